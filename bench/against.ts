@@ -73,7 +73,6 @@ async function pairOf(line: Line<unknown>, other: string, refFirst: boolean): Pr
   return { tree, ref: line.cost(await line.sample(other)) }
 }
 
-/** Verdicts of all lines that did not fail, corrected together. */
 function verdicts(comparisons: readonly Comparison[]): ReadonlyMap<Comparison, Compared> {
   const whole = comparisons.filter(({ failure }) => failure === undefined)
   const compared = compareAll(

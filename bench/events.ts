@@ -23,7 +23,6 @@ const SEED = 20_261_101
 export interface Clock {
   /** epoch ms */
   now: number
-  /** part of the checksum of firings (src/bench/firings.ts) */
   stamp: number
 }
 

@@ -19,7 +19,6 @@ export interface LinePlan<Kind extends SampleKind> {
   name: string
   title: string
   request: Omit<SampleRequest<Kind>, 'kind'>
-  /** requires the packages of bench/package.json */
   needsPeers?: boolean
   /** limit of rounds; default: that of the measurement */
   maxRounds?: number
@@ -31,11 +30,9 @@ export interface Line<Sample> {
   readonly needsPeers: boolean
   readonly maxRounds: number
   readonly samples: Sample[]
-  /** reason; the line then lacks numbers and the run fails */
   failure?: string
   /** Takes a sample of the checkout in the folder `root`. */
   sample(root: string): Promise<Sample>
-  /** compared between checkouts; lower is better */
   cost(sample: Sample): number
 }
 
@@ -48,13 +45,11 @@ export interface Section {
   readonly lines: readonly Line<unknown>[]
   /** head of the table, then a row per line */
   rows(): readonly Row[]
-  /** results over all lines */
   conclusions(): readonly Table[]
 }
 
 export interface Table {
   readonly title: string
-  /** head first */
   readonly rows: readonly Row[]
 }
 
@@ -74,7 +69,6 @@ interface Definition<Kind extends SampleKind> {
   /** unit cost, such as ns per event; lower is better */
   cost(sample: Samples[Kind]): number
   costUnit: string
-  /** head of the column of titles */
   what: string
   columns: readonly (readonly [head: string, cell: Cell<Samples[Kind]>])[]
   conclusions?(lines: readonly Line<Samples[Kind]>[]): readonly Table[]

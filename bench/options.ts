@@ -7,10 +7,8 @@ import { OWN, subjects } from './subjects/index.ts'
 
 export interface Options extends Scope {
   rounds: number
-  /** names of measurements */
   only: readonly string[]
   json: boolean
-  /** git ref to compare the working tree with */
   against?: string
   /** tolerated slowdown against the ref, as a share */
   failOver?: number

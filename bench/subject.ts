@@ -4,7 +4,6 @@ import type { Spent } from './samples/spent.ts'
 import type { Workload } from './workload.ts'
 
 export interface ThroughputSample extends Spent {
-  /** total including warm-up, equal to the reference */
   firings: number
   /** CPU time of the main thread for the set-up, ms */
   setUpMs: number

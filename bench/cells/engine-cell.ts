@@ -13,13 +13,13 @@ import { chainStep } from '../subjects/plugs.ts'
 import type { Workload } from '../workload.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
-import { PLANS, type Answer, type CellRow, type Time, type Told } from './targets.ts'
+import { PLANS, type Answer, type CellRow, type Time, type Delivery } from './targets.ts'
 
 export interface CellParts {
   readonly row: CellRow
   readonly answer: Answer
   readonly time: Time
-  readonly told: Told
+  readonly delivery: Delivery
   readonly clock: Clock
   readonly firings: Firings
 }
@@ -98,8 +98,8 @@ interface Listener {
 }
 
 function listenTo(engine: Engine, workload: Workload, parts: CellParts): Listener | undefined {
-  switch (PLANS[parts.row].listens) {
-    case 'nobody':
+  switch (PLANS[parts.row].subscribes) {
+    case 'none':
       return undefined
     case 'fired':
       return subscriber(engine, workload, parts, { types: ['fired'], why: false })
@@ -119,9 +119,9 @@ interface Hears {
 
 /** Counts events; near the end it examines each, which would otherwise cost more than the engine. */
 function subscriber(engine: Engine, workload: Workload, parts: CellParts, { types, why }: Hears): Listener {
-  const { firings, clock, told } = parts
+  const { firings, clock, delivery } = parts
   const all = types === undefined
-  let heard = 0
+  let received = 0
   let fired = 0
   let read = 0
   let check: ((event: EngineEvent) => void) | undefined
@@ -132,15 +132,15 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
     if (why && event.type === 'fired' && event.why !== undefined) read += readWhy(event.why)
     if (check !== undefined) check(event)
   }
-  if (told === 'each') {
+  if (delivery === 'each') {
     engine.events({ ...(types && { types }), why }).subscribe((event) => {
-      heard++
+      received++
       if (event.type === 'fired') fired++
       look(event)
     })
   } else {
     engine.eventBatches({ ...(types && { types }), why: all || why }).subscribe((batch) => {
-      heard += batch.length
+      received += batch.length
       fired += all ? batch.count('fired') : batch.length
       if (why && !all) {
         for (const firing of batch.firings()) {
@@ -174,14 +174,13 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
       if (fired > firings.count + inner || fired < firings.count) {
         throw new Error(`${firings.count} firings, but ${fired} events say so`)
       }
-      if (heard < fired || (all && heard <= total) || (why && read < fired)) {
-        throw new Error(`${heard} events received, ${read} read, in ${total} messages at ${clock.now}`)
+      if (received < fired || (all && received <= total) || (why && read < fired)) {
+        throw new Error(`${received} events received, ${read} read, in ${total} messages at ${clock.now}`)
       }
     },
   }
 }
 
-/** Reads the parts that a display would. */
 function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'also' | 'via'>): number {
   let read = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) read++

@@ -3,7 +3,7 @@
 export const WORKLOADS = ['w1', 'w1d', 'w2', 'w3', 'w4'] as const
 export type CellWorkload = (typeof WORKLOADS)[number]
 
-export const ROWS = ['nobody', 'odd', 'answers', 'fired', 'all', 'why', 'history'] as const
+export const ROWS = ['silent', 'odd', 'answers', 'fired', 'all', 'why', 'history'] as const
 export type CellRow = (typeof ROWS)[number]
 
 /** Variation of messages: `smooth` ones have the same fields in the same order, with numbers. */
@@ -15,7 +15,7 @@ export type Answer = 'nothing' | 'object' | 'message'
 export type Time = 'variable' | 'machine'
 
 /** Delivery to a subscriber: all events of an input together, or each as it happens. */
-export type Told = 'together' | 'each'
+export type Delivery = 'together' | 'each'
 
 export interface Variant {
   /** as in `--only <workload>/<row>/<variant>`; undefined: the only variant */
@@ -23,15 +23,15 @@ export interface Variant {
   readonly data: Data
   readonly answer: Answer
   readonly time: Time
-  readonly told: Told
+  readonly delivery: Delivery
   /** false: shown, but not part of the verdict */
   readonly isJudged: boolean
 }
 
 export interface RowPlan {
-  readonly listens: 'nobody' | 'fired' | 'all' | 'why' | 'history'
-  /** basis of the targets: the limit, or the row `nobody` of the same run */
-  readonly of: 'limit' | 'nobody'
+  readonly subscribes: 'none' | 'fired' | 'all' | 'why' | 'history'
+  /** basis of the targets: the limit, or the row `silent` of the same run */
+  readonly of: 'limit' | 'silent'
   readonly targets: Readonly<Record<CellWorkload, number>>
 }
 
@@ -41,28 +41,28 @@ const all = (share: number): RowPlan['targets'] => ({ w1: share, w1d: share, w2:
 const uneven = { w1: 0.5, w1d: 0.45, w2: 0.45, w3: 0.5, w4: 0.2 }
 
 export const PLANS: Readonly<Record<CellRow, RowPlan>> = {
-  nobody: {
-    listens: 'nobody',
+  silent: {
+    subscribes: 'none',
     of: 'limit',
     targets: { w1: 0.7, w1d: 0.6, w2: 0.6, w3: 0.75, w4: 0.3 },
   },
-  odd: { listens: 'nobody', of: 'limit', targets: uneven },
+  odd: { subscribes: 'none', of: 'limit', targets: uneven },
   answers: {
-    listens: 'nobody',
+    subscribes: 'none',
     of: 'limit',
     targets: uneven,
   },
   fired: {
-    listens: 'fired',
+    subscribes: 'fired',
     of: 'limit',
     targets: { w1: 0.5, w1d: 0.45, w2: 0.4, w3: 0.55, w4: 0.2 },
   },
-  all: { listens: 'all', of: 'nobody', targets: all(1 / 3) },
-  why: { listens: 'why', of: 'nobody', targets: all(1 / 4) },
-  history: { listens: 'history', of: 'nobody', targets: all(1 / 2) },
+  all: { subscribes: 'all', of: 'silent', targets: all(1 / 3) },
+  why: { subscribes: 'why', of: 'silent', targets: all(1 / 4) },
+  history: { subscribes: 'history', of: 'silent', targets: all(1 / 2) },
 }
 
-const smooth = { data: 'smooth', answer: 'nothing', time: 'variable', told: 'together', isJudged: true } as const
+const smooth = { data: 'smooth', answer: 'nothing', time: 'variable', delivery: 'together', isJudged: true } as const
 
 /** A cell holds when the worst of its judged variants does. */
 export function variantsOf(workload: CellWorkload, row: CellRow): readonly Variant[] {
@@ -73,7 +73,7 @@ export function variantsOf(workload: CellWorkload, row: CellRow): readonly Varia
   if (row === 'fired' || row === 'why') {
     return [
       { ...smooth, name: 'together' },
-      { ...smooth, name: 'each', told: 'each', isJudged: false },
+      { ...smooth, name: 'each', delivery: 'each', isJudged: false },
     ]
   }
   if (row !== 'answers') return [{ ...smooth, name: undefined }]

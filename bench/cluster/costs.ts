@@ -10,7 +10,6 @@ export interface SharedCost {
 /** CPU times in us */
 export interface ClusterCosts {
   readonly host: SharedCost
-  /** total of a host that forwards a message */
   readonly handing: number
   /** additional cost of the owner for a forwarded message; below 0 when cheaper */
   readonly handed: number

@@ -57,7 +57,6 @@ export function simulateCluster(cluster: SimulatedCluster): Throughput {
   }
 }
 
-/** Connection of a host for commits, with the queue of its next transaction. */
 interface SimulatedLane {
   waiting: (() => void)[]
   commits: boolean
@@ -197,7 +196,6 @@ class ClusterRun {
     return host
   }
 
-  /** Exponentially distributed duration. */
   #drawn(us: number): number {
     return -Math.log(1 - this.#random()) * us
   }

@@ -28,7 +28,6 @@ type Answer = ThroughputSample & { readonly taken: number }
 interface Rules {
   readonly statements: readonly string[]
   readonly rules: readonly object[]
-  /** streams that rules open */
   readonly readers: number
   readonly limits?: Readonly<Record<string, readonly object[]>>
 }

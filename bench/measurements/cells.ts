@@ -75,9 +75,9 @@ class LineBook {
   }
 
   engine(workload: CellWorkload, row: CellRow, variant: Variant): CellLine {
-    const { data, answer, time, told, name } = variant
+    const { data, answer, time, delivery, name } = variant
     const title = [workload, row, ...(name === undefined ? [] : [name])].join('/')
-    return this.#line(title, { workload, who: 'reflexarc', row, data, answer, time, told })
+    return this.#line(title, { workload, who: 'reflexarc', row, data, answer, time, delivery })
   }
 
   limits(workload: CellWorkload, data: Data, time: Time): readonly CellLine[] {
@@ -88,11 +88,11 @@ class LineBook {
       return this.#line(title, {
         workload,
         who,
-        row: 'nobody',
+        row: 'silent',
         data,
         answer: 'nothing',
         time: ownTime,
-        told: 'together',
+        delivery: 'together',
       })
     })
   }
@@ -111,11 +111,11 @@ function cellOf(workload: CellWorkload, row: CellRow, chosen: readonly string[],
   const variants = variantsOf(workload, row)
     .filter((variant) => chosen.length === 0 || isChosen(chosen, workload, row, variant))
     .map((variant): VariantLines => {
-      const [nobody] = variantsOf(workload, 'nobody')
+      const [silent] = variantsOf(workload, 'silent')
       const basis =
-        PLANS[row].of === 'limit' || nobody === undefined
+        PLANS[row].of === 'limit' || silent === undefined
           ? book.limits(workload, variant.data, variant.time)
-          : [book.engine(workload, 'nobody', nobody)]
+          : [book.engine(workload, 'silent', silent)]
       return { ...variant, own: book.engine(workload, row, variant), basis }
     })
   return { workload, row, variants }

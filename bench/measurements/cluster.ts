@@ -67,14 +67,12 @@ export const spread = measurement('spread', {
   },
 })
 
-/** The load that saturates the hosts. */
 function fullLoad({ loads }: SpreadSample): SpreadLoad {
   const [first] = loads
   if (first === undefined) throw new Error('the sample lacks loads')
   return first
 }
 
-/** Each load compared with its simulation, as a check of the simulation. */
 function loadTable(samples: readonly SpreadSample[], costs: ClusterCosts, flushMs: number): Table {
   const cores = availableParallelism()
   const rows = HOSTS.flatMap((hosts) => {

@@ -76,7 +76,7 @@ export const fleet = measurement('fleet', {
   ].map((request) => {
     const { tasks, messages } = request
     const title = `${whole(tasks)} tasks, ${messages === 0 ? 'idle' : `${messages} messages each`}`
-    return { name: messages === 0 ? `${tasks}` : `${tasks}-heard-${messages}`, title, request }
+    return { name: messages === 0 ? `${tasks}` : `${tasks}-active-${messages}`, title, request }
   }),
   maxRounds: 3,
   cost: ({ tasks, cpuMs }) => (cpuMs * 1000) / tasks,

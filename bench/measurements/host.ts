@@ -86,12 +86,12 @@ export const hostRestart = measurement('hostRestart', {
   name: 'host-restart',
   title: 'Host: started with running tasks of one template that wait for messages',
   lines: [
-    { tasks: MANY, heard: false },
-    { tasks: MANY, heard: true },
-    { tasks: 10 * MANY, heard: false },
+    { tasks: MANY, active: false },
+    { tasks: MANY, active: true },
+    { tasks: 10 * MANY, active: false },
   ].map((request) => ({
-    name: `restart-${request.tasks}${request.heard ? '-heard' : ''}`,
-    title: `${digits(request.tasks)}, ${request.heard ? 'each has had a message' : 'none has had a message'}`,
+    name: `restart-${request.tasks}${request.active ? '-active' : ''}`,
+    title: `${digits(request.tasks)}, ${request.active ? 'each has had a message' : 'none has had a message'}`,
     request,
   })),
   maxRounds: 1,

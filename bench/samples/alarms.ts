@@ -57,7 +57,6 @@ const ALARM = {
   severity: 'MAJOR',
 } as const
 
-/** Ordered ids are written faster; pages by source span them all. */
 function idOf(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 }

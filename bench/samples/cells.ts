@@ -4,7 +4,7 @@ import { Firings } from '../../src/bench/firings.ts'
 import { limitOf, type LimitName } from '../cells/limits.ts'
 import { oddEvents } from '../cells/odd-events.ts'
 import { expectedFirings } from '../cells/reference.ts'
-import type { Answer, CellRow, CellWorkload, Data, Time, Told } from '../cells/targets.ts'
+import type { Answer, CellRow, CellWorkload, Data, Time, Delivery } from '../cells/targets.ts'
 import { START_MS, type Clock } from '../events.ts'
 import { workloadNamed } from '../workloads.ts'
 import { Driver, warmUp, type Spent } from './spent.ts'
@@ -16,12 +16,11 @@ export interface CellsRequest {
   readonly data: Data
   readonly answer: Answer
   readonly time: Time
-  readonly told: Told
+  readonly delivery: Delivery
   readonly measureMs: number
 }
 
 export interface CellsSample extends Spent {
-  /** total including warm-up, verified by the reference */
   readonly firings: number
 }
 

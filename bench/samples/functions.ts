@@ -143,7 +143,6 @@ function each(count: number, pool: ProcessPool, program: (key: string) => Progra
   )
 }
 
-/** At a fixed rate, regardless of answers. */
 async function half(pool: ProcessPool, program: Program): Promise<Calls> {
   const times: number[] = []
   const open: Promise<void>[] = []

@@ -27,7 +27,6 @@ export interface MemoryRequest {
 interface Loaded {
   start(): Promise<void>
   release(): void
-  /** keeps the rules in memory, read last */
   alive(): boolean
 }
 

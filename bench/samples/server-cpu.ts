@@ -25,7 +25,6 @@ function isIn(pid: string, folder: string): boolean {
   }
 }
 
-/** Includes ended children. */
 function cpuOfProcess(pid: number | string | undefined): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

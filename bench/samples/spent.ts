@@ -95,13 +95,11 @@ export class Driver<Event> {
     return { events: this.taken - first, cpuMs: spent, otherCpuMs, wallMs: wall }
   }
 
-  /** For a subject that does not wait. */
   take(count: number): void {
     run(this.#subject, this.#events, this.#clock, this.taken, this.taken + count)
     this.taken += count
   }
 
-  /** Waves begin at multiples of their size, wherever batches end. */
   #nextWave(): number {
     const wave = this.#wave
     return wave === Number.POSITIVE_INFINITY ? wave : (Math.floor(this.taken / wave) + 1) * wave

@@ -166,7 +166,6 @@ class Deployment {
     }
   }
 
-  /** Cost of all parts during some work. */
   async spent(work: () => Promise<unknown>): Promise<Spent> {
     const before = await this.#clocks()
     await work()

@@ -5,7 +5,6 @@ import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import type { Clock } from '../events.ts'
 
 export interface ClockScheduler extends SchedulerLike {
-  /** timers that should have run by now */
   overdue(): number
 }
 

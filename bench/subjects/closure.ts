@@ -42,7 +42,6 @@ function whenever({ temperature, humidity }: Limits, act: () => void): Handler {
   }
 }
 
-/** Awaits both sensors in sequence, as the engine does. */
 function awaiting({ limits }: ThresholdWorkload, act: () => void): Pick<Running, 'handle' | 'drain'> {
   let open = 0
   let ended: (() => void) | undefined

@@ -63,7 +63,6 @@ function stateOf(eventtype: string, changes: unknown): 'Created' | 'Updated' | '
   return isCleared ? 'Cleared' : 'Updated'
 }
 
-/** Words of an enumeration, in any letter case. */
 function wordsOf(given: unknown): readonly string[] {
   return textList(given).map((word) => word.toUpperCase())
 }

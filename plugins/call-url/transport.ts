@@ -2,9 +2,7 @@
  * Network access of callURL, provided by the host. Checks of addresses, redirects and error texts are up to callURL.
  */
 export interface Transport {
-  /** private names, addresses and networks that may be called */
   readonly allow?: readonly string[]
-  /** IP addresses of a host name; rejects without one */
   resolve(host: string): Promise<readonly string[]>
   /**
    * Makes one request to exactly `address`, without following redirects. Rejects beyond `timeoutMs` or `maxBytes`, on
@@ -28,7 +26,6 @@ export interface OutboundRequest {
 export interface OutboundResponse {
   readonly status: number
   readonly statusText: string
-  /** of the header, for redirects */
   readonly location?: string
   readonly body: string
 }

@@ -36,7 +36,6 @@ interface Run {
   readonly values: readonly unknown[]
   /** seconds between the last two runs with new values; null in the first */
   readonly dt: number | null
-  /** set when an operand needs an earlier run */
   early: boolean
 }
 
@@ -305,7 +304,6 @@ interface Place {
   readonly longitude: number
 }
 
-/** Fields of the raw data, or of the message that a stream sensor keeps in it. */
 function placeOf(node: string, context: Context): Place {
   const read = (...names: readonly string[]): number => {
     for (const name of names) {

@@ -7,12 +7,9 @@ import { compilePath, single, type CompiledPath } from './path.ts'
 
 /** Memory of an operand between runs: plain JSON that changes in place. */
 export interface Kept {
-  /** last values, newest last */
   recent?: unknown[]
   timed?: TimedWindow
-  /** windows of older versions, without times of their own */
   window?: SlidingWindow
-  /** of all values */
   all?: Summary
 }
 
@@ -25,9 +22,7 @@ export interface Moment {
 
 export interface Operand extends CompiledPath {
   readonly label: string
-  /** records a new value */
   record(kept: Kept, value: unknown, moment: Moment): void
-  /** advances the time in a run without a new value */
   goOn?(kept: Kept, now: number): void
   value(kept: Kept, current: unknown): number | undefined
 }
@@ -133,7 +128,6 @@ function reachOf(text: string, length: number, unit: string): { samples: number;
   return { samples: MAX_SAMPLES, duration: length * ms }
 }
 
-/** Splits arguments at commas outside brackets. */
 function splitArguments(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0

@@ -72,7 +72,6 @@ function nextStep(rest: string): readonly [string, Step] | undefined {
   return ending ? [ending[0], endingStep(ending[1] ?? '')] : undefined
 }
 
-/** Reads a field of a value, or of each match of a filter. */
 function field(key: string): Step {
   return (value) => (value instanceof Matches ? value.each((item) => ownValue(item, key)) : ownValue(value, key))
 }
@@ -97,7 +96,6 @@ function endingStep(name: string): Step {
   }
 }
 
-/** Matches of a filter. */
 class Matches {
   readonly items: readonly unknown[]
 

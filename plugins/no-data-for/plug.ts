@@ -66,7 +66,6 @@ interface Memory {
   blank?: number
 }
 
-/** Last arrivals of the value: as known then, and as unknown. */
 function arrivalOf(
   context: Pick<PlugContext, 'streamTime' | 'streamValue'>,
   parameter: string | undefined,

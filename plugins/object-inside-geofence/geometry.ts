@@ -33,7 +33,6 @@ export function isInside(place: Place, fence: Geofence): boolean {
   return [-360, 0, 360].some((turn) => encloses(line, place.latitude, place.longitude + turn))
 }
 
-/** Even-odd test with a ray to the east; a point on the line is inside. */
 function encloses(line: readonly Place[], latitude: number, longitude: number): boolean {
   let inside = false
   let before = line.at(-1)

@@ -47,7 +47,6 @@ export function predictPlug(models?: ModelPort, data?: DataPort): Plug {
   })
 }
 
-/** Unwraps nested lists of a single number. */
 function scoreOf(prediction: unknown, output: string | undefined): number {
   let part: unknown = prediction
   if (output !== undefined) {

@@ -72,7 +72,6 @@ function insertAt(tree: OrderTree, top: number, node: number): number {
   return at(tree.priorities, at(side, top)) > at(tree.priorities, top) ? rotate(tree, top, goesLeft) : top
 }
 
-/** Rotates the left or right child up; returns the new top. */
 function rotate(tree: OrderTree, top: number, left: boolean): number {
   const [side, other] = left ? [tree.left, tree.right] : [tree.right, tree.left]
   const child = at(side, top)

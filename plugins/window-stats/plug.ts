@@ -134,7 +134,6 @@ function lateSamples(context: PlugContext, { names, nodes, read }: CompiledNumbe
   })
 }
 
-/** Tolerance of a sum or mean: that of the largest number in it. */
 function slackIn(statistic: Statistic, { sum, min, max }: Statistics): number {
   if (statistic !== 'sum' && statistic !== 'mean') return 0
   const largest = Math.max(Math.abs(min), Math.abs(max))

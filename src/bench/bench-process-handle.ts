@@ -16,7 +16,6 @@ const LONGEST_MS = 120_000
 
 export interface ProcessOptions {
   readonly entry?: string
-  /** additional flags of node */
   readonly flags?: readonly string[]
 }
 

@@ -27,7 +27,6 @@ export interface BenchRuleOptions {
   /** resource of the task; default: the rule's own */
   readonly resource?: string
   readonly variables?: Readonly<Record<string, unknown>>
-  /** paths of modules that export plugs, beside the built-in ones */
   readonly plugs?: readonly string[]
   /** default 1: tasks of the rule, each with its own resource and messages */
   readonly copies?: number
@@ -40,9 +39,7 @@ export interface BenchRuleOptions {
   /** messages per second for lateness; default: half of the capacity of a core, at most 100,000 */
   readonly rate?: number
   readonly name?: string
-  /** an earlier result for the same rule and messages */
   readonly baseline?: Baseline
-  /** another state of the rule, its plugs or the engine, sampled in the same rounds */
   readonly against?: Against
   /** default 0.05: a significant slowdown beyond it fails the gate */
   readonly failOver?: number

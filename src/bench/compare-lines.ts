@@ -10,7 +10,6 @@ export interface Baseline {
 
 export interface CompareOptions {
   readonly other: Baseline
-  /** costs of the first line, sampled again in the same rounds */
   readonly again: readonly number[]
   /** whether both share the same rounds */
   readonly paired: boolean

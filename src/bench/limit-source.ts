@@ -66,7 +66,6 @@ class Refused extends Error {}
 interface Written {
   isIn(states: readonly number[]): string
   isNotIn(states: readonly number[]): string
-  /** known at every message */
   readonly isKnown: boolean
 }
 
@@ -89,7 +88,6 @@ class LimitWriter {
   readonly #constants: number[] = []
   readonly #memory: (readonly [string, number])[] = []
   readonly #written = new Map<ObservableNode, Written>()
-  /** by sensor: the parameters that run it */
   readonly #reads = new Map<SensorNode, readonly string[]>()
 
   constructor({ graph, properties, settings }: LimitRule, facts: MessageFacts) {
@@ -350,7 +348,6 @@ class LimitWriter {
       .join(' || ')
   }
 
-  /** Conditions of a trigger on an AND of comparisons, the one to sort by first. */
   #conjunction({ source, states, behind }: TriggerEdge): readonly string[] | undefined {
     const isPlain = source.kind === 'gate' && source.type === 'AND' && states?.[TRUE] === true && states[FALSE] !== true
     const sensors = behind.filter((node) => node.kind === 'sensor')

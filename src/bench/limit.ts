@@ -6,7 +6,6 @@ import { MessageFacts } from './message-facts.ts'
 
 export interface LimitTask {
   readonly resource: string
-  /** tasks of one rule have the same properties */
   readonly rule: LimitRule
 }
 
@@ -62,7 +61,6 @@ class LoopWriter {
   readonly #sources: readonly LimitSource[]
   readonly #first: LimitSource
   readonly #generate: Generate
-  /** numbers common to all rules, inlined in the code */
   readonly #common: ReadonlyMap<number, number>
 
   constructor(tasks: readonly LimitTask[], sources: readonly LimitSource[], first: LimitSource, generate: Generate) {

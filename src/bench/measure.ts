@@ -96,7 +96,6 @@ function waysBetween(before: Ways, after: Ways): Ways {
   }
 }
 
-/** Observes the collector from its creation on. */
 class CollectorWatch {
   #collections = 0
   #ms = 0
@@ -114,7 +113,6 @@ class CollectorWatch {
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
-  /** entries arrive a turn later */
   async end(): Promise<{ collections: number; collectionMs: number }> {
     this.#until = performance.now()
     await nextTurn()

@@ -2,7 +2,6 @@
 import type { Message } from '#core'
 
 export interface ParameterFacts {
-  /** present in every message */
   readonly always: boolean
   /** kind of its values; `holes`: numbers with null or NaN among them */
   readonly kind: 'number' | 'holes' | 'boolean' | 'other'
@@ -12,7 +11,6 @@ export interface ParameterFacts {
 export class MessageFacts {
   readonly #messages: readonly Message[]
   readonly #known = new Map<string, ParameterFacts>()
-  /** by the joined names */
   readonly #hasOneOf = new Map<string, boolean>()
 
   constructor(messages: readonly Message[]) {
@@ -27,7 +25,6 @@ export class MessageFacts {
     return facts
   }
 
-  /** True when every message has one of them. */
   hasOneOf(parameters: readonly string[]): boolean {
     const key = JSON.stringify(parameters)
     const known = this.#hasOneOf.get(key)

@@ -6,9 +6,7 @@ import { git } from './machine.ts'
 
 export interface OtherCheckout {
   readonly root: string
-  /** full hash */
   readonly commit: string
-  /** Maps a path within the repository to the worktree; other paths stay. */
   there(path: string): string
   remove(): void
 }

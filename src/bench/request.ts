@@ -11,11 +11,9 @@ export interface BenchWork {
   readonly rule: Rule | Template
   /** NDJSON: one message per line, each with its time as epoch ms in `timestamp` */
   readonly messagesFile: string
-  /** modules of plugs, beside the built-in ones */
   readonly plugs: readonly string[]
   readonly resource: string | undefined
   readonly variables: Readonly<Record<string, unknown>>
-  /** tasks of the rule, each with its own resource and copy of the messages */
   readonly copies: number
 }
 
@@ -40,13 +38,9 @@ export interface CheckSample {
   readonly messages: number
   /** number of them played to the engine and to each limit */
   readonly lookedAt: number
-  /** number of these that tasks ignore */
   readonly unheard: number
-  /** some resources of these */
   readonly others: readonly string[]
-  /** firings of actuators among the played messages */
   readonly firings: number
-  /** loops of the rule with their source, or the reason against them */
   readonly limits: readonly { readonly name: string; readonly source: string }[] | { readonly reason: string }
 }
 

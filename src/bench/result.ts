@@ -16,14 +16,11 @@ export interface BenchLine {
 }
 
 export interface BenchComparison {
-  /** git ref, or baseline file */
   readonly with: string
-  /** comparison of equal code: when it differs, verdicts are invalid */
   readonly equalCode?: Comparison
   readonly lines: readonly (Comparison & { readonly name: LineName })[]
   /** true when equal code differed, so that verdicts are invalid */
   readonly isTooNoisy: boolean
-  /** tolerated slowdown, and the lines beyond it */
   readonly gate?: { readonly share: number; readonly failed: readonly LineName[] }
 }
 
@@ -34,7 +31,6 @@ export interface BenchResult {
   readonly copies: number
   readonly rounds: number
   readonly messages: number
-  /** number of examined messages, how many of them tasks ignore, and their firings */
   readonly lookedAt: number
   readonly unheard: number
   readonly firings: number

@@ -49,7 +49,6 @@ export type Verdict = 'better' | 'worse' | 'no difference' | 'too few rounds'
 export interface Comparison {
   /** above 1: `after` costs less */
   readonly ratio: Estimate
-  /** probability of so large a difference by chance, over all lines (Holm) */
   readonly p: number
   readonly verdict: Verdict
 }
@@ -91,7 +90,6 @@ function testOf({ before, after, paired }: Compared): { ratio: Estimate; p: numb
   return { ratio, p: error === 0 ? (difference === 0 ? 1 : 0) : studentTails(difference / error, freedom), rounds }
 }
 
-/** Holm correction: keeps the chance that any probability is small by luck. */
 function holm(probabilities: readonly number[]): readonly number[] {
   const order = [...probabilities.keys()].sort((a, b) => (probabilities[a] ?? 1) - (probabilities[b] ?? 1))
   const corrected = [...probabilities]
@@ -144,12 +142,10 @@ function studentQuantile(freedom: number): number {
   return high
 }
 
-/** Two-sided tail probability of t. */
 function studentTails(t: number, freedom: number): number {
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5)
 }
 
-/** Regularized incomplete beta function, by its continued fraction (Lentz). */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1

@@ -97,7 +97,6 @@ export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
   }
 }
 
-/** Visits all parts of a why, as a display would. */
 function partsOf({ input, trigger, sensors, gates }: Why): number {
   let parts = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) parts++
@@ -119,7 +118,6 @@ export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFirin
 
 export interface Tasks {
   readonly limits: readonly Limit[] | NoLimit
-  /** slots by label */
   readonly actuators: ReadonlyMap<string, number>
 }
 

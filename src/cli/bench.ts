@@ -57,7 +57,7 @@ export const define: DefineCommand = (command, start) => {
     .action((rule: string, flags: BenchFlags) => start((terminal) => runBench(rule, flags, terminal)))
 }
 
-/** What messages without a resource are about when neither the rule nor an option names one. */
+/** The resource of messages without one, if neither the rule nor an option names it. */
 const UNNAMED = 'resource-1'
 
 /** Prints the result. 1: the rule or the recording has problems, which are printed; 2: the gate failed. */
@@ -113,14 +113,14 @@ function print(result: BenchResult, options: BenchOptions, terminal: Terminal): 
   }
 }
 
-/** For a recording without resources: undefined when the rule has one, or cannot be looked at twice. */
+/** For a recording without resources: undefined when the rule has one, or cannot be read twice. */
 async function fallback(path: string, { plugs }: BenchOptions): Promise<string | undefined> {
   if (path === '-') return undefined
   const { rule } = await readRuleFile(path, createRegistry(await loadPlugs(plugs)))
   return rule === undefined || settingsOf(rule).resource !== undefined ? undefined : UNNAMED
 }
 
-/** The one that was given, the rule's own, or the only one of the recording. */
+/** The resource from an option, of the rule, or the only one of the recording. */
 function resourceOf(
   rule: Rule | Template,
   { resource }: BenchOptions,
@@ -141,7 +141,6 @@ async function baselineOf(path: string): Promise<BenchResult> {
   return readBaseline(path, await textOf(await openSource(path)))
 }
 
-/** The repository that the rule lies in. */
 function checkOutFor(path: string, ref: string): OtherCheckout {
   try {
     const root = git(dirname(resolve(path)), ['rev-parse', '--show-toplevel'])
@@ -161,7 +160,6 @@ async function stateThere(path: string, options: BenchOptions, other: OtherCheck
   return { name, rule: file.rule, plugs, ...(existsSync(entry) && { entry }) }
 }
 
-/** Options as the command line gives them. */
 export type BenchFlags = Pick<
   SimulateFlags,
   'messages' | 'resource' | 'set' | 'zone' | 'json' | 'plugs' | keyof ReadingFlags
@@ -179,7 +177,6 @@ export type BenchFlags = Pick<
   profile?: boolean
 }
 
-/** The same, read. */
 interface BenchOptions extends SimulateOptions {
   copies: number
   listen: readonly Listen[]
@@ -188,14 +185,12 @@ interface BenchOptions extends SimulateOptions {
   seconds: number
   baseline: string | undefined
   against: string | undefined
-  /** a share */
   failOver: number | undefined
   markdown: boolean
   svg: string | undefined
   profile: boolean
 }
 
-/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
 function readBenchOptions(rule: string, flags: BenchFlags): BenchOptions {
   const problems: string[] = []
   const number = (name: string, text: string, isGood: (value: number) => boolean, wanted: string): number => {
@@ -230,7 +225,7 @@ function readBenchOptions(rule: string, flags: BenchFlags): BenchOptions {
   const unknown = listen.filter((name) => !LISTENS.some((known) => known === name))
   if (unknown.length > 0)
     problems.push(
-      `--listen: there is no ${unknown.map((name) => `"${name}"`).join(', ')}; there are ${LISTENS.join(', ')}`,
+      `--listen: ${unknown.map((name) => `"${name}"`).join(', ')} is not valid; write ${LISTENS.join(', ')}`,
     )
   if (new Set(listen).size < listen.length) problems.push('--listen: it has one of its names twice')
   if (flags.baseline !== undefined && flags.against !== undefined) problems.push('--baseline and --against: choose one')
@@ -271,7 +266,6 @@ function readBaseline(name: string, text: string): BenchResult {
     result.format === 1 &&
     'lines' in result &&
     Array.isArray(result.lines)
-  if (!isResult)
-    throw new AppError('USAGE', `${name}: it is no result of a bench; --baseline takes what --json printed`)
+  if (!isResult) throw new AppError('USAGE', `${name}: not a result of a bench; --baseline reads the output of --json`)
   return result as BenchResult
 }

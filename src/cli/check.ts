@@ -1,4 +1,4 @@
-/** `reflexarc check RULE...`: every problem of rule or template files at once; exit code 1 when there is an ERROR. */
+/** `reflexarc check RULE...`: every problem of rule or template files at once; exit code 1 with an ERROR. */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { createRegistry } from '#core'
 import { loadPlugs } from '#host/load-plugs'
@@ -26,7 +26,7 @@ export interface CheckOptions {
   json?: boolean
 }
 
-/** Prints what is wrong with each file, and gives 1 when one of them has an ERROR. */
+/** Prints the problems of each file; returns 1 if one of them has an ERROR. */
 export async function runCheck(paths: readonly string[], options: CheckOptions, terminal: Terminal): Promise<0 | 1> {
   const registry = createRegistry(await loadPlugs(options.plugs))
   const files: RuleFile[] = []
@@ -47,7 +47,6 @@ const COLOURS: Readonly<Record<string, Parameters<Terminal['paint']>[0]>> = {
   INFO: 'cyan',
 }
 
-/** The severity in colour, where there are colours. */
 export function tinted(line: string, { paint }: Pick<Terminal, 'paint'>): string {
   return line.replace(/^(?:ERROR|WARNING|INFO)/, (word) => paint(COLOURS[word] ?? 'reset', word))
 }

@@ -1,4 +1,4 @@
-/** `reflexarc clock`: has the host that has the data folder follow the clock of its machine. */
+/** `reflexarc clock`: makes the host of a data folder follow the clock of its machine. */
 import { DATA, dataFolder, type DefineCommand } from './command.ts'
 import { existsSync } from 'node:fs'
 import { AppError } from '#kernel'
@@ -25,17 +25,16 @@ export const define: DefineCommand = (command, start) => {
     .action((flags: ClockFlags) => start((terminal) => runClock(flags, process.env, terminal)))
 }
 
-/** Options as the command line gives them. */
 export interface ClockFlags {
   follow: boolean
   data?: string
 }
 
-/** ms after which no host has the folder */
+/** ms without an answer after which the folder has no host */
 const PATIENCE_MS = 10 * LOOK_MS
 const POLL_MS = 50
 
-/** Resolves when the host has done it. `USAGE` for a folder that is not there, `STORE` when no host takes the order. */
+/** Resolves when the host has done it. `USAGE` for a missing folder, `STORE` without a host that takes the order. */
 export async function runClock(
   { data }: ClockFlags,
   env: Environment,

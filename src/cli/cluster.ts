@@ -1,4 +1,7 @@
-/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL, and their tenants. */
+/**
+ * `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL, and their
+ * tenants.
+ */
 import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import { type ClusterView, type HostView, orderDrain, viewCluster } from '#cluster'
@@ -33,7 +36,7 @@ export const define: DefineCommand = (command, start) => {
     .action((flags: ClusterFlags) => run(flags))
   withOptions(cluster.command('drain'))
     .summary('move everything away from a host')
-    .description('Tells a host to give everything away and to take nothing. It goes on handing requests to the others.')
+    .description('Makes a host hand over everything and take nothing. It continues to forward requests to the others.')
     .argument('<host>', 'its id or address, as cluster shows them')
     .action((host: string, flags: ClusterFlags, own: Command) =>
       run({ ...own.parent?.opts(), ...flags }, { drain: host }),
@@ -41,8 +44,8 @@ export const define: DefineCommand = (command, start) => {
   withOptions(cluster.command('partitions'))
     .summary('spread a tenant over the hosts')
     .description(
-      'Gives a tenant more partitions, each of which is at one host: 1 to 64, and never fewer than there are. Its tasks\n' +
-        'stand still for a moment. Tasks that are there stay where they are; those that are made later are spread.',
+      'Raises the number of partitions of a tenant, each of which is at one host: 1 to 64, never fewer than before. Its\n' +
+        'tasks pause for a moment. Existing tasks stay where they are; later ones are spread.',
     )
     .argument('<tenant>', 'whose messages and tasks they are')
     .argument('<count>', 'how many it is to have')
@@ -52,24 +55,21 @@ export const define: DefineCommand = (command, start) => {
   cluster.addHelpText('after', '\nExample:\n  reflexarc cluster --store postgresql://reflexarc@db.local/reflexarc')
 }
 
-/** Options as the command line gives them. */
 export interface ClusterFlags {
   store?: string
   json?: boolean
-  /** the one that is shown; absent: the first ones */
   tenant?: string
 }
 
-/** What `cluster` shows. */
 type WholeView = ClusterView & ClusterPartitions
 
-/** What is asked of a cluster; absent: what there is. */
+/** A command to a cluster; absent: show it. */
 export type ClusterOrder =
   | { readonly drain: string }
   /** more partitions for a tenant */
   | { readonly tenant: string; readonly partitions: string }
 
-/** `USAGE`, `NOT_FOUND`, `STORE`; for partitions `WRONG_STATUS` and `CONFLICT` besides. */
+/** `USAGE`, `NOT_FOUND`, `STORE`; for partitions also `WRONG_STATUS` and `CONFLICT`. */
 export async function runCluster(
   order: ClusterOrder | undefined,
   { store: given, json = false, tenant }: ClusterFlags,
@@ -107,7 +107,7 @@ async function carriedOut(
 
 function textOf(told: WholeView | HostView | RaisedPartitions): string {
   if ('hosts' in told) return [...hostLines(told), ...tenantLines(told)].join('\n')
-  if ('url' in told) return `${told.url} gives away what it has; "reflexarc cluster" shows how far it is`
+  if ('url' in told) return `${told.url} hands over what it has; "reflexarc cluster" shows the progress`
   const { tenant, before, count } = told
   return before === count
     ? `${tenant} has ${count} partitions already`

@@ -5,7 +5,7 @@ import type { DefineCommand, Start } from './command.ts'
 import type { Terminal } from './terminal.ts'
 import { ownVersion } from '#host/spi'
 
-/** How help shows a command, what it is for, and its file, which is loaded when the command is asked for alone. */
+/** The term of each command in the help, its summary, and its file, which is loaded only when the command runs. */
 const COMMANDS: readonly (readonly [term: string, summary: string, load: () => Promise<{ define: DefineCommand }>])[] =
   [
     ['serve [options]', 'serve the whole API on one port', () => import('./serve.ts')],
@@ -57,7 +57,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ['doctor [options]', 'find damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 
-/** Runs the command that `args` names. Returns the exit code. */
+/** Runs the command in `args`. Returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0
   const start: Start = async (work) => {
@@ -103,7 +103,7 @@ function report(error: unknown, asked: boolean, terminal: Terminal): number {
   return 1
 }
 
-/** Commands that were not asked for have no options and arguments yet. */
+/** Other commands have no options and arguments yet. */
 function termOf(command: Command): string {
   const listed = COMMANDS.find(([term]) => term.split(' ')[0] === command.name())
   const isOfProgram = command.parent !== null && command.parent.parent === null

@@ -1,43 +1,38 @@
-/** What commands of the command line are made of. */
+/** What commands share. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Environment, isTenant, OPTIONS } from '#host/spi'
 import type { Terminal } from './terminal.ts'
 
-/** Runs the work of a command; what it gives becomes the exit code. */
+/** Runs the work of a command; its result becomes the exit code. */
 export type Start = (work: (terminal: Terminal) => Promise<0 | 1 | 2>) => Promise<void>
 
-/** Describes a command, which has its name already, with its options and its work. */
+/** Adds options and work to a named command. */
 export type DefineCommand = (command: Command, start: Start) => void
 
-/** For options that may be given several times. */
+/** For options that can be repeated. */
 export function gather(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value]
 }
 
-/** The option `--data`. */
 export const DATA = ['--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)'] as const
 
-/** The data folder of a host, absolute. */
 export function dataFolder({ data }: { readonly data?: string | undefined }, env: Environment): string {
   return resolve(data ?? (env[OPTIONS.data.env] || OPTIONS.data.default))
 }
 
-/** What is wrong with `--tenant`. */
 export function tenantProblems(tenant: string): readonly string[] {
   if (isTenant(tenant)) return []
   const right = 'write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"'
   return [`--tenant: "${tenant}" is not a valid tenant name; ${right}`]
 }
 
-/** Aborts at SIGINT or SIGTERM. */
 export function untilSignal(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   return stop.signal
 }
 
-/** The option `--plugs`. */
 export const PLUGS = [
   '--plugs <path>',
   'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',

@@ -1,7 +1,6 @@
-/** Options of commands that speak to a host. */
+/** Options of commands that call a host. */
 import type { Command } from 'commander'
 
-/** With the host that it speaks to. */
 export function connected(command: Command): Command {
   return command
     .option('--url <address>', 'of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')

@@ -1,4 +1,6 @@
-/** `reflexarc convert TEMPLATE --payload FILE`: what a converter makes of a payload, or the place of what is wrong. */
+/**
+ * `reflexarc convert TEMPLATE --payload FILE`: the result of a converter for a payload, or the position of the problem.
+ */
 import type { DefineCommand } from './command.ts'
 import { AppError, messageOf } from '#kernel'
 import { parsePayload } from '#services/shared'
@@ -33,7 +35,7 @@ export interface ConvertFlags {
   topic?: readonly string[]
 }
 
-/** Gives 1 when the template cannot be read, fails, or makes nothing that can be used. */
+/** Returns 1 if the template is invalid, fails, or has no usable result. */
 export async function runConvert(path: string, flags: ConvertFlags, terminal: Terminal): Promise<0 | 1> {
   const { compat, topic } = flags
   if (compat !== '1.7' && compat !== '2.4') throw new AppError('USAGE', `--compat ${compat}: write 1.7 or 2.4`)
@@ -59,7 +61,7 @@ export async function runConvert(path: string, flags: ConvertFlags, terminal: Te
   }
 }
 
-/** The lines around the place, of the template or of what came out. */
+/** The lines around the position, of the template or of its output. */
 function whereOf(error: AppError, rendered: string | undefined): readonly string[] {
   const { around } = error.issues[0]?.details ?? {}
   if (Array.isArray(around)) return around.map(String)

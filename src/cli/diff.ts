@@ -1,4 +1,7 @@
-/** `reflexarc diff OLD NEW`: what two rules, or a rule and its earlier firings, do differently over one recording, and why. */
+/**
+ * `reflexarc diff OLD NEW`: the differences between two rules, or a rule and its earlier firings, over one recording,
+ * and why.
+ */
 import type { DefineCommand } from './command.ts'
 import type { FiredEvent, Rule, Template } from '#core'
 import {
@@ -9,9 +12,8 @@ import {
   type PlaybackOptions,
   simulate,
 } from '#library'
-import { AppError, durationMs } from '#kernel'
+import { AppError, durationMs, isPlainObject } from '#kernel'
 import { openPlayback, playbackOf, withHint } from './open-playback.ts'
-import { readFirings } from './recording/read-firings.ts'
 import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal } from './terminal.ts'
@@ -24,12 +26,13 @@ import {
   withPlaybackFlags,
 } from './simulate-options.ts'
 import { documentAt, runStored, type StoredFlags, withStoredFlags } from './stored.ts'
+import { openSource, textOf } from './recording/source.ts'
 
 export const define: DefineCommand = (command, start) => {
   withStoredFlags(withPlaybackFlags(command, 's'))
     .description(
       'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +
-        'those that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
+        'firings that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
         'unless --exit-code is given. Recordings are those of simulate.\n\n' +
         'With --firings in place of the second rule it compares what an earlier version printed (simulate --json) with what\n' +
         'this one does of the same rule and recording.',
@@ -64,7 +67,7 @@ async function diffStored(
   return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal)
 }
 
-/** Checks everything, runs the rules over the recording, and prints what they, or a rule and its earlier firings, do differently. */
+/** Checks everything, runs the rules over the recording, and prints the differences. */
 export async function runDiff(
   first: string,
   second: string | undefined,
@@ -103,7 +106,7 @@ export async function runDiff(
   return options.exitCode && !diff.equal ? 2 : 0
 }
 
-/** Runs a rule, and compares what it fires with what was fired before in the same time. */
+/** Runs a rule, and compares its firings with earlier ones of the same time. */
 async function withFirings(
   rule: Rule | Template,
   firings: readonly FiredEvent[],
@@ -114,7 +117,6 @@ async function withFirings(
   return diffRuns({ ...run, events }, run, { ...(tolerance !== undefined && { tolerance }) })
 }
 
-/** Reads the options of `diff`. */
 export interface DiffFlags extends Omit<SimulateFlags, 'why'> {
   tolerance: string
   firings?: string
@@ -122,14 +124,11 @@ export interface DiffFlags extends Omit<SimulateFlags, 'why'> {
 }
 
 interface DiffOptions extends SimulateOptions {
-  /** ms */
   tolerance: number
-  /** file with the firings of an earlier run */
   firings: string | undefined
   exitCode: boolean
 }
 
-/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
 function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlags): DiffOptions {
   const { firings } = flags
   const problems: string[] = []
@@ -137,7 +136,7 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
     problems.push('what to compare with: give another rule, or --firings FILE with those of an earlier run')
   }
   const inputs = [old, fresh, firings, flags.messages].filter((path) => path === '-')
-  // What readOptions sees itself is not said twice.
+  // Problems that readOptions finds are not repeated.
   if (inputs.length > 1 && !(old === '-' && flags.messages === '-'))
     problems.push('only one of the rules, --firings and --messages can be standard input')
   let tolerance = 0
@@ -150,4 +149,46 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
   }
   const options = readOptions(old, flags, problems)
   return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
+}
+
+/** In the order of their times; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the line. */
+async function readFirings(path: string): Promise<readonly FiredEvent[]> {
+  const source = await openSource(path)
+  const firings: FiredEvent[] = []
+  for (const [i, line] of (await textOf(source)).split('\n').entries()) {
+    const event = line.trim() === '' ? undefined : eventOf(line, `${source.name}:${i + 1}`)
+    if (event !== undefined) firings.push(event)
+  }
+  return firings.sort((a, b) => a.time - b.time)
+}
+
+function eventOf(line: string, place: string): FiredEvent | undefined {
+  const event = parsed(line)
+  if (!isPlainObject(event) || typeof event['type'] !== 'string') {
+    throw wrong(place, 'is not an event', 'write what simulate --json printed, one event a line')
+  }
+  if (event['type'] !== 'fired') return undefined
+  if (isFired(event)) return event
+  throw wrong(
+    place,
+    'is a firing without a time, a node or a source',
+    'write the whole line that simulate --json printed',
+  )
+}
+
+function isFired(event: object): event is FiredEvent {
+  const { time, node, source } = event as Partial<Record<keyof FiredEvent, unknown>>
+  return Number.isFinite(time) && typeof node === 'string' && typeof source === 'string'
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function wrong(place: string, what: string, right: string): AppError {
+  return new AppError('BAD_RECORDING', `${place}: the line ${what}; ${right}`)
 }

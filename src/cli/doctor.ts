@@ -1,4 +1,4 @@
-/** `reflexarc doctor`: names what of a data folder is not as it was written. */
+/** `reflexarc doctor`: lists the damage of a data folder. */
 import { DATA, dataFolder, type DefineCommand } from './command.ts'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -26,7 +26,6 @@ export const define: DefineCommand = (command, start) => {
     .action((flags: DoctorFlags) => start((terminal) => runDoctor(flags, process.env, terminal, Date.now)))
 }
 
-/** Options as the command line gives them. */
 export interface DoctorFlags {
   data?: string
   blobs?: string
@@ -36,19 +35,18 @@ export interface DoctorFlags {
 
 interface Examination {
   readonly folder: string
-  /** how many there are of what was looked at */
   readonly rows: number
   readonly objects: number
   readonly damaged: readonly RepairedDamage[]
-  /** the folder in which what was damaged lies now */
+  /** the folder that has the damaged parts now */
   readonly aside?: string
 }
 
 const FILES: readonly FileName[] = ['state.db', 'series.db']
 
 /**
- * 1 when something is damaged and stays so. `USAGE` for a folder without a store; `STORE` for one of another version, and
- * for a repair while a host has it.
+ * 1 if damage remains. `USAGE` for a folder without a store; `STORE` for one of another version, and for a repair while
+ * a host has it.
  */
 export async function runDoctor(
   flags: DoctorFlags,
@@ -72,7 +70,7 @@ export async function runDoctor(
   return found.damaged.every((one) => found.aside !== undefined && isRepaired(one)) ? 0 : 1
 }
 
-/** Objects and keys cannot be made up. */
+/** Objects and keys cannot be restored. */
 const isRepaired = ({ what }: Damage): boolean => what !== 'object' && what !== 'key'
 
 async function repaired(found: Examination, blobs: string, now: () => number): Promise<Examination> {
@@ -147,7 +145,7 @@ function adviceOf(aside: string | undefined): string {
   return 'stop the host, then restore the folder from a backup, or keep what is whole with --repair'
 }
 
-/** Also of times that are damaged themselves. */
+/** Also of damaged times. */
 function timeCell(time: number | undefined): string {
   if (time === undefined) return ''
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)

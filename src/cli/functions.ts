@@ -1,13 +1,22 @@
-/** `reflexarc functions init|test|dev|deploy|logs|list|secrets`: functions of a tenant, from an empty folder to a running version. */
+/**
+ * `reflexarc functions init|test|dev|deploy|logs|list|secrets`: functions of a tenant, from an empty folder to a
+ * running version.
+ */
 import { type DefineCommand, untilSignal } from './command.ts'
 import { connected } from './connected.ts'
 import type { ConnectFlags } from './functions/connect.ts'
-import { type DeployFlags, runDeploy } from './functions/run-deploy.ts'
+import {
+  type DeployFlags,
+  runDeploy,
+  runList,
+  type LogsFlags,
+  runLogs,
+  deleteSecret,
+  listSecrets,
+  putSecret,
+} from './functions/remote-functions.ts'
 import type { DevFlags } from './functions/run-dev.ts'
 import { type InitFlags, runInit } from './functions/run-init.ts'
-import { runList } from './functions/run-list.ts'
-import { type LogsFlags, runLogs } from './functions/run-logs.ts'
-import { deleteSecret, listSecrets, putSecret } from './functions/run-secrets.ts'
 import type { TestFlags } from './functions/run-test.ts'
 
 export const define: DefineCommand = (functions, start) => {
@@ -91,8 +100,8 @@ export const define: DefineCommand = (functions, start) => {
     .command('secrets')
     .summary('give secrets to functions and rules, and take them away')
     .description(
-      'Secrets of the tenant. A manifest names those that a function gets, in deploy.secrets; rules write ${vault.NAME}.\n' +
-        'What was given is never shown.',
+      'Secrets of the tenant. A manifest lists the secrets of a function in deploy.secrets; rules write ${vault.NAME}.\n' +
+        'Values are never shown.',
     )
     .helpCommand(false)
   connected(secrets.command('list'))

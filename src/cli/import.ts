@@ -1,4 +1,4 @@
-/** `reflexarc import FILE`: a file of messages becomes series of a host. */
+/** `reflexarc import FILE`: imports a file of messages as series of a host. */
 import type { DefineCommand } from './command.ts'
 import { connected } from './connected.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
@@ -38,14 +38,12 @@ export interface ImportFlags extends ConnectFlags, ReadingFlags {
 
 const BUCKET = 'etl-import'
 const UPLOADS = 'upload/'
-/** ms between two looks */
 const LOOK_MS = 200
-/** ms for which an import of what was put may not be there yet */
+/** ms within which the import of an upload has to appear */
 const PATIENCE_MS = 60_000
-/** refused lines that are shown */
 const MAX_SHOWN = 20
 
-/** Gives 1 when the import failed, or lines were refused. */
+/** Returns 1 if the import failed, or lines were rejected. */
 export async function runImport(
   file: string,
   flags: ImportFlags,
@@ -62,7 +60,7 @@ export async function runImport(
     const { size, etag } = await lookAt(file)
     const object = UPLOADS + (flags.as ?? basename(file)).replace(/^\/+/, '')
     const before = await importOf(client, object, etag)
-    // what is there goes on, or is over: the same content again, read in the same way, would change nothing
+    // an earlier import of the same content, read in the same way, is followed instead of repeated
     const isSame = before !== undefined && before.state !== 'failed' && isReadSo(before, flags)
     const isThere = isSame && flags.again !== true
     if (!isThere && !(await isPut(client, object, etag))) await upload(client, file, { object, size, flags }, progress)
@@ -74,11 +72,10 @@ export async function runImport(
   }
 }
 
-/** Its size, and the MD5 of its content. */
 async function lookAt(file: string): Promise<{ readonly size: number; readonly etag: string }> {
   try {
     const found = await stat(file)
-    if (!found.isFile()) throw new AppError('NOT_FOUND', `${file}: is no file`)
+    if (!found.isFile()) throw new AppError('NOT_FOUND', `${file}: not a file`)
     const hash = createHash('md5')
     for await (const piece of createReadStream(file)) hash.update(piece as Uint8Array)
     return { size: found.size, etag: hash.digest('hex') }
@@ -94,11 +91,11 @@ function isReadSo({ reading = {} }: ImportInfo, flags: ImportFlags): boolean {
   return READING.every((name) => reading[name] === flags[name])
 }
 
-/** Put, and not taken yet: an earlier run was interrupted just then. */
+/** Uploaded without an import: an earlier run was interrupted in between. */
 async function isPut(client: Client, object: string, etag: string): Promise<boolean> {
   try {
     const found = await client.objects.stat(BUCKET, object)
-    // one that was imported and failed is put again, which imports it anew
+    // a failed import is uploaded again, which repeats it
     return found.etag === etag && (await importOf(client, object, etag)) === undefined
   } catch (error) {
     if (error instanceof AppError && error.code === 'NOT_FOUND') return false
@@ -141,7 +138,7 @@ async function upload(
   throw new AppError('FORWARDING', `${file} was not put: ${why}`)
 }
 
-/** `since`: an import that is over and does not count. */
+/** `since`: a finished import that does not count. */
 async function followed(
   client: Client,
   object: string,
@@ -164,7 +161,6 @@ async function followed(
   }
 }
 
-/** The newest one of that content. */
 async function importOf(client: Client, object: string, etag: string): Promise<ImportInfo | undefined> {
   return (await client.subscriptions.transfers.imports({ object })).find((one) => one.etag === etag)
 }
@@ -180,7 +176,7 @@ function report(file: string, info: ImportInfo, { json }: ImportFlags, terminal:
     terminal.err(`${visible(`${file}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)}\n`)
   }
   if (refused > MAX_SHOWN) terminal.err(`${file}: and ${refused - MAX_SHOWN} more lines were refused\n`)
-  // what is wrong with the whole file is among the lines
+  // a problem of the whole file is among the lines
   if (error !== undefined && lines.length === 0) terminal.err(`${file}: ${error}\n`)
   return state === 'failed' || refused > 0 || error !== undefined ? 1 : 0
 }

@@ -43,7 +43,6 @@ export const define: DefineCommand = (command, start) => {
   keys.addHelpText('after', '\nExample:\n  reflexarc keys add --tenant north --data ./data')
 }
 
-/** Options as the command line gives them. */
 export interface KeysFlags {
   store?: string
   data?: string
@@ -56,7 +55,7 @@ export type KeysAction =
   | { readonly do: 'add'; readonly tenant: string | undefined }
   | { readonly do: 'remove'; readonly key: string }
 
-/** Throws `USAGE` with all that is wrong, `NOT_FOUND` for a key that is not there, `STORE` for a folder that cannot be used. */
+/** Throws `USAGE` with all problems, `NOT_FOUND` for an unknown key, `STORE` for an unusable folder. */
 export async function runKeys(
   action: KeysAction,
   flags: KeysFlags,
@@ -90,7 +89,7 @@ export async function runKeys(
         if (!(await pairs.remove(action.key))) {
           throw new AppError(
             'NOT_FOUND',
-            `there is no key ${JSON.stringify(action.key.slice(0, 200))}; "reflexarc keys list" shows all`,
+            `unknown key ${JSON.stringify(action.key.slice(0, 200))}; "reflexarc keys list" shows all`,
           )
         }
         await changed()
@@ -100,7 +99,6 @@ export async function runKeys(
   return 0
 }
 
-/** Where key pairs are kept. */
 type Place = { readonly folder: string } | { readonly url: string }
 
 function refuseWrong(store: StoreChoice | undefined, place: Place, tenant: string | undefined): void {
@@ -108,7 +106,7 @@ function refuseWrong(store: StoreChoice | undefined, place: Place, tenant: strin
   if (store === undefined || store.medium === 'memory') {
     problems.push('--store: keys are kept in sqlite: (with --data) or in postgres://user@host/database')
   }
-  // Whoever mistypes a folder must not get a new store.
+  // A mistyped folder must not become a new store.
   if ('folder' in place && !existsSync(join(place.folder, 'state.db'))) {
     problems.push(
       `--data: no host has kept anything in ${place.folder} yet; name the data folder of a host that has started`,
@@ -137,7 +135,7 @@ async function openShared(url: string): Promise<Storage> {
   return openPostgres({ url, blobs: openMemoryBlobs() })
 }
 
-/** The code of the database for a file that somebody else holds. */
+/** The code of the database for a locked file. */
 const BUSY = 5
 
 async function openStore(folder: string): Promise<Storage> {

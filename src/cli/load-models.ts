@@ -1,4 +1,4 @@
-/** Models of files for rules that are simulated: boosters of XGBoost, which need nothing but this process. */
+/** Models from files for simulated rules: boosters of XGBoost, which run in this process. */
 import { readFile } from 'node:fs/promises'
 import { labelsOf } from '#host/spi'
 import type { ModelPort } from '#core'
@@ -8,8 +8,8 @@ import type { OpenModel } from '#services/models'
 import { xgboostDriver } from '#services/models/xgboost'
 
 /**
- * What the sensors `predict` and `classify` ask: boosters by name, each given as `name=file`. `USAGE` tells all that
- * cannot be read.
+ * The models of the sensors `predict` and `classify`: boosters by name, each as `name=file`. `USAGE` with all
+ * unreadable ones.
  */
 export async function loadModels(given: readonly string[]): Promise<ModelPort> {
   const problems: string[] = []
@@ -28,7 +28,7 @@ export async function loadModels(given: readonly string[]): Promise<ModelPort> {
   const predict: ModelPort['predict'] = async ({ model, features }) => {
     const open = models.get(model)
     if (open === undefined)
-      throw new AppError('NOT_FOUND', `there is no model ${model}; give it with --model ${model}=FILE`)
+      throw new AppError('NOT_FOUND', `unknown model ${model}; pass it with --model ${model}=FILE`)
     const instance = (isPlainObject(features) ? features : [...features]) as Json
     const [value = null] = await open.call({ operation: 'predict', instances: [instance] })
     return value

@@ -78,7 +78,7 @@ Examples:
   )
 }
 
-/** A prediction a line; with `--json` the answer as it is. */
+/** A prediction a line; with `--json` the whole answer. */
 async function runPredict(name: string, instances: string, flags: ConnectFlags, terminal: Terminal): Promise<0> {
   const given = parsed(instances === '-' ? await text(process.stdin) : instances)
   const answer = await connect(flags, process.env).models.predict(
@@ -100,7 +100,6 @@ function parsed(json: string): unknown {
 
 const HEAD = ['name', 'framework', 'version', 'status', 'changed'] as const
 
-/** With `--json` a line of JSON for each. */
 async function runList(flags: ConnectFlags, terminal: Terminal): Promise<0> {
   const found = await connect(flags, process.env).models.list()
   if (flags.json === true) for (const one of found) terminal.out(`${JSON.stringify(one)}\n`)

@@ -1,4 +1,4 @@
-/** `reflexarc next EXPR`: the next runs of a cron expression or recurrence rule, and what the clocks do to them. */
+/** `reflexarc next EXPR`: the next runs of a cron expression or recurrence rule, and the effects of clock changes. */
 import type { DefineCommand } from './command.ts'
 import { AppError } from '#kernel'
 import type { DstPolicy } from '#core/spi'
@@ -37,7 +37,6 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
-/** Options as the command line gives them. */
 export interface NextFlags {
   zone?: string
   count: string
@@ -49,14 +48,14 @@ export interface NextFlags {
   json?: boolean
 }
 
-/** Prints the next runs. `now`: epoch ms. Throws `USAGE` with all that is wrong with the options and the expression. */
+/** Prints the next runs. `now`: epoch ms. Throws `USAGE` with all problems of the options and the expression. */
 export function runNext(
   expression: string,
   flags: NextFlags,
   terminal: Pick<Terminal, 'out' | 'paint'>,
   now: number,
 ): 0 {
-  // A shell hands on what a file would have as an end of line.
+  // In a shell, an end of line is written `\n`.
   const text = expression.replaceAll('\\n', '\n')
   const { options, result } = read(text, flags, now)
   const lines = flags.json === true ? jsonLines(result, flags) : nextLines(text, options, result, terminal.paint)
@@ -64,7 +63,7 @@ export function runNext(
   return 0
 }
 
-/** A line a run; what else was asked for comes after them, in lines that have no `at`. */
+/** A line a run; other results follow in lines without `at`. */
 function jsonLines({ runs, changes, untouched, downtime }: NextRuns, flags: NextFlags): string[] {
   const lines: unknown[] = runs.map((run) => ({ ...run, at: utc(run.at) }))
   if (flags.changes === true) lines.push({ changes, untouched })
@@ -88,7 +87,7 @@ function read(text: string, flags: NextFlags, now: number): { options: NextRunsO
     }
   }
   const zone = attempt('--zone', () => zoneOf(flags.zone ?? 'UTC')) ?? zoneOf('UTC')
-  // Times are read where the runs are shown, and a rule may name its zone itself.
+  // Times are in the zone of the output, and a rule may name its zone itself.
   const own = flags.zone === undefined ? ownZone(text, now) : undefined
   const shown = own ?? zone
   const from = attempt('--from', () => (flags.from === undefined ? now : timeOf(flags.from, shown))) ?? now
@@ -120,7 +119,7 @@ function ownZone(text: string, now: number): Zone | undefined {
   try {
     return zoneOf(nextRuns(text, { from: now, count: 1 }).zone)
   } catch {
-    return undefined // what is wrong with the expression is said when it is used
+    return undefined // the use of the expression reports its problems
   }
 }
 
@@ -137,9 +136,10 @@ function dstOf({ dstGap, dstOverlap }: NextFlags): DstPolicy {
   const gap = GAPS.find((policy) => policy === dstGap)
   const overlap = OVERLAPS.find((policy) => policy === dstOverlap)
   const wrong: string[] = []
-  if (dstGap !== undefined && gap === undefined) wrong.push(`"${dstGap}" is no policy for a gap; write shift or skip`)
+  if (dstGap !== undefined && gap === undefined)
+    wrong.push(`"${dstGap}" is not a valid policy for a gap; write shift or skip`)
   if (dstOverlap !== undefined && overlap === undefined) {
-    wrong.push(`"${dstOverlap}" is no policy for an overlap; write first, second or both`)
+    wrong.push(`"${dstOverlap}" is not a valid policy for an overlap; write first, second or both`)
   }
   if (wrong.length > 0) throw new AppError('USAGE', wrong.join('. '))
   return { ...(gap && { gap }), ...(overlap && { overlap }) }

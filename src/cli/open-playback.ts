@@ -1,4 +1,4 @@
-/** From files and options to something that can be run: what every command that plays a recording does first. */
+/** From files and options to a playback, for every command that plays a recording. */
 import { createRegistry, type PlaybackOptions, type Plug, type Rule, type Template } from '#core'
 import { settingsOf } from '#core/spi'
 import { AppError } from '#kernel'
@@ -27,26 +27,23 @@ interface Checked {
   source: Source
 }
 
-/** Which options of `simulate` the other commands share. */
+/** The options of `simulate` that other commands share. */
 export type OpenOptions = Pick<
   SimulateOptions,
   'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'order' | 'down' | 'plugs' | 'reading'
 > &
   Partial<Pick<SimulateOptions, 'models'>>
 
-/** What is known when nothing is wrong and the run can begin. */
 export interface Opened {
-  /** in the order of the files */
   rules: readonly (Rule | Template)[]
   plugs: readonly Plug[]
   resource: string | undefined
   recording: Checked | undefined
-  /** epoch ms */
   from: number | undefined
   until: number
 }
 
-/** Checks the rules and the whole recording. Prints every problem, and gives undefined when one keeps it from running. */
+/** Checks the rules and the whole recording. Prints every problem; returns undefined if one prevents the run. */
 export async function openPlayback(
   paths: readonly string[],
   options: OpenOptions,
@@ -66,7 +63,7 @@ export async function openPlayback(
   const rules = files.flatMap(({ rule }) => rule ?? [])
   const unread = rules.length < files.length
   const resource = options.resource ?? rules.map((rule) => settingsOf(rule)?.resource).find((own) => own !== undefined)
-  // Of a rule that cannot be read no resource is known, which is not the recording's fault.
+  // An unreadable rule has no resource, which is not a problem of the recording.
   const reading: RecordingOptions = {
     zone: options.zone,
     resource: unread ? (resource ?? '?') : resource,
@@ -86,7 +83,7 @@ export async function openPlayback(
   return { rules, plugs, resource: options.resource, recording, from, until: untilOf(options, recording) }
 }
 
-/** The options of a playback, and how to take its progress bar away. */
+/** The options of a playback, and a function that removes its progress bar. */
 export function playbackOf(
   opened: Opened,
   options: OpenOptions,
@@ -120,13 +117,13 @@ export function playbackOf(
   return { playback, clear: () => progress?.clear() }
 }
 
-/** The engine speaks of settings; here they are options. */
+/** Settings of the engine are options here. */
 export function withHint(error: unknown, variables: string): unknown {
   if (!(error instanceof AppError)) return error
   const variable = error.issues.find((issue) => issue.type === 'VARIABLE')
   const hint =
     variable !== undefined
-      ? `${variables} gives a variable its value`
+      ? `${variables} sets the value of a variable`
       : error.code === 'RESOLUTION'
         ? `--resource R names the resource of the task, ${variables} a variable`
         : undefined
@@ -152,7 +149,7 @@ async function look(
   return 'bad'
 }
 
-/** The messages between `from` and `until`; they wait for a slow reader of the output and end when it has gone. */
+/** The messages between `from` and `until`; they wait for a slow reader of the output and end with it. */
 function messagesWithin(
   { from = Number.NEGATIVE_INFINITY, until }: Opened,
   { recording, source }: Checked,
@@ -186,7 +183,7 @@ function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): nu
   return until ?? last
 }
 
-/** The clock alone, with no beginning given: from now on when the end is to come, else from 1970 as the library does. */
+/** The start of a run without messages: now if the end is in the future, else 1970 as in the library. */
 function startWithoutMessages(until: number | undefined): number {
   const now = Date.now()
   return until !== undefined && until > now ? now : 0

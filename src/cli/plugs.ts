@@ -1,4 +1,4 @@
-/** `reflexarc plugs [NAME]`: what plugs there are, or all about one. */
+/** `reflexarc plugs [NAME]`: a table of plugs, or all about one. */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { byName, exampleNode, plugPage } from '#core/spi'
 import type { Plug } from '#core'
@@ -11,7 +11,7 @@ export const define: DefineCommand = (command, start) => {
   command
     .description(
       'Lists the built-in plugs and those of --plugs: name, kind, states, what it does. With a name: its properties with\n' +
-        'types, defaults and examples, its states, what it gives, and a node to copy.',
+        'types, defaults and examples, its states, its output, and a node to copy.',
     )
     .argument('[name]', 'name of a plug; a sensor and an actuator may share one')
     .option(...PLUGS)
@@ -25,7 +25,7 @@ export interface PlugsOptions {
   json?: boolean
 }
 
-/** Prints the table of all plugs or the pages of those with a name. Throws `NOT_FOUND` for a name that none has. */
+/** Prints the table of all plugs or the pages of those with a name. Throws `NOT_FOUND` for an unknown name. */
 export async function runPlugs(name: string | undefined, options: PlugsOptions, terminal: Terminal): Promise<0> {
   const all = (await loadPlugs(options.plugs)).toSorted(byName)
   const chosen = name === undefined ? all : named(name, all)
@@ -42,7 +42,7 @@ function named(name: string, all: readonly Plug[]): readonly Plug[] {
   const same = names.find((one) => one.toLowerCase() === name.toLowerCase())
   const close = same ?? nearest(name, names)
   const hint = close === undefined ? '"reflexarc plugs" lists all' : `did you mean ${close}?`
-  throw new AppError('NOT_FOUND', `there is no plug ${JSON.stringify(name.slice(0, 100))}; ${hint}`)
+  throw new AppError('NOT_FOUND', `unknown plug ${JSON.stringify(name.slice(0, 100))}; ${hint}`)
 }
 
 function listed(plugs: readonly Plug[]): readonly string[] {
@@ -50,7 +50,7 @@ function listed(plugs: readonly Plug[]): readonly string[] {
     name,
     kind,
     states.join(', '),
-    // the first sentence is enough to choose by
+    // the first sentence is enough to choose
     description.split(/(?<=[.:])\s/)[0]?.replace(/:$/, '.') ?? '',
   ])
   return tableLines([['plug', 'kind', 'states', 'what it does'], ...rows])

@@ -1,4 +1,7 @@
-/** `reflexarc prove RULE` and `reflexarc mutate RULE`: whether properties of a rule hold, and which changes of it they miss. */
+/**
+ * `reflexarc prove RULE` and `reflexarc mutate RULE`: whether properties of a rule hold, and which changes of it they
+ * miss.
+ */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -12,11 +15,10 @@ import { issueLines, readRuleFile, verdict } from './rule-file.ts'
 import type { Terminal } from './terminal.ts'
 
 const PROPERTIES = `
-The file of properties is an ES module whose default export is a function. It is given everything of
-reflexarc/testing, and fast-check as fc, and gives { properties, options }: what must hold, and what devices
-send, as checkRule takes them. fixtures/properties/overheating.mjs is one to copy.`
+The file of properties is an ES module whose default export is a function. Its argument has everything of
+reflexarc/testing, and fast-check as fc; it returns { properties, options }: what must hold, and what devices
+send, in the form of checkRule. fixtures/properties/overheating.mjs is one to copy.`
 
-/** `reflexarc prove RULE`: looks for messages at which a property of a rule does not hold. */
 export const defineProve: DefineCommand = (command, start) => {
   command
     .description(
@@ -29,7 +31,7 @@ export const defineProve: DefineCommand = (command, start) => {
     .option('--time <duration>', 'how long to look: 30s, 5m', '10s')
     .option('--length <messages>', 'then try all sequences of up to so many messages, for as long again')
     .option('--seed <number>', 'seed of the cases (default: another one each time)')
-    .option('--save <folder>', 'keep failing cases there, and try those that are there first')
+    .option('--save <folder>', 'keep failing cases there, and try saved ones first')
     .option('--json', 'print one JSON object')
     .option(...PLUGS)
     .addHelpText(
@@ -39,7 +41,6 @@ export const defineProve: DefineCommand = (command, start) => {
     .action((rule: string, flags: ProveFlags) => start((terminal) => runProve(rule, flags, terminal)))
 }
 
-/** `reflexarc mutate RULE`: tells which changes of a rule its properties do not notice. */
 export const defineMutate: DefineCommand = (command, start) => {
   command
     .description(
@@ -61,7 +62,6 @@ export const defineMutate: DefineCommand = (command, start) => {
     .action((rule: string, flags: MutateFlags) => start((terminal) => runMutate(rule, flags, terminal)))
 }
 
-/** Options of `prove` as the command line gives them. */
 export interface ProveFlags {
   props: string
   time: string
@@ -72,7 +72,6 @@ export interface ProveFlags {
   plugs: readonly string[]
 }
 
-/** Options of `mutate` as the command line gives them. */
 export interface MutateFlags {
   test: string
   cases: string
@@ -82,7 +81,6 @@ export interface MutateFlags {
   plugs: readonly string[]
 }
 
-/** What a file of properties gives. */
 interface Properties {
   readonly properties: readonly Kit.PropertyLike[]
   readonly options: Omit<Kit.CheckOptions, 'plugs'>
@@ -96,7 +94,7 @@ interface Loaded extends Properties {
 
 const CASE = '.case.json'
 
-/** Looks for a case that fails: among those that were saved, among random ones, among all short ones. */
+/** Searches for a failing case: among saved ones, random ones, and all short ones. */
 export async function runProve(path: string, flags: ProveFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const time = durationOf('--time', flags.time)
   const seed = flags.seed === undefined ? undefined : numberOf('--seed', flags.seed)
@@ -138,7 +136,6 @@ async function checkSaved(file: string, one: Kit.RunCase, { kit, properties, opt
   }
 }
 
-/** Checks every mutant of a rule by its properties. */
 export async function runMutate(path: string, flags: MutateFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const [numRuns, seed, least] = [
     numberOf('--cases', flags.cases),
@@ -163,7 +160,7 @@ export async function runMutate(path: string, flags: MutateFlags, terminal: Term
   return (100 * mutation.killed.length) / all < least ? 2 : 0
 }
 
-/** Of the properties that can be told moment by moment; undefined when there are none. */
+/** Of properties that are checked moment by moment; undefined without any. */
 async function proofOf(
   { kit, rule, plugs, properties, options }: Loaded,
   length: number,
@@ -224,7 +221,7 @@ async function propertiesOf(path: string, kit: typeof Kit): Promise<Properties> 
     return { properties: given['properties'] as Kit.PropertyLike[], options: given['options'] }
   throw new AppError(
     'USAGE',
-    `${path} gives no { properties: [...], options: { metrics } }; export default (kit) => ({ properties, options })`,
+    `${path} does not return { properties: [...], options: { metrics } }; export default (kit) => ({ properties, options })`,
   )
 }
 
@@ -238,7 +235,7 @@ async function savedCases(folder: string, kit: typeof Kit): Promise<{ file: stri
   return cases
 }
 
-/** Under a name that follows from what is in it. */
+/** Under a name that follows from its content. */
 async function save(folder: string, kit: typeof Kit, failing: Kit.RunCase): Promise<string> {
   const text = kit.caseText(failing)
   const name = createHash('sha256').update(text).digest('hex').slice(0, 12)
@@ -251,7 +248,7 @@ async function save(folder: string, kit: typeof Kit, failing: Kit.RunCase): Prom
 function numberOf(flag: string, text: string): number {
   const number = Number(text)
   if (text.trim() !== '' && Number.isInteger(number) && number >= 0) return number
-  throw new AppError('USAGE', `${flag}: "${text}" is no whole number from 0`)
+  throw new AppError('USAGE', `${flag}: "${text}" is not a whole number from 0`)
 }
 
 function durationOf(flag: string, text: string): number {

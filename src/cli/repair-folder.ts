@@ -1,18 +1,17 @@
-/** Repairs a data folder that no host has: what is whole stays, what is damaged is set aside, and the log makes up for some. */
+/** Repairs a data folder without a host: sets damaged parts aside, and restores some of them from the log. */
 import { join } from 'node:path'
 import { LOG_NAME, PARTITION } from '#log'
 import { nothing, projectEntry } from '#services/broker'
 import { type Damage, type FileName, type NewMessage, rebuildFile, type Sample, type Store } from '#storage'
 import { openMedium } from '#host/spi'
 
-/** Lost with its place; `restored`: how much of it came from the log again. */
+/** Damage with its location; `restored`: number of entries restored from the log. */
 export type RepairedDamage = Damage & { readonly restored?: number }
 
 const FILES: readonly FileName[] = ['state.db', 'series.db']
-/** entries of the log that are read at once */
 const PAGE = 500
 
-/** `aside`: a folder that is made for what is damaged. Objects and keys stay as they are. */
+/** `aside`: a new folder for damaged parts. Objects and keys stay as they are. */
 export async function repairFolder(
   { data, blobs }: { readonly data: string; readonly blobs: string },
   damaged: readonly Damage[],
@@ -39,12 +38,12 @@ export async function repairFolder(
   return damaged.map((one) => (isSeries(one) ? { ...one, restored: restored.get(one) ?? 0 } : one))
 }
 
-/** What stood on pages that cannot be read is not known: all that the log has may have been there. */
+/** The content of unreadable pages is unknown: everything in the log may have been there. */
 function isSeries({ place, what }: Damage): boolean {
   return what === 'samples' || what === 'messages' || (what === 'structure' && place.startsWith('series.db '))
 }
 
-/** No more than what was lost: whatever else the log has may have been deleted since. */
+/** Restores only what was lost: other entries of the log may have been deleted since. */
 async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<Damage, number>): Promise<void> {
   if (lost.length === 0) return
   const log = store.log(LOG_NAME)

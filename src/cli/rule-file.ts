@@ -7,18 +7,16 @@ import { counted } from './numbers.ts'
 import { textAt } from './recording/source.ts'
 import { visible } from './visible.ts'
 
-/** A rule or template file after a look at it. */
 export interface RuleFile {
-  /** as messages name it */
   file: string
-  /** undefined when there is an ERROR among the issues */
+  /** undefined if an issue is an ERROR */
   rule: Rule | Template | undefined
   issues: readonly Issue[]
-  /** for text that is not JSON: where, and the line with a caret */
+  /** for text that is not JSON: the position, and the line with a caret */
   broken?: { line: number; column: number; excerpt: string }
 }
 
-/** Reads and checks a rule or template file; `-` is standard input. A file that cannot be read becomes an issue. */
+/** Reads and checks a rule or template file; `-` is standard input. An unreadable file becomes an issue. */
 export async function readRuleFile(path: string, plugs: PlugRegistry, options: CheckOptions = {}): Promise<RuleFile> {
   const file = path === '-' ? 'stdin' : path
   let text: string
@@ -59,7 +57,7 @@ export function issueLines({ file, issues, broken }: RuleFile): string[] {
     })
 }
 
-/** `rule.json: 2 errors, 1 warning`, or what is in it when nothing is wrong. */
+/** `rule.json: 2 errors, 1 warning`, or a summary of its content without problems. */
 export function verdict({ file, rule, issues }: RuleFile): string {
   const count = (severity: Issue['severity']): number => issues.filter((issue) => issue.severity === severity).length
   const [errors, warnings, notes] = [count('ERROR'), count('WARNING'), count('INFO')]

@@ -1,14 +1,14 @@
-/** What `serve` does: a host until the process is told to stop. */
+/** What `serve` does: runs a host until a signal. */
 import { messageOf } from '#kernel'
 import { compactHeap, type DemoRequest, type Given, keepHeapSteady, readConfig } from '#host/spi'
 import { type RunningHost, SERVICES, startHost, STOP_PATIENCE } from '#host/running'
 import { readPlugs } from '#host/load-plugs'
 import type { Terminal } from './terminal.ts'
 
-/** ms from the signal to the end, whatever hangs: what is left when requests were cut off is there to flush */
+/** ms from the signal to the end, even with a stalled shutdown; includes flushing after requests were cut off */
 const LAST_CALL = STOP_PATIENCE + 3_500
 
-/** Serves until the process is told to stop. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` when it cannot start. */
+/** Serves until a signal. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` if it cannot start. */
 export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
   keepHeapSteady()
   const config = readConfig(given, process.env, [...SERVICES.keys()])
@@ -42,12 +42,12 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
   const late = await told
   await host.stop()
   clearTimeout(late)
-  // Should anything keep the process although all is done, it ends all the same.
+  // Ends the process even if something keeps it alive.
   setTimeout(() => process.exit(0), 200).unref()
   return 0
 }
 
-/** One after the other: what is read last is what counts. */
+/** One after the other: the last read counts. */
 function onHangUp(work: () => Promise<void>): void {
   let before = Promise.resolve()
   process.on('SIGHUP', () => {
@@ -55,7 +55,7 @@ function onHangUp(work: () => Promise<void>): void {
   })
 }
 
-/** Whatever hangs, also on the way up, the process ends. */
+/** Ends the process even if it stalls, also during the start. */
 function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   const late = setTimeout(() => {
     terminal.err(`error: not everything could be finished in time: ${left()}\n`)
@@ -64,7 +64,7 @@ function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   return late.unref()
 }
 
-/** Works as it stands when the pair was made just now; else curl asks for the secret, which only its owner knows. */
+/** A complete command for a new key pair; otherwise curl prompts for the secret. */
 function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): string {
   const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
   const sent = body === undefined ? '' : ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`

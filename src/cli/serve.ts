@@ -2,7 +2,6 @@
 import { type Given, type Option, OPTIONS, requirePackages } from '#host/spi'
 import { gather, type DefineCommand } from './command.ts'
 
-/** `reflexarc serve`: everything on one port until it is told to stop. */
 export const define: DefineCommand = (command, start) => {
   command.description(
     'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and curl lines\n' +

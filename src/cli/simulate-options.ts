@@ -7,7 +7,7 @@ import { ORDER_HELP, playOrderOf, type PlayOrder } from './recording/play-order.
 import { readOneTime, spanOf } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
-/** Adds what says which recording is played, and how. `s`: the ending of rules and tasks, where there are several. */
+/** Adds the options of the recording. `s`: plural of rules and tasks. */
 export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
   return withReadingFlags(command)
     .option('--messages <file>', `recording; - is standard input. Without it only the clock runs the rule${s}`)
@@ -20,7 +20,6 @@ export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
     .option(...PLUGS)
 }
 
-/** The option `--set` for variables. */
 export const SET = [
   '--set <name=value>',
   'a variable of the task; the value is JSON, else text (repeatable)',
@@ -28,7 +27,6 @@ export const SET = [
   [],
 ] as const
 
-/** Options as the command line gives them. */
 export interface SimulateFlags extends ReadingFlags {
   messages?: string
   resource?: string
@@ -47,11 +45,9 @@ export interface SimulateFlags extends ReadingFlags {
   model?: readonly string[]
 }
 
-/** The same, read. */
 export interface SimulateOptions {
   messages: string | undefined
   resource: string | undefined
-  /** epoch ms */
   from: number | undefined
   until: number | undefined
   variables: Readonly<Record<string, unknown>>
@@ -60,19 +56,16 @@ export interface SimulateOptions {
   seed: number | undefined
   zone: Zone
   order: PlayOrder
-  /** when the host is away, epoch ms */
+  /** downtime of the host, epoch ms */
   down: { readonly from: number; readonly until: number } | undefined
   why: boolean
   all: boolean
   json: boolean
   plugs: readonly string[]
-  /** boosters by name, as `name=file` */
   models: readonly string[]
-  /** how the recording is read */
   reading: GivenReading
 }
 
-/** Reads all options and reports all that is wrong with them, and `others`, at once. Throws `USAGE`. */
 export function readOptions(rule: string, flags: SimulateFlags, others: readonly string[] = []): SimulateOptions {
   const problems: string[] = [...others]
   const attempt = <T>(name: string, read: () => T): T | undefined => {
@@ -121,7 +114,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
   }
 }
 
-/** Of a clock reading that occurs twice the first (index 0) or the last (-1). */
+/** The first (index 0) or last (-1) instant of a repeated clock reading. */
 function timeOption(text: string | undefined, zone: Zone, index: 0 | -1): number | undefined {
   if (text === undefined) return undefined
   return readOneTime(text, zone).at(index)
@@ -155,7 +148,7 @@ function addLatency(latency: Record<string, number>, text: string): void {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(given) ?? []
   const ms = number === undefined ? durationOrNaN(given) : Number(number) * (unit === 's' ? 1000 : 1)
   if (name === '' || FORBIDDEN_KEYS.has(name) || !(ms >= 0))
-    throw new AppError('USAGE', `"${text}" is no latency; write name=duration, such as callURL=200ms`)
+    throw new AppError('USAGE', `"${text}" is not a valid latency; write name=duration, such as callURL=200ms`)
   latency[name] = ms
 }
 
@@ -167,7 +160,7 @@ function durationOrNaN(text: string): number {
   }
 }
 
-/** `90`, `true`, `{"a":1}` are what JSON says; anything else is text, and `"90"` in quotes is the text 90. */
+/** `90`, `true`, `{"a":1}` are parsed as JSON; anything else is text, and `"90"` in quotes is the text 90. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and tells what fired, and why. */
+/** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and prints what fired, and why. */
 import { gather, type DefineCommand } from './command.ts'
 import { simulate } from '#library'
 import type { EngineEvent, Rule, Template } from '#core'
@@ -65,11 +65,9 @@ interface Job extends Opened {
 
 interface RanJob {
   run: Awaited<ReturnType<typeof simulate>>
-  /** ms */
   wall: number
 }
 
-/** Checks the rule and the whole recording, then runs the one over the other. */
 export async function runSimulation(path: string, flags: SimulateFlags, terminal: Terminal): Promise<0 | 1> {
   const options = readOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
@@ -84,7 +82,7 @@ export async function runSimulation(path: string, flags: SimulateFlags, terminal
   return 0
 }
 
-/** One event a line on stdout and nothing else; the summary goes to stderr when somebody watches it. */
+/** Only events on stdout, one a line; the summary goes to stderr of a terminal. */
 async function printEvents(job: Job, options: SimulateOptions, terminal: Terminal): Promise<void> {
   const pieces = new Pieces((text) => terminal.out(text))
   const report = terminal.errIsTerminal ? new RunReport(job, options, () => {}, terminal.paint) : undefined
@@ -105,7 +103,6 @@ async function printReport(job: Job, options: SimulateOptions, terminal: Termina
   pieces.flush()
 }
 
-/** Runs the job and takes the time. */
 async function play(
   job: Job,
   options: SimulateOptions,
@@ -120,7 +117,7 @@ async function play(
   return { run, wall: performance.now() - began }
 }
 
-/** Gathers small texts, because a write costs more than what it writes. */
+/** Collects small texts, because a write costs more than its content. */
 class Pieces {
   readonly #out: (text: string) => void
   #text = ''

@@ -5,10 +5,13 @@ import { AppError, describeIssue, FORBIDDEN_KEYS } from '#kernel'
 import { sweepValues } from '#core/spi'
 import { type Opened, openPlayback, playbackOf, withHint } from './open-playback.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
-import { sweepLines } from './report/sweep-table.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal, Paint } from './terminal.ts'
 import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
 import { readOptions, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+import { counted, grouped } from './numbers.ts'
+import { formatSpan } from './time-text.ts'
+import { visible } from './visible.ts'
+import { tableLines } from './report/table.ts'
 
 export const define: DefineCommand = (command, start) => {
   withStoredFlags(withPlaybackFlags(command))
@@ -34,7 +37,7 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
-/** Checks everything, runs the rule with every value over the recording, and prints what fired. */
+/** Checks everything, runs the rule with every value over the recording, and prints the firings. */
 export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {
   const options = readSweepOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
@@ -66,7 +69,7 @@ function reportOf(
   return `${head}\n${sweepLines(result, wall, paint).join('\n')}\n`
 }
 
-/** The library speaks of its `set`; here that is a flag. */
+/** The library's `set` is a flag here. */
 function aboutFlags(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
   if (error.code === 'TOO_LARGE') return new AppError('USAGE', `--set: ${error.message}`, { cause: error })
@@ -83,11 +86,9 @@ function aboutFlags(error: unknown): unknown {
 export type SweepFlags = Omit<SimulateFlags, 'why' | 'all'>
 
 interface SweepOptions extends SimulateOptions {
-  /** values by path */
   grid: Readonly<Record<string, readonly unknown[]>>
 }
 
-/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
 function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
   const problems: string[] = []
   const grid = readGrid(flags.set, problems)
@@ -125,4 +126,33 @@ function readGrid(texts: readonly string[], problems: string[]): Readonly<Record
   }
   if (texts.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
   return Object.fromEntries(grid)
+}
+
+/** A row for each run: its values, and the firings of each destination, in total and per day. */
+function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
+  const { parameters, destinations, rows, messages, late } = sweep
+  const failed = rows.some(({ errors }) => errors > 0)
+  const header = [...parameters, ...destinations.flatMap((node) => [node, 'per day']), ...(failed ? ['errors'] : [])]
+  const cells = rows.map(({ values, fired, perDay, errors }) => [
+    ...parameters.map((path) => textOf(values[path])),
+    ...destinations.flatMap((node) => [grouped(fired[node] ?? 0), rate(perDay[node] ?? null)]),
+    ...(failed ? [errors === 0 ? '-' : grouped(errors)] : []),
+  ])
+  const [head = '', ...lines] = tableLines([header, ...cells], new Set(header.keys()))
+  const work = `${counted(rows.length, 'run')} in one pass over ${counted(messages, 'message')} in ${formatSpan(wall)}`
+  const told = [paint('underline', head), ...lines, '', paint('bold', work)]
+  if (destinations.length === 0) told.push('no trigger leads anywhere, so nothing can fire')
+  if (late > 0) told.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
+  return told
+}
+
+function textOf(value: unknown): string {
+  return visible(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** Three significant digits. */
+function rate(perDay: number | null): string {
+  if (perDay === null) return '-'
+  if (perDay >= 100) return grouped(Math.round(perDay))
+  return perDay.toFixed(perDay >= 10 ? 1 : 2)
 }

@@ -1,22 +1,19 @@
-/** The screen as commands may use it; nothing else writes to stdout and stderr. */
+/** The only access of commands to stdout and stderr. */
 import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colours a text, or leaves it alone where colours are not wanted. */
 export type Paint = (style: Style, text: string) => string
 
-/** What a command may do to the screen. Nothing else in the command line writes to stdout or stderr. */
 export interface Terminal {
   out(text: string): void
   err(text: string): void
-  /** for stdout */
   readonly paint: Paint
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
-  /** true when the reader of stdout went away (`| head`): no need to work on */
+  /** true when the reader of stdout has ended (`| head`): work can stop */
   readonly closed: boolean
-  /** true when the reader of stdout is slower than we are: wait for `drained` before writing much more */
+  /** true when the reader of stdout is slow: wait for `drained` before writing much more */
   readonly full: boolean
   drained(): Promise<void>
 }
@@ -28,7 +25,7 @@ const coloured: Paint = (style, text) => styleText(style, text, { validateStream
 /** The terminal of this process. Colours only when stdout is a terminal and NO_COLOR is unset or empty. */
 export function processTerminal(): Terminal {
   const { env } = process
-  // Not a terminal: Node leaves isTTY out, which its types do not say.
+  // Node omits isTTY without a terminal, contrary to its types.
   const stdout: typeof process.stdout & { isTTY?: boolean } = process.stdout
   const stderr: typeof process.stderr & { isTTY?: boolean } = process.stderr
   let closed = false

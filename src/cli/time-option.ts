@@ -4,8 +4,8 @@ import { epochNumber, readTime } from '#formats/recording'
 import type { Zone } from './zone.ts'
 
 /**
- * The instants that a text may mean, two for a clock reading that occurs twice. Throws `USAGE`, also for an epoch number
- * that is one of seconds or microseconds.
+ * The possible instants of a text, two for a repeated clock reading. Throws `USAGE`, also for an epoch number in
+ * seconds or microseconds.
  */
 export function readOneTime(text: string, zone: Zone): readonly number[] {
   const epoch = epochNumber(text)
@@ -18,7 +18,7 @@ export function readOneTime(text: string, zone: Zone): readonly number[] {
   throw new AppError('USAGE', `${reading.message}; ${reading.suggestion}`)
 }
 
-/** The same, of a clock reading that occurs twice the first. Throws `USAGE`. */
+/** The same; the first instant of a repeated clock reading. Throws `USAGE`. */
 export function timeOf(text: string, zone: Zone): number {
   const [time] = readOneTime(text, zone)
   if (time !== undefined) return time

@@ -1,10 +1,9 @@
-/** Times as the command line shows them. */
+/** Times in the output of the command line. */
 import type { Zone } from './zone.ts'
 
-/** The last instant that a Date can hold. */
 const LAST = 8_640_000_000_000_000
 
-/** `2025-01-31T08:00:00`, with milliseconds only where there are some, as a clock in `zone` shows it. */
+/** `2025-01-31T08:00:00`, with milliseconds only if there are any, as a clock in `zone` shows it. */
 export function formatTime(instant: number, zone: Zone): string {
   const reading = zone.readingAt(instant)
   if (!Number.isFinite(reading) || Math.abs(reading) > LAST) return String(instant)
@@ -14,7 +13,6 @@ export function formatTime(instant: number, zone: Zone): string {
     .replace(/\.000$/, '')
 }
 
-/** A length of time for people: `1 d 2 h`, `37 min`, `4.2 s`. */
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${Number((ms / 1000).toFixed(1))} s`

@@ -1,4 +1,4 @@
-/** `reflexarc token`: a bearer token for the host that has the same data folder. */
+/** `reflexarc token`: a bearer token for the host of the same data folder. */
 import { DATA, dataFolder, type DefineCommand, tenantProblems } from './command.ts'
 import { existsSync } from 'node:fs'
 import { AppError, durationMs, messageOf } from '#kernel'
@@ -22,7 +22,6 @@ export const define: DefineCommand = (command, start) => {
     .action((flags: TokenFlags) => start((terminal) => runToken(flags, process.env, terminal, Date.now)))
 }
 
-/** Options as the command line gives them. */
 export interface TokenFlags {
   data?: string
   tenant: string
@@ -32,7 +31,7 @@ export interface TokenFlags {
 
 const LONGEST = 10 * 366 * 86_400
 
-/** Prints a token. Throws `USAGE` with all that is wrong, `STORE` for a folder that cannot be used. */
+/** Prints a token. Throws `USAGE` with all problems, `STORE` for an unusable folder. */
 export async function runToken(
   flags: TokenFlags,
   env: Environment,

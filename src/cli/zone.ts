@@ -1,16 +1,16 @@
-/** Time zones as people name them on the command line. */
+/** Time zones on the command line. */
 import { AppError, messageOf } from '#kernel'
 import { parseZone, placeLocal } from '#core/spi'
 
 /** Further than this from a change of the clocks, a reading has one meaning whatever its offset. */
 const CLEAR = 2 * 86_400_000
 
-/** A time zone as the command line needs it: clock readings are epoch ms of that reading taken as UTC. */
+/** A time zone: clock readings are epoch ms of that reading taken as UTC. */
 export interface Zone {
   readonly name: string
-  /** what a clock there shows at an instant (epoch ms) */
+  /** the reading of a clock there at an instant (epoch ms) */
   readingAt(instant: number): number
-  /** the instants at which a clock there shows that: none in a spring gap, two in an autumn overlap, else one */
+  /** the instants of a reading: none in a spring gap, two in an autumn overlap, else one */
   instantsOf(reading: number): readonly number[]
 }
 

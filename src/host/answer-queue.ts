@@ -34,7 +34,6 @@ export class AnswerQueue<T> {
     return true
   }
 
-  /** Releases and returns answers whose deadline has passed. */
   takeDue(now: number): readonly T[] {
     const due: T[] = []
     for (let at = this.#first; at < this.#places.length; at++) {
@@ -53,7 +52,6 @@ export class AnswerQueue<T> {
     for (const place of this.#places) if (place?.answer !== undefined) yield place.answer
   }
 
-  /** Number of positions, empty ones included */
   get size(): number {
     return this.#places.length - this.#first
   }

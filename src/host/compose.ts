@@ -36,7 +36,6 @@ import { onOrigin } from './webscript-origin.ts'
 
 /** Secret that all hosts of a deployment share: the key of bearer tokens and of marks between hosts. */
 interface SecretRecord {
-  /** base64url */
   readonly key: string
 }
 
@@ -62,7 +61,6 @@ export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly keyPairs: ApiKeys
   /** Whether the store was empty when it was opened */
   readonly isNew: boolean
-  /** Describes what a stop waits for, in one sentence. */
   left(): string
   /** Stops the services and releases the store, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
@@ -81,7 +79,6 @@ export interface Making {
   readonly hashCost?: number
   readonly threads?: WorkThreads
   readonly timers?: Timers
-  /** Version of this host as announced to the cluster */
   readonly program?: Program
   /** Called when all services have started, before the first answer */
   readonly started?: () => void

@@ -9,6 +9,7 @@ export interface Gauges {
   watchQueue(name: string, read: () => number): void
   watchTotal(name: string, read: () => number): void
   watchReadings(reason: ReadingReason, read: () => number): void
+  watchKept(read: () => Kept): void
   watchClock(read: () => ClockFigures): void
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
@@ -28,24 +29,26 @@ export interface ClockFigures {
 }
 
 export interface Work {
-  /** Messages and pushes that tasks accepted */
   readonly inputs: number
   /** Messages, timers, commands and late answers, once per task */
   readonly steps: number
   readonly firings: number
-  /** Triggers suppressed by a cool-down, an overlap or a full queue */
   readonly held: number
-  /** Messages and calls dropped by a full queue or a setting of the task */
   readonly dropped: number
 }
 
 /** Messages by path, once per task. Totals since the start of the process. */
 export interface Ways {
-  /** Many tasks in one pass */
   readonly vectorized: number
   readonly rows: number
-  /** Full state of a task, by reason */
   readonly why: Readonly<Record<string, number>>
+}
+
+/** Inputs of tasks that are kept. `oldest`: epoch ms; undefined: none is kept */
+export interface Kept {
+  readonly bytes: number
+  readonly messages: number
+  readonly oldest: number | undefined
 }
 
 export type ByStatus = Readonly<Record<string, number>>

@@ -6,7 +6,6 @@ export interface Health {
   probe(): Promise<readonly string[]>
   /** False before the host has joined its cluster */
   isReady?(): boolean
-  /** Problems to fix although the host works */
   warnings(): readonly string[]
 }
 

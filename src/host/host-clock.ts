@@ -37,7 +37,6 @@ export class HostClock {
   #monotonic: number
   /** Unconfirmed steps forward, in ms */
   #unconfirmed = 0
-  /** Monotonic time of the last of them */
   #steppedAt = 0
 
   constructor(
@@ -110,7 +109,6 @@ export class HostClock {
     return this.#unconfirmed
   }
 
-  /** Problems to fix while the host works: a sentence each. */
   warnings(): readonly string[] {
     this.now()
     const told: string[] = []

@@ -31,7 +31,6 @@ import { asksForKey, type HostedService } from './hosted-service.ts'
 import { ledBy } from './led-header.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
-import { validateStrictly } from './validation.ts'
 import { ownVersion } from './version.ts'
 import type { IsOnOrigin } from './webscript-origin.ts'
 
@@ -46,7 +45,6 @@ export interface Limits {
 
 /** Request handling of a cluster member. */
 export interface MountedCluster {
-  /** Adds the route by which other hosts identify this one. */
   introduce(app: FastifyInstance): void
 }
 
@@ -65,7 +63,6 @@ export interface Mounting {
   readonly limits: Limits
   readonly timers?: Timers
   readonly serviceLog?: HostLog
-  /** Returns troubles; rejects when the store does not answer */
   probe(): Promise<readonly string[]>
   /** False before the host has joined its cluster. Default: true */
   isReady?(): boolean
@@ -142,7 +139,8 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
         route.schema = { tags: [service.name], ...route.schema }
         routes.push(route)
       })
-      validateStrictly(scope)
+      // routes check their input themselves
+      scope.setValidatorCompiler(() => () => true)
       scope.setErrorHandler(errorHandler(errorBody))
       await service.routes(scope)
       requireScopes(service, routes)
@@ -159,12 +157,10 @@ function requireScopes({ name }: HostedService, routes: readonly RouteOptions[])
   if (unscoped.length > 0) throw new Error(`Routes of ${name} declare no scope: ${unscoped.join(', ')}`)
 }
 
-/** Answer on kept-alive connections, which may still bring requests. */
 function stopping(): AppError {
   return new AppError('CLOSED', 'The host is stopping; try again in a moment')
 }
 
-/** Hides all routes but those of tenant content on the origin of webscripts. */
 function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.isTenantContent === true || !isOnWebscriptOrigin(request)) return done()

@@ -62,7 +62,6 @@ function tookTooLong(limit: number): AppError {
   return new AppError('TIMED_OUT', `The request took longer than ${limit} ms`)
 }
 
-/** Stops waiting for the rest of the body. */
 function cameTooLate(reply: FastifyReply, limit: number): AppError {
   reply.header('connection', 'close')
   reply.raw.once('finish', () => reply.request.raw.socket.destroySoon())

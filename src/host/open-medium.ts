@@ -6,7 +6,6 @@ import type { FilesOptions } from '#storage/files'
 import type { Config } from './config.ts'
 import { requireSqlite } from './requirements.ts'
 
-/** Receives background failures and damage. */
 interface Watching {
   readonly damage?: DamageWatch
   readonly logger?: Logger

@@ -106,7 +106,6 @@ export class HostTenants implements Tenants {
     return [...this.#tenants.all()].flatMap((one) => one.warnings())
   }
 
-  /** Name of the service that is being stopped */
   get stopping(): string | undefined {
     for (const { stopping } of this.#tenants.all()) if (stopping !== undefined) return stopping
     return undefined

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 
 export interface OwnFolder {
-  /** Absolute path; created on demand */
   readonly folder: string
   /** Stops the service, then removes a temporary folder, even after a failure. */
   readonly stopWith: (stop: () => Promise<void>) => Promise<void>

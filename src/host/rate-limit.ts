@@ -2,7 +2,6 @@
 
 export interface RateLimit {
   readonly perSecond: number
-  /** Capacity of a bucket */
   readonly burst: number
   /** Maximum number of keys; the least recently used one is evicted */
   readonly mostKeys: number

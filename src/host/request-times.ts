@@ -1,12 +1,10 @@
 /** Histogram of request durations for Prometheus. Each observation costs two look-ups; the text is made at a scrape. */
 import type { Metric } from 'prom-client'
 
-/** Requests with the same method, route and status. */
 interface Counts {
   readonly method: string
   readonly route: string
   readonly status: number
-  /** Counts by bucket; those beyond the last bound are in none */
   readonly buckets: number[]
   sum: number
   count: number
@@ -42,7 +40,6 @@ export class RequestTimes {
     if (bucket >= 0) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1
   }
 
-  /** Adapter for the registry. */
   get asMetric(): Metric {
     return this as unknown as Metric
   }

@@ -15,14 +15,10 @@ import { machineTimers, type Timers } from './timers.ts'
 export interface RunningHost {
   readonly url: string
   readonly first: FirstPair
-  /** Additional addresses of services */
   readonly also: readonly string[]
-  /** Example path for a first request */
   readonly example: string
-  /** Demo data written to an empty store */
   readonly demos: readonly Demo[]
   readonly app: FastifyInstance
-  /** Describes what a stop waits for, in one sentence. */
   left(): string
   /** Drains requests and flushes. Rejects when data could not be flushed. */
   stop(): Promise<void>

@@ -17,7 +17,6 @@ export function keepHeapSteady(): void {
   setFlagsFromString(`--concurrent-marking-max-worker-num=${markersOf(availableParallelism())}`)
 }
 
-/** Thread count of concurrent marking; V8 uses at most 7. */
 function markersOf(cores: number): number {
   return Math.min(7, Math.max(1, cores >> 1))
 }

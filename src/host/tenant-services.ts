@@ -186,12 +186,10 @@ export class TenantServices {
     return this.#services.flatMap((one) => one.warnings?.() ?? [])
   }
 
-  /** Aborts endless answers. */
   end(): void {
     this.#closing.abort()
   }
 
-  /** Ends streams, waits for answers, and flushes as far as the fence permits. */
   async close(): Promise<void> {
     this.end()
     await this.#answered()

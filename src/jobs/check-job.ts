@@ -18,7 +18,6 @@ export interface NewJobDependencies {
   readonly now: number
   /** epoch ms by the clock of the store */
   readonly storeTime: number
-  /** returns a rising position in the queue */
   readonly nextOrder: () => number
 }
 

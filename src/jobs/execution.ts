@@ -33,7 +33,6 @@ export class Execution {
     this.#dependencies = dependencies
   }
 
-  /** Never rejects. */
   async run(): Promise<void> {
     await this.#dependencies.timers.breathe()
     const outcome = await this.#outcome()

@@ -35,7 +35,6 @@ export class HeldJob {
     return this.#abort.signal
   }
 
-  /** True when another host took over it, or it has ended. */
   get isLost(): boolean {
     return this.#isLost
   }

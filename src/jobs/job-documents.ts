@@ -127,7 +127,6 @@ export class JobDocuments {
     return this.jobs.find({ where, sort: [{ field: 'lookTime' }], limit })
   }
 
-  /** Unfinished jobs by type. */
   open(): Promise<ReadonlyMap<string, number>> {
     return this.jobs.countBy('open')
   }
@@ -150,7 +149,6 @@ export class JobDocuments {
     return [this.#turns.putting(type, { job: id }, turn?.version ?? 'absent')]
   }
 
-  /** Changes of the ancestors that follow from the end of a job. */
   async #following(job: Job): Promise<readonly Step[]> {
     if (!isOver(job.state)) return []
     const steps: Step[] = []

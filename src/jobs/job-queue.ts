@@ -140,7 +140,6 @@ export class JobQueue {
     return this.#documents.cancel(id)
   }
 
-  /** Resolves when the job has ended or was removed, or when the host stops. */
   async finished(id: string): Promise<void> {
     for (;;) {
       const woken = this.#wake()
@@ -181,7 +180,6 @@ export class JobQueue {
     }
   }
 
-  /** Removes expired trees. */
   async removeOld(): Promise<void> {
     const { jobs, store } = this.#documents
     const where = [{ field: 'removeTime', op: 'lte', value: this.#dependencies.now() }] as const

@@ -18,7 +18,6 @@ export const JOBS: CollectionSpec<Job> = {
     order: { type: 'number', of: ({ order }) => order },
     open: { type: 'text', of: (job) => (isOver(job.state) ? undefined : job.type) },
     ready: { type: 'text', of: (job) => (isReady(job.state) ? job.type : undefined) },
-    /** when it is due or its lease expires, by the clock of the store */
     lookTime: { type: 'number', of: ({ dueTime, lease }) => dueTime ?? lease?.until },
     removeTime: { type: 'number', of: ({ removeTime }) => removeTime },
   },

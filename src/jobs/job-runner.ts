@@ -54,7 +54,6 @@ export class JobRunner {
     return count
   }
 
-  /** Continues jobs of earlier processes and of other hosts. */
   async start(): Promise<void> {
     await this.#scan()
   }

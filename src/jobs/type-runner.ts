@@ -34,7 +34,6 @@ export class Places {
     return true
   }
 
-  /** Cancels a wait. */
   forget(wake: () => void): void {
     this.#waiting.delete(wake)
   }
@@ -74,7 +73,6 @@ export class TypeRunner {
     this.#dependencies = dependencies
   }
 
-  /** unfinished jobs at the last look */
   get open(): number {
     return this.#open
   }
@@ -97,7 +95,6 @@ export class TypeRunner {
     await this.idle()
   }
 
-  /** Resolves when nothing runs or can be taken. */
   async idle(): Promise<void> {
     for (let busy: readonly Promise<void>[]; (busy = this.#busy()).length > 0;) await Promise.all(busy)
   }
@@ -167,7 +164,6 @@ export class TypeRunner {
     }
   }
 
-  /** Reserves slots for the first ready jobs and returns these. */
   #placed(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
     const { places } = this.#dependencies
     const placed: Stored<Job>[] = []

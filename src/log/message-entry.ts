@@ -18,7 +18,10 @@ export interface KeptMessage {
   readonly x?: number
   /** epoch ms of its arrival, if a message has a later timestamp */
   readonly a?: number
-  /** alternating resources and messages as JSON, if a message has integers beyond the precision of a number; `m` is without them */
+  /**
+   * alternating resources and messages as JSON, if a message has integers beyond the precision of a number; `m` is
+   * without them
+   */
   readonly t?: readonly string[]
 }
 

@@ -7,18 +7,19 @@
  *
  * A unit is one atomic request of a sender: entries, and writes of its own. It passes four stages:
  *
- *   admit        the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
- *   append       entries and writes go to the store at once, as one commit; which commits share a transaction is the
+ * admit        the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
+ * append       entries and writes go to the store at once, as one commit; which commits share a transaction is the
  *                store's affair, which keeps their order (STORE-6)
- *   apply        the engine takes its inputs once it is durable and all units before it are applied
- *   acknowledge  followers of the log are notified, then the sender is answered
+ * apply        the engine takes its inputs once it is durable and all units before it are applied acknowledge
+ * followers of the log are notified, then the sender is answered
  *
  * This queue performs the first three with one reorder buffer. Followers perform the last one: discovery, series and
- * subscribers may be slow and must not delay time and tasks, so followers are notified in order and continue on their own.
+ * subscribers may be slow and must not delay time and tasks, so followers are notified in order and continue on their
+ * own.
  *
- * Without rules, entries do not have an `at`; without a broker, entries are not kept. The pruner then reads from the store
- * what the absent service still needs. Each partition of a tenant has its own log: messages from other partitions are
- * inputs that are not kept, since series and streams have them in their home partition.
+ * Without rules, entries do not have an `at`; without a broker, entries are not kept. The pruner then reads from the
+ * store what the absent service still needs. Each partition of a tenant has its own log: messages from other partitions
+ * are inputs that are not kept, since series and streams have them in their home partition.
  *
  * The format number of `state.db` and of a PostgreSQL schema, and `REPLAY_NUMBER` in a cluster, cover the format of
  * entries: another number is rejected by name on opening.
@@ -146,8 +147,8 @@ export class TenantLog {
   }
 
   /**
-   * Commits all entries with the writes, or nothing. Resolves with the results of applying them, after they are durable.
-   * Rejects with the store's error when they are not.
+   * Commits all entries with the writes, or nothing. Resolves with the results of applying them, after they are
+   * durable. Rejects with the store's error when they are not.
    */
   add(unit: NewUnit): Promise<Applied> {
     const { entries, writes = NO_WRITES } = unit

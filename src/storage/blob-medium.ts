@@ -1,14 +1,14 @@
 /**
- * Where the objects of all tenants are kept. A storage medium that keeps none itself is given one when it is opened,
- * closes it when it is closed, and lists its tenants among its own.
+ * A medium of objects for all tenants. A storage medium without objects of its own receives one when it is opened,
+ * closes it with itself, and includes its tenants.
  */
 import type { Blobs } from './blobs.ts'
 
 export interface BlobMedium {
-  /** `VALIDATION` for what is no name of a tenant. */
+  /** `VALIDATION` for an invalid name. */
   tenant(id: string): Blobs
-  /** Tenants that have stored an object, by name. */
+  /** Tenants with objects, by name. */
   tenants(): Promise<readonly string[]>
-  /** What runs comes to its end; later calls are refused with `CLOSED`. Safe to call twice. */
+  /** Waits for calls in flight; later calls are rejected with `CLOSED`. Idempotent. */
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ export interface BlobInfo {
   readonly path: string
   /** bytes */
   readonly size: number
-  /** digest of the content in hex: SHA-256, unless `put` was told another */
+  /** digest of the content in hex; SHA-256 unless `put` names another */
   readonly etag: string
   readonly contentType: string
   /** epoch ms */
@@ -11,11 +11,11 @@ export interface BlobInfo {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-/** MD5 is for those who have to show it, as S3 does: nothing relies on it against forgery. */
+/** MD5 is for S3 clients only: never rely on it against forgery. */
 export type Digest = 'sha256' | 'md5'
 
 export interface Blobs {
-  /** Replaces whole or not at all. `expect`: the etag that must be there, or `'absent'`; else `CONFLICT`. */
+  /** Replaces the whole object or nothing. `expect`: the current etag, or `'absent'`; otherwise `CONFLICT`. */
   put(
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -23,7 +23,7 @@ export interface Blobs {
       readonly contentType?: string
       readonly metadata?: Readonly<Record<string, string>>
       readonly expect?: string
-      /** what the etag is made of; default `sha256` */
+      /** of the etag; default `sha256` */
       readonly digest?: Digest
     },
   ): Promise<BlobInfo>
@@ -33,14 +33,14 @@ export interface Blobs {
     path: string,
     range?: { readonly from: number; readonly until?: number },
   ): Promise<{ readonly info: BlobInfo; readonly content: AsyncIterable<Uint8Array> } | undefined>
-  /** The same content under another path, whole or not at all, with the time and all else of its source; false without one. */
+  /** Copies content, time and metadata to another path; false without a source. */
   copy(source: string, target: string): Promise<boolean>
-  /** By path in byte order, after a path, at most `limit` (1 to 1,000, default 1,000). */
+  /** In byte order of paths, after a path, at most `limit` (1 to 1,000, default 1,000). */
   list(query: {
     readonly prefix?: string
     readonly after?: string
     readonly limit?: number
   }): Promise<readonly BlobInfo[]>
-  /** True when there was one. */
+  /** Returns whether it existed. */
   delete(path: string): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-/** Paths, contents and questions of objects, checked before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
+/** Checks of paths, contents and queries of objects. All throw `VALIDATION` or `TOO_LARGE`. */
 import { AppError, FORBIDDEN_KEYS, isPlainObject, kindOf } from '#kernel'
 import type { Blobs, Digest } from './blobs.ts'
 import { checkText, checkWhole } from './check-text.ts'
@@ -13,7 +13,7 @@ const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER }
 export interface CheckedPut {
   readonly contentType: string
   readonly metadata: Readonly<Record<string, string>>
-  /** an etag, `absent`, or nothing in particular */
+  /** an etag, `absent`, or undefined: any */
   readonly expect: string | undefined
   readonly digest: Digest
 }
@@ -38,16 +38,20 @@ export function checkPut(path: string, content: unknown, options: Parameters<Blo
   }
   const { contentType = 'application/octet-stream', metadata = {}, expect, digest = 'sha256' } = options
   if (typeof contentType !== 'string' || contentType === '' || CONTROL.test(contentType)) {
-    problems.wrong('/contentType', `${JSON.stringify(contentType)} is no media type`, 'give one such as text/plain')
+    problems.wrong('/contentType', `${JSON.stringify(contentType)} is not a media type`, 'give one such as text/plain')
   } else if (contentType.length > MAX_CONTENT_TYPE) {
     problems.tooLarge('/contentType', `has ${contentType.length} characters`, `at most ${MAX_CONTENT_TYPE} are kept`)
   }
   checkMetadata(metadata, problems)
   if (expect !== undefined && expect !== 'absent' && !(typeof expect === 'string' && ETAG.test(expect))) {
-    problems.wrong('/expect', `${JSON.stringify(expect)} is no etag`, 'give an etag as `info` has it, or "absent"')
+    problems.wrong('/expect', `${JSON.stringify(expect)} is not an etag`, 'give an etag as `info` has it, or "absent"')
   }
   if (!DIGESTS.includes(digest)) {
-    problems.wrong('/digest', `${JSON.stringify(digest)} is no digest`, `write one of ${DIGESTS.join(', ')}`)
+    problems.wrong(
+      '/digest',
+      `${JSON.stringify(digest)} is not a supported digest`,
+      `write one of ${DIGESTS.join(', ')}`,
+    )
   }
   problems.throwIfAny(`The object at ${JSON.stringify(path)}`)
   return { contentType, metadata: { ...metadata }, expect, digest }
@@ -75,7 +79,7 @@ export function checkList(query: Parameters<Blobs['list']>[0]): CheckedList {
   return { prefix, after, limit }
 }
 
-/** Throws `CONFLICT` when the object that is there, or none, is not what a writer expects. */
+/** Throws `CONFLICT` when the current object, or its absence, differs from the expected one. */
 export function checkExpectedEtag(path: string, expect: string | undefined, etag: string | undefined): void {
   if (expect === undefined || expect === (etag ?? 'absent')) return
   const is = etag === undefined ? 'is not there' : `is there with etag ${etag}`
@@ -93,7 +97,7 @@ export function checkExpectedEtag(path: string, expect: string | undefined, etag
   })
 }
 
-/** Content piece by piece; bytes are copied now, so that their owner may write over them. */
+/** Content in pieces, copied so that the caller may reuse its buffers. */
 export function piecesOf(content: Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return checkedPieces(content instanceof Uint8Array ? [new Uint8Array(content)] : content)
 }
@@ -124,7 +128,11 @@ function checkMetadata(metadata: unknown, problems: Problems): void {
   for (const [key, value] of Object.entries(metadata)) {
     const path = `/metadata/${key}`
     if (key === '' || CONTROL.test(key) || FORBIDDEN_KEYS.has(key)) {
-      problems.wrong(path, `${JSON.stringify(key)} is no key of metadata`, 'use plain text without control characters')
+      problems.wrong(
+        path,
+        `${JSON.stringify(key)} is not a valid key of metadata`,
+        'use plain text without control characters',
+      )
     }
     if (typeof value !== 'string' || CONTROL.test(value)) {
       problems.wrong(

@@ -1,4 +1,4 @@
-/** Questions to a collection, checked before a medium sees them. */
+/** Checks of queries of a collection. */
 import { kindOf } from '#kernel'
 import { checkText, checkWhole, isStorable } from './check-text.ts'
 import type { Condition, Query } from './contract.ts'
@@ -50,7 +50,7 @@ export function checkQuery(known: KnownSpec, query: Query): CheckedQuery {
   return { where, sort, offset, limit, afterId }
 }
 
-/** The same for `count` and `countBy`. */
+/** Checks `count` and `countBy`. */
 export function checkWhere(known: KnownSpec, where: readonly Condition[] = []): readonly Condition[] {
   const problems = new Problems()
   new Conditions(known, problems).check(where, '', 0)
@@ -58,21 +58,21 @@ export function checkWhere(known: KnownSpec, where: readonly Condition[] = []): 
   return where
 }
 
-/** The text field whose values `countBy` counts; throws `VALIDATION` for anything else. */
+/** Returns the text field whose values `countBy` counts; throws `VALIDATION` for any other. */
 export function checkCountField(known: KnownSpec, name: string): KnownField {
   const field = known.byName.get(name)
   if (field?.type === 'text') return field
   const problems = new Problems()
   problems.wrong(
     '/field',
-    `${name} is no text field of ${known.name}`,
+    `${name} is not a text field of ${known.name}`,
     suggestFields(known, (one) => one.type === 'text'),
   )
   problems.throwIfAny(`The count of ${known.name}`)
   throw new Error('a problem was reported')
 }
 
-/** The ids that could be there, in the order asked; throws `TOO_LARGE` for too many. */
+/** Returns the valid ids, in order; throws `TOO_LARGE` for too many. */
 export function checkIds(ids: readonly string[]): readonly string[] {
   const problems = new Problems()
   if (ids.length > MAX_GET_MANY)
@@ -81,7 +81,6 @@ export function checkIds(ids: readonly string[]): readonly string[] {
   return ids.filter(isId)
 }
 
-/** Whether a document could have it as id. */
 export function isId(id: string): boolean {
   return isStorable(id, MAX_NAME_BYTES)
 }
@@ -139,7 +138,7 @@ class Conditions {
         this.#problems.wrong(place, 'any is nested too deep', `at most ${MAX_ANY_DEPTH} levels`)
       } else {
         for (const [j, list] of condition.any.entries()) {
-          // An empty list is a condition too: else many of them cost nothing here and much in a medium
+          // an empty list counts too: many of them would cost a medium much
           this.#count += list.length === 0 ? 1 : 0
           this.check(list, `${place}/any/${j}`, depth + 1)
         }

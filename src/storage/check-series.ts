@@ -1,4 +1,4 @@
-/** Batches and questions of series, checked and copied before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
+/** Checks and copies batches and queries of series. All throw `VALIDATION` or `TOO_LARGE`. */
 import { isPlainObject, kindOf } from '#kernel'
 import { checkName, checkText, checkWhole, isStorable } from './check-text.ts'
 import { jsonText } from './json-text.ts'
@@ -33,14 +33,14 @@ export interface PreparedBatch {
   readonly synced: boolean
 }
 
-/** Both ends always there and included. */
+/** Both ends included. */
 export interface Span {
   readonly from: number
   readonly until: number
 }
 
 export interface CheckedRange extends Span {
-  /** each once */
+  /** distinct */
   readonly resources: readonly string[]
   readonly metric: string
   readonly descending: boolean
@@ -56,11 +56,11 @@ export interface CheckedMessages extends Span {
 
 export interface CheckedRemoval extends Span {
   readonly resource: string
-  /** `undefined`: all of them */
+  /** `undefined`: all */
   readonly metrics: readonly string[] | undefined
-  /** `undefined`: all of them */
+  /** `undefined`: all */
   readonly stream: string | undefined
-  /** the newest so many messages of the stream stay */
+  /** the newest messages of the stream that stay */
   readonly keep: number
   readonly samples: boolean
   readonly messages: boolean
@@ -103,7 +103,7 @@ export function prepareBatch(batch: Batch): PreparedBatch {
   return prepared
 }
 
-/** Names of one batch: they are few, and each is looked at once. */
+/** Valid names of one batch, each checked once. */
 class Names {
   readonly #good = new Set<string>()
 
@@ -115,7 +115,7 @@ class Names {
   }
 }
 
-/** Nearly every sample has nothing wrong: it needs no words about where it stands. */
+/** Nearly every sample is valid: it does not need a path for errors. */
 function plainSample({ resource, metric, time, value, expires }: Sample, names: Names): Sample | undefined {
   const isPlain = names.isGood(resource) && names.isGood(metric) && areTimes(time, expires) && isPlainValue(value)
   if (!isPlain) return undefined
@@ -124,7 +124,7 @@ function plainSample({ resource, metric, time, value, expires }: Sample, names: 
   return { resource, metric, time: time + 0, value: kept, expires }
 }
 
-/** Of those that bring their text. */
+/** Only for messages with a text. */
 function plainMessage(
   { resource, stream, time, text, expires }: NewMessage,
   names: Names,
@@ -185,7 +185,7 @@ export function checkRange(query: RangeQuery): CheckedRange {
   return { ...pool, ...span, descending, limit }
 }
 
-/** The same query with each resource once; `undefined` when there can be no bucket. */
+/** Returns the query with distinct resources; `undefined` when it cannot have buckets. */
 export function checkBuckets(query: BucketQuery): BucketQuery | undefined {
   const problems = new Problems()
   const { from, until, width } = query
@@ -194,7 +194,8 @@ export function checkBuckets(query: BucketQuery): BucketQuery | undefined {
   checkTime(until, '/until', problems)
   checkWhole(width, '/width', { min: 1, max: 2 * MAX_TIME }, problems)
   const buckets = Math.ceil((until - from) / width)
-  if (buckets > MAX_BUCKETS) problems.tooLarge('/width', `gives ${buckets} buckets`, `ask for at most ${MAX_BUCKETS}`)
+  if (buckets > MAX_BUCKETS)
+    problems.tooLarge('/width', `results in ${buckets} buckets`, `ask for at most ${MAX_BUCKETS}`)
   problems.throwIfAny('The question for buckets')
   return from < until ? { ...pool, from, until, width } : undefined
 }
@@ -251,7 +252,6 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
   }
 }
 
-/** For `applied`. */
 export function checkApplied(log: string, partition: number): void {
   const problems = new Problems()
   checkName(log, '/log', 'a log', problems)
@@ -259,7 +259,6 @@ export function checkApplied(log: string, partition: number): void {
   problems.throwIfAny('The question for progress')
 }
 
-/** For `expire`. */
 export function checkNow(now: number): void {
   const problems = new Problems()
   checkTime(now, '/now', problems)
@@ -301,7 +300,7 @@ function isTime(time: unknown): boolean {
 function checkTime(time: unknown, path: string, problems: Problems): void {
   if (isTime(time)) return
   const shown = typeof time === 'number' ? String(time) : kindOf(time)
-  problems.wrong(path, `${shown} is no time`, 'give whole ms since 1970')
+  problems.wrong(path, `${shown} is not a valid time`, 'give whole ms since 1970')
 }
 
 function checkLabel(value: unknown, path: string, what: string, problems: Problems): void {

@@ -1,4 +1,4 @@
-/** Text that every medium can keep and compare: no NUL (PostgreSQL), no half of a surrogate pair (UTF-8), bounded. */
+/** Text that every medium can store and compare: without NUL (PostgreSQL) and unpaired surrogates (UTF-8), bounded. */
 import { kindOf, UNSTORABLE } from '#kernel'
 import type { Problems } from './problems.ts'
 
@@ -10,7 +10,7 @@ export interface TextBounds {
   readonly empty?: boolean
 }
 
-/** Whether `value` is such a text; what is not goes to `problems`. `what`: `an id`, `a name` ... */
+/** Returns whether `value` is valid; reports to `problems` otherwise. `what`: `an id`, `a name` ... */
 export function checkText(
   value: unknown,
   path: string,
@@ -37,20 +37,20 @@ export function checkText(
   return true
 }
 
-/** Whether a text could be the id of something; for reads, where an impossible id is simply not there. */
+/** Whether a text could be an id; for reads, where an invalid id is just absent. */
 export function isStorable(value: unknown, max: number): value is string {
   return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value) && !isLongerThan(value, max)
 }
 
-/** A name that may stand in a name of a table: of a collection or a log. */
+/** A name of a collection or log, which becomes part of the name of a table. */
 export function checkName(value: unknown, path: string, what: string, problems: Problems): value is string {
   if (typeof value === 'string' && NAME.test(value)) return true
   const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : kindOf(value)
-  problems.wrong(path, `${shown} is no name of ${what}`, 'use 1 to 40 lower-case letters, digits and _')
+  problems.wrong(path, `${shown} is not a valid name of ${what}`, 'use 1 to 40 lower-case letters, digits and _')
   return false
 }
 
-/** A whole number within bounds; above `max` it is too large, anything else is wrong. */
+/** A whole number within bounds; above `max` it is too large, anything else is invalid. */
 export function checkWhole(
   value: unknown,
   path: string,
@@ -68,6 +68,6 @@ export function checkWhole(
 }
 
 function isLongerThan(text: string, bytes: number): boolean {
-  // Three bytes a unit is the most that UTF-8 takes
+  // UTF-8 takes at most three bytes a unit
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }

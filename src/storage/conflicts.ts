@@ -1,4 +1,4 @@
-/** Writers that expected another version: how that is found, and how it is said. */
+/** Conflicts of versions: detection and error. */
 import { AppError, type Issue } from '#kernel'
 import type { Expectation } from './contract.ts'
 
@@ -11,13 +11,13 @@ export interface Conflict {
   readonly actual: number | 'absent'
 }
 
-/** Whether a document that is there in `version`, or not there, is what a writer expects. */
+/** Whether the document's version, or its absence, is the expected one. */
 export function isExpected(expect: Expectation, version: number | undefined): boolean {
   if (expect === 'any') return true
   return expect === 'absent' ? version === undefined : version === expect
 }
 
-/** `CONFLICT` that names each write by its place. */
+/** `CONFLICT` that names each write by its index. */
 export function conflictError(conflicts: readonly Conflict[]): AppError {
   const issues = conflicts.map(({ place, collection, id, expected, actual }): Issue => {
     const is = actual === 'absent' ? 'is not there' : `is there in version ${actual}`

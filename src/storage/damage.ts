@@ -1,7 +1,6 @@
-/** What is damaged on the disk: how it is named when it is read, and who counts it. */
+/** Errors and counts of damaged data. */
 import { AppError, type Logger } from '#kernel'
 
-/** `what` begins a sentence. */
 export function damaged(what: string): AppError {
   return new AppError(
     'DAMAGED',
@@ -9,10 +8,10 @@ export function damaged(what: string): AppError {
   )
 }
 
-/** texts that are logged, each once: a damaged place may be read again and again */
+/** texts that are logged once each: a damaged record may be read repeatedly */
 const MAX_LOGGED = 100
 
-/** Counts the reads that found damage, for /health and /metrics, and logs each damaged place once. */
+/** Counts reads that found damage, for /health and /metrics, and logs each damaged place once. */
 export class DamageWatch {
   readonly #logger: Pick<Logger, 'error'> | undefined
   readonly #logged = new Set<string>()
@@ -22,18 +21,18 @@ export class DamageWatch {
     this.#logger = logger
   }
 
-  /** reads and writes that failed for it since the start */
+  /** failed reads and writes since the start */
   get count(): number {
     return this.#count
   }
 
-  /** Why the store is not well; undefined: no damage was found. */
+  /** For /health; undefined: no damage was found. */
   get trouble(): string | undefined {
     const [first] = this.#logged
     return first === undefined ? undefined : `The store is damaged (${this.#count} reads failed): ${first}`
   }
 
-  /** To be called with whatever the store throws; other errors count nothing. */
+  /** Counts a `DAMAGED` error; ignores others. */
   note(error: unknown): void {
     if (!(error instanceof AppError) || error.code !== 'DAMAGED') return
     this.#count += 1
@@ -42,7 +41,6 @@ export class DamageWatch {
     this.#logger?.error(`the store is damaged: ${error.message}`)
   }
 
-  /** Notes why `work` failed. */
   watch<T>(work: () => T): T {
     try {
       return work()

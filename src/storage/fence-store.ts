@@ -1,14 +1,14 @@
 /**
- * A store for one of several that could write it. Whoever takes the fence does so for a term, and commits of earlier
- * terms are refused by the medium from then on: a process that was frozen, or cut off, and does not know yet that another
- * has taken over changes nothing. A guess about who is alive may so cost time, but never truth.
+ * A store that one of several processes writes at a time. A process takes the fence for a term; the medium then rejects
+ * commits of earlier terms, also those of a process that was frozen or cut off. A wrong guess about which process is
+ * alive may so cost time, but never consistency.
  *
- * FENCE-1 once a fence is taken, no commit of who had it before takes effect
- * FENCE-2 what was answered to who had it before, before it was taken, is seen by whoever took it
- * FENCE-3 terms only rise: who comes with an earlier one takes nothing
+ * FENCE-1 once a fence is taken, commits of its former holder have no effect
+ * FENCE-2 a new holder sees all answered commits of its predecessors
+ * FENCE-3 terms only rise: an earlier term cannot take the fence
  *
- * Samples (`series`) and objects (`blobs`) are not fenced: the same sample may be written twice, and the content of an
- * object is found by a document only.
+ * Samples (`series`) and objects (`blobs`) are not fenced: repeated appends are idempotent, and contents of objects are
+ * found by documents only.
  */
 import { WrappedCollection } from './wrapped-collection.ts'
 import { AppError, retryOnConflict } from '#kernel'
@@ -24,7 +24,7 @@ import type {
   Write,
 } from './contract.ts'
 
-/** Who may write what the fence guards. */
+/** The document of a fence. */
 interface FenceRecord {
   readonly holder: string
   readonly term: number
@@ -32,23 +32,23 @@ interface FenceRecord {
 
 export const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1, fields: {} }
 
-/** A fence that was taken. */
+/** A fence that this process holds. */
 export interface HeldFence {
   readonly name: string
   readonly term: number
-  /** of its document: every taking makes a new one */
+  /** of its document, which changes with every holder */
   readonly version: number
 }
 
-/** Who has taken a fence. */
+/** The process that takes a fence. */
 export interface FenceHolder {
   readonly holder: string
   readonly term: number
 }
 
 /**
- * Takes the fence for a term, whoever has it; of the same term it may be taken again. `holder` tells people who it was.
- * `FENCED` when it was taken for a later term.
+ * Takes the fence for a term, also for the same term again. `holder` identifies the process in errors. `FENCED` when a
+ * later term has it.
  */
 export async function takeFence(store: Store, name: string, { holder, term }: FenceHolder): Promise<HeldFence> {
   const fences = store.collection(FENCES)
@@ -65,8 +65,8 @@ function fenced(name: string, term: number, now: FenceHolder | undefined): AppEr
 }
 
 /**
- * The same store, whose commits are refused with `FENCED` once somebody else has taken the fence. `lost` is told of the
- * first of them: nothing that was read here may be trusted any more.
+ * The same store; its commits are rejected with `FENCED` after another process took the fence. `lost` is called at the
+ * first rejection: earlier reads are no longer valid.
  */
 export function fenceStore(store: Store, fence: HeldFence, lost: (error: AppError) => void = () => undefined): Store {
   return new FencedStore(store, fence, lost)

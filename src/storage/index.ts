@@ -1,4 +1,4 @@
-/** What a store can do, as types, and walks over its pages. The media are loaded late, each through a door of its own. */
+/** Types of stores, and walks over their pages. Media are loaded lazily, each through a door of its own. */
 export type { BlobMedium } from './blob-medium.ts'
 export type {
   Blobs,

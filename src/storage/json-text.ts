@@ -1,9 +1,9 @@
-/** JSON on its way into a medium, bounded. What it holds was checked at the door that it came in by, and is trusted. */
+/** Bounded JSON on its way into a medium. Its content was checked at the door of the host, and is trusted. */
 import { JsonText, kindOf, messageOf } from '#kernel'
 import { MAX_JSON_BYTES } from './limits.ts'
 import type { Problems } from './problems.ts'
 
-/** The text of a value without members that are `undefined`. Undefined when it has none, which goes to `problems`. */
+/** Returns JSON without members that are `undefined`; undefined, and a problem, when there is not any. */
 export function jsonText(value: unknown, path: string, problems: Problems): string | undefined {
   let text: string | undefined
   try {
@@ -16,7 +16,7 @@ export function jsonText(value: unknown, path: string, problems: Problems): stri
     problems.wrong(path, `${kindOf(value)} is not JSON`, 'give plain JSON')
     return undefined
   }
-  // three bytes a unit is the most that UTF-8 takes
+  // UTF-8 takes at most three bytes a unit
   const bytes = text.length * 3 > MAX_JSON_BYTES ? Buffer.byteLength(text) : 0
   if (bytes <= MAX_JSON_BYTES) return text
   problems.tooLarge(path, `has ${bytes} bytes as JSON`, `at most ${MAX_JSON_BYTES} are kept`)

@@ -1,15 +1,15 @@
-/** The declared bounds of storage. Above them a write or a question is `TOO_LARGE`. */
+/** Limits of storage. Beyond them a write or a query is `TOO_LARGE`. */
 
 /** bytes of a document, a log entry or a message, as JSON in UTF-8 */
 export const MAX_JSON_BYTES = 1_048_576
 /** bytes of an id of a document, and of the name of a resource, metric or stream */
 export const MAX_NAME_BYTES = 512
-/** bytes of a text that is searched by: field values and what they are compared with. With tenant and id it fits a key of PostgreSQL's B-tree */
+/** bytes of searchable text and of search values. With tenant and id it fits a key of PostgreSQL's B-tree */
 export const MAX_FIELD_BYTES = 2_000
 /** texts of one `texts` field */
 export const MAX_TEXTS = 1_000
 export const MAX_FIELDS = 60
-/** lists of fields that are asked about together, and fields of one */
+/** combined indexes, and fields of one */
 export const MAX_TOGETHER = 16
 export const MAX_TOGETHER_FIELDS = 4
 
@@ -23,17 +23,17 @@ export const DEFAULT_LIMIT = 1_000
 export const MAX_LIMIT = 10_000
 /** values of one `in` */
 export const MAX_IN = 1_000
-/** conditions of one question, inner ones counted */
+/** conditions of a query, nested ones included */
 export const MAX_CONDITIONS = 200
-/** `any` inside one another */
+/** nesting of `any` */
 export const MAX_ANY_DEPTH = 2
 /** stars of one `like` */
 export const MAX_STARS = 32
 export const MAX_SORT_FIELDS = 8
 
-/** epoch ms, either way: what a Date can hold */
+/** epoch ms, either way: the range of a Date */
 export const MAX_TIME = 8_640_000_000_000_000
-/** bytes of a sample that is a text */
+/** bytes of a text sample */
 export const MAX_SAMPLE_BYTES = 65_536
 /** samples and messages of one batch, each */
 export const MAX_BATCH = 100_000

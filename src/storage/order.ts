@@ -1,6 +1,6 @@
 /**
- * The one order of text that every medium can give: by code point, which is the order of UTF-8 bytes and so SQLite's
- * BINARY and PostgreSQL's COLLATE "C". JavaScript's `<` goes by UTF-16 units and puts emoji before U+E000 and up.
+ * The order of text in all media: by code point, which equals UTF-8 bytes, SQLite's BINARY and PostgreSQL's COLLATE
+ * "C". JavaScript's `<` compares UTF-16 units and sorts emoji before U+E000 and up.
  */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -12,18 +12,17 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Text or numbers; both of one kind. */
 export function compareValues(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   return compareText(String(a), String(b))
 }
 
-/** Surrogates stand for code points above all others. */
+/** Surrogates encode code points above all others. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-/** Text as `contains` compares it: Unicode lower case, where both small sigmas are one. */
+/** Text as `contains` compares it: Unicode lower case, with one small sigma. */
 export function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ')
 }

@@ -1,7 +1,7 @@
 /** Pages of a sorted list of paths. */
 import { compareText } from './order.ts'
 
-/** Of paths in order: those with a prefix, after a path, at most `limit`. */
+/** Returns sorted paths with a prefix, after a path, at most `limit`. */
 export function pathPage(
   paths: readonly string[],
   { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
@@ -17,7 +17,7 @@ export function pathPage(
   return page
 }
 
-/** The place of the first that is not before a path. */
+/** Index of the first that is not before a path. */
 export function placeInOrder(paths: readonly string[], path: string): number {
   let low = 0
   let high = paths.length

@@ -1,4 +1,4 @@
-/** A unit of work on its way into a medium: every write checked and copied at the call, all problems at once. */
+/** Checks and copies units of work; reports all problems at once. */
 import { isPlainObject, kindOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
@@ -7,14 +7,14 @@ import { MAX_BODIES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.
 import { Problems } from './problems.ts'
 import { readFields, type FieldValue, type KnownSpec, type Specs } from './spec.ts'
 
-/** A write as a medium takes it: JSON as text, fields read. */
+/** A write for a medium: JSON as text, fields read. */
 export type PreparedWrite =
   | {
       readonly kind: 'put'
       readonly known: KnownSpec
       readonly id: string
       readonly text: string
-      /** by the index of the field */
+      /** by index of the field */
       readonly fields: readonly FieldValue[]
       readonly expect: Expectation
     }
@@ -22,7 +22,7 @@ export type PreparedWrite =
   | { readonly kind: 'expect'; readonly known: KnownSpec; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly texts: readonly string[] }
 
-/** Throws `VALIDATION` or `TOO_LARGE`; the issues' paths begin with the place of the write. */
+/** Throws `VALIDATION` or `TOO_LARGE`; paths of issues begin with the index of the write. */
 export function prepareWrites(writes: readonly Write[], specs: Specs): readonly PreparedWrite[] {
   const problems = new Problems()
   const count = writes.length > MAX_WRITES ? changesIn(writes) : writes.length
@@ -38,7 +38,7 @@ export function prepareWrites(writes: readonly Write[], specs: Specs): readonly 
   return prepared
 }
 
-/** Those that change something, and every second one that does not. */
+/** Writes with an effect, and every second one without. */
 function changesIn(writes: readonly Write[]): number {
   const changes = writes.reduce((count, { kind }) => count + Number(kind !== 'expect'), 0)
   return Math.max(changes, Math.ceil(writes.length / 2))
@@ -88,13 +88,13 @@ function prepareAppend(
   return problems.count === before ? { kind: 'append', log, partition, texts } : undefined
 }
 
-/** Partitions are few and numbered: anything else is wrong, not too large. */
+/** Anything but a valid number of a partition is `VALIDATION`. */
 export function checkPartition(partition: unknown, path: string, problems: Problems): partition is number {
   if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition <= MAX_PARTITION) {
     return true
   }
   const shown = typeof partition === 'number' ? String(partition) : kindOf(partition)
-  problems.wrong(path, `${shown} is no partition`, `give a whole number from 0 to ${MAX_PARTITION}`)
+  problems.wrong(path, `${shown} is not a partition`, `give a whole number from 0 to ${MAX_PARTITION}`)
   return false
 }
 

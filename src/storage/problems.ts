@@ -1,19 +1,19 @@
-/** Gathers what is wrong with a write or a question, so that all of it is reported at once. */
+/** Collects problems of a write or a query, so that all are reported at once. */
 import { AppError, describeIssue, Issues, validationError } from '#kernel'
 
-/** What a caller sees of more problems than anybody reads. */
+/** reported problems; more are only counted */
 const MAX_ISSUES = 100
 
 export class Problems {
   readonly #issues = new Issues('STORAGE', MAX_ISSUES)
   #large = 0
 
-  /** `VALIDATION`; `path` is a JSON pointer into what was given. */
+  /** `VALIDATION`; `path` is a JSON pointer into the input. */
   wrong(path: string, message: string, suggestion?: string): void {
     this.#issues.wrong(path, message, suggestion)
   }
 
-  /** `TOO_LARGE`, unless something else is wrong as well. */
+  /** `TOO_LARGE`, unless something is invalid as well. */
   tooLarge(path: string, message: string, suggestion?: string): void {
     this.#large += 1
     this.#issues.wrong(path, message, suggestion, 'SIZE')
@@ -23,7 +23,7 @@ export class Problems {
     return this.#issues.count
   }
 
-  /** `subject`: what was given, at the beginning of a sentence. */
+  /** `subject`: the input, at the beginning of a sentence. */
   throwIfAny(subject: string): void {
     const { count, list } = this.#issues
     if (count === 0) return

@@ -1,11 +1,11 @@
-/** Conditions as a function of what can be searched of a document, worked out once a question. */
+/** Conditions compiled to a function of a document's fields. */
 import type { Condition } from './contract.ts'
 import { compareValues, foldCase } from './order.ts'
 import type { FieldValue, KnownSpec, Place } from './spec.ts'
 
 export interface SearchedRow {
   readonly id: string
-  /** by the index of the field */
+  /** by index of the field */
   readonly fields: readonly FieldValue[]
 }
 
@@ -13,7 +13,7 @@ export type RowFilter = (row: SearchedRow) => boolean
 
 type One = Exclude<Condition, { readonly any: unknown }>
 
-/** `where` is checked already. */
+/** `where` is valid. */
 export function rowFilter(known: KnownSpec, where: readonly Condition[]): RowFilter {
   const filters = where.map((condition) => filterOf(known, condition))
   const [first, second] = filters
@@ -44,7 +44,7 @@ function valueFilter(condition: One): (value: FieldValue) => boolean {
     case 'ne':
       return (value) => value !== condition.value
     case 'in': {
-      // A set tells no minus zero from zero, which is right here
+      // a Set does not distinguish minus zero, which is right here
       const wanted = new Set<unknown>(condition.values)
       return (value) => (isTexts(value) ? value.some((text) => wanted.has(text)) : wanted.has(value))
     }
@@ -75,7 +75,7 @@ function comparing(bound: string | number, holds: (order: number) => boolean): (
   return (value) => (typeof value === 'string' || typeof value === 'number') && holds(compareValues(value, bound))
 }
 
-/** Each piece between stars at the first place where it fits: no pattern takes more than one pass. */
+/** Matches each piece between stars at the first possible position: one pass for any pattern. */
 function pattern(text: string): (value: string) => boolean {
   const [head = '', ...rest] = text.split('*')
   const tail = rest.pop()

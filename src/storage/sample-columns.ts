@@ -1,4 +1,4 @@
-/** Samples that a medium has one by one, as columns. */
+/** Converts samples to columns. */
 import type { Sample, SampleColumns } from './series.ts'
 
 export function columnsOf(samples: readonly Sample[]): SampleColumns {

@@ -1,12 +1,12 @@
 /**
- * Samples and messages by resource and time. A projection of a log: `append` may carry the log position that it
- * applies, and after a crash the owner appends again from `applied`. Appending the same again changes nothing.
+ * Samples and messages by resource and time, as a projection of a log: `append` may record the log position that it
+ * applies, and after a crash the owner appends again from `applied`. Appends are idempotent.
  *
- * Not in here: grouping rules, percentiles, time zones and defaults of ranges: the service of time series owns them.
+ * Grouping rules, percentiles, time zones and defaults of ranges belong to the services.
  */
 import type { Json } from '#kernel'
 
-/** What one sample may be. A later write at the same resource, metric and time wins. */
+/** A later write of the same resource, metric and time wins. */
 export type SampleValue = number | string | boolean
 
 export interface Sample {
@@ -15,11 +15,11 @@ export interface Sample {
   /** epoch ms, whole */
   readonly time: number
   readonly value: SampleValue
-  /** epoch ms from which it is gone */
+  /** epoch ms */
   readonly expires?: number
 }
 
-/** A whole message as it is given back; kept beside its samples. */
+/** A whole message, stored beside its samples. */
 export interface StoredMessage {
   readonly resource: string
   /** `events`, `commands` ... */
@@ -29,16 +29,15 @@ export interface StoredMessage {
   readonly expires?: number
 }
 
-/** A message on its way in. */
 export interface NewMessage extends StoredMessage {
-  /** the body as JSON, by whoever made it plain JSON and has it at hand: then nobody walks the body again */
+  /** the body as JSON, if already serialized: the body is then not validated again */
   readonly text?: string
 }
 
-/** Samples of a range as columns, in its order: what very many cost least as. */
+/** Samples of a range as columns: cheaper than objects. */
 export interface SampleColumns {
   readonly times: Float64Array
-  /** an array of numbers where all are */
+  /** a Float64Array if all are numbers */
   readonly values: Float64Array | readonly SampleValue[]
 }
 
@@ -49,7 +48,7 @@ export interface TimeRange {
 }
 
 export interface RangeQuery extends TimeRange {
-  /** 1 to 1,000; samples of several are pooled by time */
+  /** 1 to 1,000; their samples are merged by time */
   readonly resources: readonly string[]
   readonly metric: string
   readonly descending?: boolean
@@ -67,7 +66,7 @@ export interface BucketQuery {
   readonly width: number
 }
 
-/** What one bucket that is not empty holds. Numbers are over numeric samples, and null without any. */
+/** A bucket with at least one sample. Figures of numeric samples; null without any. */
 export interface Bucket {
   readonly start: number
   readonly count: number
@@ -80,21 +79,21 @@ export interface Bucket {
   readonly last: SampleValue
 }
 
-/** How far a log was applied. */
+/** A position up to which a log was applied. */
 export interface LogPlace {
   readonly log: string
   readonly partition: number
   /** from 1; from 0 when it rewinds */
   readonly position: number
-  /** Remembered although it is lower than what was: the log is older than the series. */
+  /** accepts a lower position than before: the log is older than the series */
   readonly rewinds?: boolean
 }
 
 export interface Series {
   /**
-   * Readable when it resolves, and there after a crash of the process. `applies`: the log position that these reflect,
-   * remembered in the same transaction. `synced`: there after a power cut, too, with all before it. Without that a power cut
-   * may take back the last appends and removals, in order; what `applies` says then is where the log has to be applied again.
+   * Readable, and safe from a crash of the process, when it resolves. `applies`: a log position that is recorded in the
+   * same transaction. `synced`: safe from a power cut too, with all before it; otherwise a power cut may undo the last
+   * appends and removals, in order, and `applied` returns where to apply the log again.
    */
   append(batch: {
     readonly samples?: readonly Sample[]
@@ -102,7 +101,7 @@ export interface Series {
     readonly applies?: LogPlace
     readonly synced?: boolean
   }): Promise<void>
-  /** The position that `append` remembered last; 0 at first. */
+  /** The last recorded position; 0 at first. */
   applied(log: string, partition: number): Promise<number>
   range(query: RangeQuery): Promise<readonly Sample[]>
   /** Times and values of the same samples. */
@@ -111,7 +110,7 @@ export interface Series {
   buckets(query: BucketQuery): Promise<readonly Bucket[]>
   /** The newest sample of each metric of a resource, by name of the metric. */
   latest(resource: string, metric?: string): Promise<readonly Sample[]>
-  /** Newest first unless asked otherwise, at most `limit` (1 to 10,000, default 100); ties by arrival. */
+  /** Newest first by default, at most `limit` (1 to 10,000, default 100); ties by arrival. */
   messages(
     query: TimeRange & {
       readonly resource: string
@@ -121,8 +120,8 @@ export interface Series {
     },
   ): Promise<readonly StoredMessage[]>
   /**
-   * Forgets samples (of some metrics), messages (of one stream), or both, of a resource in a range. `keep`, for messages
-   * of one stream: of those that the stream has, the newest so many stay (0 to 10,000). `synced`: as for `append`.
+   * Removes samples (of some metrics), messages (of one stream), or both, of a resource in a range. `keep`, for
+   * messages of one stream: the newest so many of the stream stay (0 to 10,000). `synced`: as for `append`.
    */
   remove(
     what: TimeRange & {
@@ -134,6 +133,6 @@ export interface Series {
       readonly synced?: boolean
     },
   ): Promise<void>
-  /** Lets go of what expired before `now` (epoch ms), in slices; gives how many. Readers pass it over already. */
+  /** Deletes what expired before `now` (epoch ms), in slices; returns the number. Readers never see expired ones. */
   expire(now: number): Promise<number>
 }

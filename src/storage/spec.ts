@@ -1,4 +1,4 @@
-/** Specifications of collections, checked once and known by name for as long as a medium is open. */
+/** Specifications of collections, validated once and known by name while a medium is open. */
 import { AppError, FORBIDDEN_KEYS, kindOf, messageOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { CollectionSpec, Document } from './contract.ts'
@@ -12,16 +12,16 @@ export interface Place {
   readonly lng: number
 }
 
-/** What a field is in one document; `undefined`: not there. Texts come without repetitions, numbers without minus zero. */
+/** The value of a field in one document; `undefined`: absent. Texts are distinct, numbers without minus zero. */
 export type FieldValue = string | number | readonly string[] | Place | undefined
 
 export interface KnownField {
   readonly name: string
   readonly type: FieldType
-  /** its place in `KnownSpec.fields` and in the values of a document */
+  /** its index in `KnownSpec.fields` and in the values of a document */
   readonly index: number
   readonly of: (document: never) => unknown
-  /** it is only looked through, or a list whose texts are found one by one: no index is of use */
+  /** an index would not help: it is only searched for substrings, or is a list whose texts have entries of their own */
   readonly unindexed: boolean
 }
 
@@ -30,18 +30,18 @@ export interface KnownSpec {
   readonly version: number
   readonly fields: readonly KnownField[]
   readonly byName: ReadonlyMap<string, KnownField>
-  /** lists of fields that are asked about together */
+  /** combined indexes */
   readonly together: readonly (readonly KnownField[])[]
 }
 
 const FIELD_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/
 const FIELD_TYPES: ReadonlySet<unknown> = new Set(['text', 'number', 'texts', 'place'])
 
-/** The specifications that one opened medium was given, of all its tenants. */
+/** Specifications of one open medium, of all tenants. */
 export class Specs {
   readonly #known = new Map<string, { readonly spec: object; readonly known: KnownSpec }>()
 
-  /** `VALIDATION` when it is no specification, or its name came with another one before. */
+  /** `VALIDATION` for an invalid specification, or another one of the same name. */
   know<D extends Document>(spec: CollectionSpec<D>): KnownSpec {
     const before = this.#known.get(spec.name)
     if (before?.spec === spec) return before.known
@@ -57,7 +57,7 @@ export class Specs {
   }
 }
 
-/** Specifications stay what they are, and every medium that a process opens is given the same ones. */
+/** Specifications are immutable, and every medium of a process receives the same ones. */
 const readBefore = new WeakMap<object, KnownSpec>()
 
 function readOnce(spec: CollectionSpec<never>): KnownSpec {
@@ -87,15 +87,15 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
     if (!FIELD_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
       problems.wrong(
         path,
-        `${JSON.stringify(name)} is no name of a field`,
+        `${JSON.stringify(name)} is not a valid name of a field`,
         'use 1 to 40 letters, digits and _, a letter first',
       )
     }
-    // Columns of SQL are one whatever their case
+    // columns of SQL are case-insensitive
     if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'give one of them another name')
     seen.add(lower)
     if (!FIELD_TYPES.has(type))
-      problems.wrong(`${path}/type`, `${type} is no type of a field`, 'use text, number, texts or place')
+      problems.wrong(`${path}/type`, `${type} is not a type of a field`, 'use text, number, texts or place')
     if (typeof of !== 'function')
       problems.wrong(`${path}/of`, `is ${kindOf(of)}`, 'give the function that reads the field')
   }
@@ -119,7 +119,7 @@ function readTogether(
     return names.flatMap((name, j): readonly KnownField[] => {
       const field = byName.get(name)
       if ((field?.type === 'text' || field?.type === 'number') && !field.unindexed) return [field]
-      problems.wrong(`${path}/${j}`, `${name} is no text or number field with an index`, 'name one, or leave it out')
+      problems.wrong(`${path}/${j}`, `${name} is not a text or number field with an index`, 'name one, or leave it out')
       return []
     })
   })
@@ -133,7 +133,7 @@ function shapeOf(known: KnownSpec): string {
   return `version ${known.version} (${[...fields, ...together].join(', ')})`
 }
 
-/** The values of a document's fields, by the index of the field. What a field should not be goes to `problems`. */
+/** The values of a document's fields, by index of the field. Invalid values are reported to `problems`. */
 export function readFields(
   known: KnownSpec,
   document: Document,
@@ -145,7 +145,7 @@ export function readFields(
       problems.wrong(path, `the field ${field.name} of ${known.name} ${message}`, suggestion)
     let value: unknown
     try {
-      // A document of the collection's own type: the specification says how it is read
+      // a document of the collection's own type
       value = field.of(document as never)
     } catch (thrown) {
       wrong(`cannot be read: ${messageOf(thrown)}`)
@@ -165,7 +165,7 @@ export function readFields(
         return readTexts(field.name, value, path, problems)
       case 'place':
         if (isPlace(value)) return { lat: value.lat + 0, lng: value.lng + 0 }
-        wrong('is no place', 'give lat from -90 to 90 and lng from -180 to 180')
+        wrong('is not a place', 'give lat from -90 to 90 and lng from -180 to 180')
         return undefined
     }
   })

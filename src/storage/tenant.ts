@@ -1,21 +1,21 @@
-/** Names of tenants, and what a medium answers when it is closed or too old. */
+/** Names of tenants, and errors of closed or outdated media. */
 import { AppError, kindOf } from '#kernel'
 
 const TENANT = /^[a-zA-Z0-9._-]{1,64}$/
 
-/** Throws `VALIDATION` for what is no name of a tenant. The names `.`, `..` and `__proto__` are: media must not trip over them. */
+/** Throws `VALIDATION` for an invalid name. `.`, `..` and `__proto__` are valid: media must handle them. */
 export function checkTenant(id: string): void {
   if (typeof id === 'string' && TENANT.test(id)) return
   const shown = typeof id === 'string' ? JSON.stringify(id.slice(0, 80)) : kindOf(id)
-  throw new AppError('VALIDATION', `${shown} is no name of a tenant; use 1 to 64 of a-z A-Z 0-9 . _ -`)
+  throw new AppError('VALIDATION', `${shown} is not a valid name of a tenant; use 1 to 64 of a-z A-Z 0-9 . _ -`)
 }
 
-/** What everything of a medium answers once it is closed. */
+/** The error of a closed medium. */
 export function closedError(): AppError {
   return new AppError('CLOSED', 'The store is closed; open it again to read or write')
 }
 
-/** What a medium answers about a collection that a newer version of the program wrote. */
+/** The error for a collection of a newer version of the program. */
 export function newerError(collection: string, stored: number, known: number): AppError {
   return new AppError(
     'STORE',

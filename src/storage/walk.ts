@@ -1,13 +1,12 @@
 /**
- * All of a collection, whatever its size: what is written meanwhile may be among it or not. In order of ids, a portion
- * at a time; no portion is empty. A store that answers at once keeps everybody else waiting: who walks over much lets
- * others have a turn between portions.
+ * Walks over all documents of a collection in order of ids, a page at a time; concurrent writes may or may not be
+ * included. A store may answer at once, so long walks yield to the event loop between pages.
  */
 import type { Collection, Document, Query, Stored } from './contract.ts'
 
 const PORTION = 1_000
 
-/** Documents that fit, one by one; `size` are read at a time. */
+/** Matching documents one by one; `size` per read. */
 export async function* walk<D extends Document>(
   collection: Pick<Collection<D>, 'find'>,
   where?: Query['where'],
@@ -16,7 +15,7 @@ export async function* walk<D extends Document>(
   for await (const portion of portions(collection, where, size)) yield* portion
 }
 
-/** Documents that fit, `size` at a time. */
+/** Matching documents, `size` at a time, never empty. */
 export function portions<D extends Document>(
   collection: Pick<Collection<D>, 'find'>,
   where: Query['where'] = [],
@@ -29,7 +28,7 @@ export function portions<D extends Document>(
   )
 }
 
-/** Ids of documents that fit, `size` at a time. */
+/** Ids of matching documents, `size` at a time. */
 export function portionsOfIds(
   collection: Pick<Collection<Document>, 'ids'>,
   where: Query['where'] = [],
@@ -44,7 +43,7 @@ export function portionsOfIds(
 
 const SLICE = 1_000
 
-/** Lets go of documents by a number field: those up to a value, then the lowest beyond a count. Gives how many. */
+/** Deletes documents by a number field: up to a value, then the lowest beyond a count. Returns the number. */
 export async function forgetOldest<D extends Document>(
   collection: Collection<D>,
   field: string,

@@ -1,4 +1,4 @@
-/** A collection that passes everything on to another: for those that do one thing in their own way. */
+/** Delegates to another collection; a base for wrappers. */
 import type { Collection, Document, Expectation, Write } from './contract.ts'
 
 export class WrappedCollection<D extends Document> implements Collection<D> {

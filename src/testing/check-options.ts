@@ -1,13 +1,12 @@
-/** What `checkRule` is told, and the cases that follow from it. */
+/** The options of `checkRule`, and the cases that follow from them. */
 import fc from 'fast-check'
 import { generatorHere } from '#platform/generate'
 import { Preparer, settingsOf } from '#core/spi'
 import { createRegistry, type Message, type Plug, type Rule, type Template } from '#core'
 import { AppError, isPlainObject } from '#kernel'
 import { constantsOf } from './arbitraries/constants.ts'
-import { crashDraws, crashPoints } from './arbitraries/crash-points.ts'
 import { messageStreams, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
-import type { CaseOptions, Metadata, RunCase } from './checked-run.ts'
+import type { CaseOptions, CrashPoint, Metadata, RunCase } from './checked-run.ts'
 import { lengthOf } from './length-of.ts'
 import type { RuleProperty } from './property.ts'
 import { withSettings } from './write-case.ts'
@@ -16,51 +15,57 @@ export interface CheckOptions
   extends
     Omit<CaseOptions, 'tail' | 'generate' | 'variables' | 'metadata' | 'preparer' | 'patience'>,
     Partial<Omit<StreamOptions, 'resources' | 'byResource' | 'constants' | 'counts'>> {
-  /** the plugs that rules may name; a function makes them anew for each engine, so that what they remember dies with it */
+  /** the plugs that rules may name; a function creates them for each engine, so that their memory ends with it */
   readonly plugs: readonly Plug[] | (() => readonly Plug[])
-  /** streams of one's own, instead of `metrics` and what goes with it */
+  /** custom streams, instead of `metrics` and the options around it */
   readonly messages?: fc.Arbitrary<readonly Message[]>
-  /** who sends; default `resource`, else the resource of the rule's task */
+  /** senders; default `resource`, else the resource of the rule's task */
   readonly resources?: NonNullable<StreamOptions['resources']>
   readonly byResource?: NonNullable<StreamOptions['byResource']>
-  /** values, or generators of them, of which each case has one */
+  /** values, or generators of them, one per case */
   readonly variables?: Readonly<Record<string, unknown>>
   /** by resource, values or generators of them */
   readonly metadata?: Metadata
-  /** how long the clock runs on after the last message: ms, ISO 8601, or short; default an hour */
+  /** time on the clock after the last message: ms, ISO 8601, or short; default an hour */
   readonly tail?: number | string
-  /** how long, in real time, answers of plugs are waited for: ms or short as in `5s`; default 1 s */
+  /** limit of real time for answers of plugs: ms or short as in `5s`; default 1 s */
   readonly patience?: number | string
   /**
-   * cases that wait for their plugs at the same time, at most; default 32, and 1 for plugs that share something outside of
-   * a case. Where plugs answer at once, one case runs after the other
+   * limit of cases that wait for their plugs at the same time; default 32, and 1 for plugs that share something outside
+   * of a case. With synchronous plugs, cases run one after the other
    */
   readonly concurrency?: number
-  /** how long to look for a failing case: ms or short as in `30s`; default 2 s, and without end when `numRuns` is given */
+  /** time for the search: ms or short as in `30s`; default 2 s, and unlimited with `numRuns` */
   readonly time?: number | string
-  /** cases at most; default: as many as the time allows */
+  /** limit of cases; default: as many as the time allows */
   readonly numRuns?: number
-  /** from the message of a failure, to see the same cases again; default: another one each time */
+  /** from the message of a failure, to see the same cases again; default: random */
   readonly seed?: number
   readonly path?: string
   /**
-   * calls of plugs that may fail: all of them, or those of some nodes. Default false: only calls at messages that the
-   * stream itself has spoilt, by NaN or a hole
+   * calls of plugs that may fail: all of them, or those of some nodes. Default false: only calls at messages with a
+   * fault of the stream, NaN or a hole
    */
   readonly allowErrors?: boolean | readonly string[]
-  /** default true: each case is also run as an engine runs live while nobody listens, and must do the same */
+  /** default true: each case also runs as a live engine without subscribers, with the same result */
   readonly columnar?: boolean
-  /** what must have been met, or the check fails as one that says nothing. Default: something fired. False: nothing must */
+  /** what must have happened, or the check fails as inconclusive. Default: something fired. False: nothing */
   readonly cover?: Cover | false
-  /** default true; false: the first failing case is told as it is, not made smaller */
+  /** default true; false: reports the first failing case without shrinking it */
   readonly shrink?: boolean
-  /** told the report as text when all holds, such as `console.log` */
+  /** receives the report of a success as text, such as `console.log` */
   readonly print?: (text: string) => void
-  /** where to write the smallest failing case: `failures/alarm` gives `failures/alarm.rule.json`, `.ndjson` and `.case.json` */
+  /**
+   * where to write the smallest failing case: `failures/alarm` writes `failures/alarm.rule.json`, `.ndjson` and
+   * `.case.json`
+   */
   readonly writeTo?: string
 }
 
-/** Shares of cases, 0 to 1, in which destinations must have fired; and whether all rows of gates, and all states, must have been met. */
+/**
+ * Shares of cases, 0 to 1, in which destinations must have fired; and whether all rows of gates, and all states, must
+ * have occurred.
+ */
 export interface Cover {
   readonly fired?: Readonly<Record<string, number>>
   readonly rows?: 'all'
@@ -77,12 +82,11 @@ export function isArbitrary(value: unknown): value is fc.Arbitrary<unknown> {
   return value instanceof fc.Arbitrary
 }
 
-/** The one rule of a check, undefined when each case has another. */
+/** The one rule of a check, undefined if each case has another. */
 export function oneRule(rule: Checked): Rule | Template | undefined {
   return isArbitrary(rule) ? undefined : rule
 }
 
-/** How long to search, ms. Throws `VALIDATION`. */
 export function searchTime({ time, numRuns }: Pick<CheckOptions, 'time' | 'numRuns'>): number {
   if (time === undefined) return numRuns === undefined ? TIME_MS : Number.POSITIVE_INFINITY
   return lengthOf(time, 'time')
@@ -179,4 +183,30 @@ function fixedMetadata(metadata: Metadata): Metadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([id, of]) => [id, isPlainObject(of) ? (fixed(of) ?? {}) : {}]),
   )
+}
+
+interface CrashDraw {
+  /** share of the stream, 0 to 1 */
+  readonly place: number
+  readonly down: number
+  readonly inFlight: boolean
+}
+
+const share = fc.integer({ min: 0, max: 1000 }).map((n) => n / 1000)
+
+/** One to four crashes; shrinks to fewer and earlier ones. */
+export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
+  fc.record({ place: share, down: share, inFlight: fc.boolean() }),
+  { minLength: 1, maxLength: 4 },
+)
+
+/** The same in a stream of that many messages: at most one crash after each, ascending. */
+export function crashPoints(draws: readonly CrashDraw[], messages: number): readonly CrashPoint[] {
+  if (messages === 0) return []
+  const points = new Map<number, CrashPoint>()
+  for (const { place, down, inFlight } of draws) {
+    const after = 1 + Math.min(messages - 1, Math.floor(place * messages))
+    if (!points.has(after)) points.set(after, { after, down, inFlight })
+  }
+  return [...points.values()].sort((a, b) => a.after - b.after)
 }

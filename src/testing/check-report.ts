@@ -1,31 +1,30 @@
-/** How much a check has tried: what the rule met in all cases, and what it never met. */
+/** The coverage of a check: what the rule met in all cases, and what it never met. */
 import type { Rule, Template } from '#core'
 import type { RuleGraph } from '#core/spi'
 import type { CheckedRun } from './checked-run.ts'
 import { lengthText } from './moment-text.ts'
 
 export interface CheckReport {
-  /** what held */
+  /** properties that held */
   readonly properties: readonly string[]
   readonly cases: number
   readonly messages: number
-  /** ms */
   readonly took: number
-  /** of the first case; the same seed makes the same cases */
+  /** of the first case; the same seed leads to the same cases */
   readonly seed: number
-  /** by destination: how often it fired, and the share of cases in which it did, 0 to 1 */
+  /** by destination: number of firings, and the share of cases with one, 0 to 1 */
   readonly fired: Readonly<Record<string, Share>>
-  /** by sensor and gate, then by state: the share of cases in which it was in it */
+  /** by sensor and gate, then by state: the share of cases with that state */
   readonly states: Readonly<Record<string, Readonly<Record<string, number>>>>
-  /** by gate, then by row as text: the share of cases in which its parents were so */
+  /** by gate, then by row as text: the share of cases with these states of its parents */
   readonly rows: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** firings that a cool-down held back */
   readonly held: number
   /** crashes of the process; those with plugs at work */
   readonly restarts: { readonly crashes: number; readonly inFlight: number }
-  /** calls of plugs that failed: by label, how often, and the text of the first */
+  /** failed calls of plugs: by label, their number, and the text of the first */
   readonly failed: Readonly<Record<string, { readonly count: number; readonly first: string }>>
-  /** what no case met: states, rows, destinations that never fired, as sentences */
+  /** states, rows and destinations that occurred in no case, as sentences */
   readonly neverMet: readonly string[]
   /** a table for people */
   toString(): string
@@ -33,11 +32,9 @@ export interface CheckReport {
 
 export interface Share {
   readonly count: number
-  /** 0 to 1 */
   readonly share: number
 }
 
-/** Counts what runs of one rule, or of many, have met. */
 export class CheckCounts {
   cases = 0
   messages = 0
@@ -50,7 +47,7 @@ export class CheckCounts {
   readonly #failed = new Map<string, { count: number; first: string }>()
   readonly #rule: RuleGraph | undefined
 
-  /** `rule`: absent when each case has another. `statesOf`: the states that a sensor can have, when they are known */
+  /** `rule`: absent if each case has another. `statesOf`: the possible states of a sensor, if known */
   constructor(rule: Rule | Template | undefined, statesOf: (label: string) => readonly string[]) {
     this.#rule = rule
     for (const { label, combinations } of rule?.relations ?? [])

@@ -1,26 +1,24 @@
-/** Runs a rule over random messages and holds properties against each run. */
+/** Checks properties of a rule over random messages. */
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
-import { play } from '#core/spi'
-import { firingLines, messageLines } from './case-text.ts'
+import { play, instantOf } from '#core/spi'
 import { CheckCounts, type CheckReport } from './check-report.ts'
 import { caseOptionsOf, casesOf, oneRule, searchTime, type Checked, type CheckOptions } from './check-options.ts'
 import { labelsOf, requireLabels, runCase, type CaseOptions, type CheckedRun, type RunCase } from './checked-run.ts'
 import { minimise } from './minimise.ts'
-import { lengthText } from './moment-text.ts'
-import { columnarAsPlain } from './properties/columnar-as-plain.ts'
+import { lengthText, instantText } from './moment-text.ts'
 import { everyPlugAnswers, expectedErrors } from './properties/implicit.ts'
-import { crashesText } from './properties/restart-changes-nothing.ts'
+import { columnarAsPlain, crashesText } from './properties/repeated-runs.ts'
 import { propertiesOf, type Need, type PropertyLike, type RuleProperty } from './property.ts'
 import { statesOf } from './rule-paths.ts'
 import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
+import type { FiredEvent, Message } from '#core'
 
-/** What `checkRule` throws: its message tells the smallest case, or what no case has met. */
+/** The error of `checkRule`: its message shows the smallest case, or what no case has met. */
 export class PropertyError extends AppError {
-  /** the smallest case that was found; undefined when all held, and said nothing */
+  /** the smallest case that was found; undefined if the check was inconclusive */
   readonly failing: RunCase | undefined
-  /** of all cases, when all held and said nothing */
   readonly report: CheckReport | undefined
 
   constructor(message: string, about: { failing?: RunCase; report?: CheckReport; cause?: unknown }) {
@@ -31,15 +29,14 @@ export class PropertyError extends AppError {
   }
 }
 
-/** ms for which a failing case is made smaller, by fast-check and after it */
 const SHRINK_MS = 5000
 
 /**
- * Runs a rule, or random ones, over random messages for a while and holds properties against every run. Gives how much
- * was tried. Throws a `PropertyError` (code `PROPERTY`) with the smallest case for which one of them does not hold, or
- * for which a plug fails that nothing spoilt; also when all of them hold and a property says nothing, since what it is
- * about never happened. A rule that cannot start is thrown as `engine.start` throws it, a label that it does not have
- * as `NOT_FOUND`.
+ * Runs a rule, or random ones, over random messages for a while and checks properties of every run. Returns the
+ * coverage. Throws a `PropertyError` (code `PROPERTY`) with the smallest case in which one of them does not hold, or in
+ * which a plug fails without a fault of the stream; also if all of them hold but a property was inconclusive, since its
+ * subject never occurred. Errors of a rule that cannot start are those of `engine.start`; an unknown label is
+ * `NOT_FOUND`.
  */
 export async function checkRule(
   rule: Checked,
@@ -71,7 +68,7 @@ export async function checkRule(
   return report
 }
 
-/** Holds properties against one case, such as one that was saved. Throws a `PropertyError` when one does not hold. */
+/** Checks properties of one case, such as a saved one. Throws a `PropertyError`. */
 export async function checkCase(
   one: RunCase,
   property: PropertyLike | readonly PropertyLike[],
@@ -91,7 +88,7 @@ export async function checkCase(
 interface Broken {
   readonly property: RuleProperty
   readonly error: unknown
-  /** whether it looked at a run with crashes */
+  /** whether a run with crashes was examined */
   readonly restarted: boolean
 }
 
@@ -103,7 +100,7 @@ class Check {
   readonly #options: CheckOptions
   readonly #caseOptions: CaseOptions
   readonly #broken = new WeakMap<RunCase, Broken>()
-  /** what must be met, as long as it is not */
+  /** what must still occur */
   readonly #needs: Set<Need>
   #misuse: AppError | undefined
 
@@ -133,7 +130,6 @@ class Check {
     return this.#asked.map(({ name }) => name)
   }
 
-  /** Throws what is wrong with the rule, or with labels that properties name. */
   async start(): Promise<void> {
     const rule = oneRule(this.#rule)
     if (rule === undefined) return
@@ -145,7 +141,6 @@ class Check {
     if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { preparer })
   }
 
-  /** Throws when a property does not hold for the case. */
   async fails(one: RunCase): Promise<void> {
     if (this.#misuse !== undefined) return
     const run = await this.#run(one)
@@ -162,7 +157,7 @@ class Check {
     if (this.#misuse !== undefined) throw this.#misuse
   }
 
-  /** What no case has met, although something needs it, as sentences. */
+  /** Sentences about what a property needs and no case has met. */
   unmet({ fired, rows, states, cases }: CheckReport): readonly string[] {
     const { cover } = this.#options
     if (cover === false) return []
@@ -185,7 +180,6 @@ class Check {
     return wanted
   }
 
-  /** The error about a case that was found, after it has been made as small as it gets. */
   async failure(found: Found<RunCase>): Promise<PropertyError> {
     const first = this.#broken.get(found.failing)
     const name = first?.property.name
@@ -219,7 +213,7 @@ class Check {
     return broken !== undefined
   }
 
-  /** Undefined, and noted, when it is the check that is wrong. */
+  /** Undefined, and noted, if the check itself is at fault. */
   async #run(one: RunCase): Promise<CheckedRun | undefined> {
     try {
       return await runCase(one, this.#caseOptions)
@@ -255,7 +249,7 @@ class Check {
     return undefined
   }
 
-  /** A case that makes even the engine throw still has its messages to show. */
+  /** A case in which the engine throws still has messages to show. */
   async #messageLines(failing: RunCase): Promise<readonly string[]> {
     const { messages } = failing
     const sent = [`messages (the clock runs on ${lengthText(this.#caseOptions.tail)}):`, ...messageLines(messages)]
@@ -284,7 +278,7 @@ function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
   ]
 }
 
-/** A label that the rule does not have is no counterexample. */
+/** An unknown label is not a counterexample. */
 function isMisuse(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'NOT_FOUND'
 }
@@ -295,4 +289,44 @@ function percent(share: number): string {
 
 function quoted(argument: string): string {
   return /^[\w./:@-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", String.raw`'\''`)}'`
+}
+
+const MAX_MESSAGES = 50
+const MAX_FIRINGS = 20
+
+/** One line per message: its number, time, resource and values, and how late it was. */
+function messageLines(messages: readonly Message[]): readonly string[] {
+  let clock = Number.NEGATIVE_INFINITY
+  const lines = messages.map((message, i) => {
+    const { resource, timestamp: _timestamp, ...values } = message
+    const time = instantOf(message, i + 1)
+    const late = clock > time ? `  (late by ${lengthText(clock - time)})` : ''
+    clock = Math.max(clock, time)
+    return `${String(i + 1).padStart(4)}  ${instantText(time)}  ${resource}  ${valuesText(values)}${late}`
+  })
+  return cut(lines, MAX_MESSAGES)
+}
+
+function firingLines(run: Pick<CheckedRun, 'firings'>): readonly string[] {
+  return cut(run.firings().map(firingText), MAX_FIRINGS)
+}
+
+function firingText({ time, node, source, why }: FiredEvent): string {
+  const { matched, to } = why?.trigger ?? { matched: 'execution' as const, to: null }
+  const how =
+    matched === 'execution' ? `${source} ran` : matched === 'state' ? `${source} is ${to}` : `${source} became ${to}`
+  return `      ${instantText(time)}  ${node}, because ${how}`
+}
+
+function valuesText(values: Readonly<Record<string, unknown>>): string {
+  const said = Object.entries(values).map(([key, value]) => `${key} ${valueText(value)}`)
+  return said.length === 0 ? 'no values' : said.join(', ')
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
+}
+
+function cut(lines: readonly string[], most: number): readonly string[] {
+  return lines.length <= most ? lines : [...lines.slice(0, most), `      and ${lines.length - most} more`]
 }

@@ -1,4 +1,4 @@
-/** One run of a rule over made-up messages, as properties look at it. */
+/** One run of a rule over generated messages, as properties see it. */
 import type {
   EngineEvent,
   FiredEvent,
@@ -14,25 +14,22 @@ import { type Crash, type Generate, instantOf, play, type Preparer, type RuleGra
 import { AppError, nearest } from '#kernel'
 import { afterPatience } from './patience.ts'
 
-/** Where a process dies. */
 export interface CrashPoint {
-  /** after so many messages */
   readonly after: number
-  /** how much of the time until the next message passes while it is dead, 0 to 1 */
+  /** downtime as a share of the time until the next message, 0 to 1 */
   readonly down: number
-  /** it dies before plugs have answered that message */
+  /** it crashes before plugs have answered that message */
   readonly inFlight: boolean
 }
 
-/** What a run was made of; enough to run it again. */
+/** The input of a run; enough to repeat it. */
 export interface RunCase {
   readonly rule: Rule | Template
   readonly messages: readonly Message[]
-  /** where `restarted` lets the process die, ascending */
+  /** crashes of `restarted`, ascending */
   readonly crashes: readonly CrashPoint[]
-  /** of the engine's chance; default 1 */
+  /** of the engine's randomness; default 1 */
   readonly seed?: number
-  /** over those of the options */
   readonly variables?: Readonly<Record<string, unknown>>
   /** by resource; over those of the options */
   readonly metadata?: Metadata
@@ -42,49 +39,44 @@ export type Metadata = Readonly<Record<string, Readonly<Record<string, unknown>>
 
 export interface CheckedRun extends RunCase {
   readonly events: readonly EngineEvent[]
-  /** the state of affairs after the start, after each message, and after each instant at which the clock made something happen */
+  /** snapshots after the start, after each message, and after each instant at which the clock caused something */
   readonly moments: readonly Moment[]
-  /** epoch ms */
   readonly from: number
   readonly until: number
-  /** firings of one destination, or of all. `NOT_FOUND` for a label that the rule does not have */
+  /** firings of one destination, or of all. `NOT_FOUND` for an unknown label */
   firings(node?: string): readonly FiredEvent[]
-  /** how often the run went on without an answer that a plug owed */
   readonly unanswered: number
-  /** how the task stood at the end */
+  /** the final state of the task */
   saved(): SavedTask
-  /** the same messages, but the process dies at every crash point and goes on from what was saved */
+  /** the same messages, but the process crashes at every crash point and continues from its saved state */
   restarted(how?: RestartOptions): Promise<CheckedRun>
-  /** the same case again, or another that is made of it */
+  /** the same case again, or a modified one */
   again(changed?: Partial<RunCase>, how?: RunOptions): Promise<CheckedRun>
-  /** the same case while nobody listens to anything but firings, as an engine runs live */
+  /** the same case with subscribers only to firings, as an engine runs live */
   unheard(): Promise<UnheardRun>
 }
 
 export interface RestartOptions {
-  /** ms for which the process may be dead at most; default: no time passes */
+  /** limit of the downtime, ms; default: no time passes */
   readonly down?: number
-  /** the process may die while plugs are at work; default true */
+  /** the process may crash while plugs are at work; default true */
   readonly inFlight?: boolean
 }
 
-/** What is left of a run to which nobody listened. */
 export interface UnheardRun {
   readonly fired: readonly FiredEvent[]
-  /** how the task stood at the end */
   readonly saved: SavedTask
 }
 
 export interface Moment {
-  /** epoch ms */
   readonly time: number
-  /** absent when it was the clock, or the start */
+  /** absent for the clock, or the start */
   readonly message?: Message
-  /** what has fired since the moment before */
+  /** firings since the moment before */
   readonly fired: readonly FiredEvent[]
-  /** calls of plugs that failed since the moment before */
+  /** failed calls of plugs since the moment before */
   readonly failed: readonly ResultEvent[]
-  /** the state of a sensor or gate; null when it is not known. `NOT_FOUND` for a label that the rule does not have */
+  /** the state of a sensor or gate; null if unknown. `NOT_FOUND` for an unknown label */
   state(node: string): string | null
   /** the newest message of a resource, or of any */
   latest(resource?: string): Message | undefined
@@ -94,25 +86,24 @@ export interface CaseOptions extends Pick<
   PlaybackOptions,
   'resource' | 'variables' | 'settings' | 'ports' | 'metadata'
 > {
-  /** ms of real time for which answers of plugs are waited for, once in a run */
+  /** limit of real time for answers of plugs, once in a run, ms */
   readonly patience: number
-  /** those of each engine: the same for all, or made anew */
+  /** of each engine: shared, or created each time */
   readonly preparer: () => Preparer
-  /** ms that the clock runs on after the last message */
+  /** ms on the clock after the last message */
   readonly tail: number
-  /** makes code of text, as live engines do; absent where that is forbidden */
+  /** compiles code, as live engines do; absent where that is forbidden */
   readonly generate?: Generate | undefined
 }
 
 export interface RunOptions {
   readonly restarts?: RestartOptions
-  /** ms by which answers of plugs come late, by label or name of the plug */
+  /** ms by which answers of plugs are delayed, by label or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
-  /** other names of resources: of the task, of messages and of metadata, but not in the rule itself */
+  /** renames resources of the task, of messages and of metadata, but not in the rule itself */
   readonly renamed?: (resource: string) => string
 }
 
-/** Runs a case. Errors: as `engine.start`. */
 export async function runCase(one: RunCase, options: CaseOptions, how: RunOptions = {}): Promise<CheckedRun> {
   const events: EngineEvent[] = []
   const moments: Moment[] = []
@@ -130,7 +121,7 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
       onStep(step, [task]) {
         const { time } = step
         const message = takenOf(one.rule, options, latest, step.message)
-        // A late message that changes nothing is no moment of the rule.
+        // A late message without an effect is not a moment of the rule.
         if (step.message && !message && !events.slice(seen).some(isFired)) return
         if (message) {
           newest = message
@@ -158,7 +149,7 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
   }
 }
 
-/** A message, unless the rule leaves it out: it was measured before one of its resource that came earlier. */
+/** A message, unless the rule drops it as late. */
 function takenOf(
   rule: Rule | Template,
   { settings }: CaseOptions,
@@ -171,7 +162,7 @@ function takenOf(
   return instantOf(message, 1) < instantOf(last, 1) ? undefined : message
 }
 
-/** How a task stands, given what happened since the moment before. */
+/** The snapshot of a task, with what happened since the moment before. */
 export function momentOf(
   task: Task | undefined,
   labels: Labels,
@@ -192,7 +183,6 @@ export function momentOf(
   }
 }
 
-/** Firings by destination, for a rule with these labels. */
 export function firingsOf(events: readonly EngineEvent[], labels: Labels): CheckedRun['firings'] {
   const fired = events.filter(isFired)
   return (node) => {
@@ -268,7 +258,7 @@ function crashesOf(one: RunCase, how: RestartOptions | undefined): (messages: nu
   return (count) => crashes.get(count)
 }
 
-/** From when to when the process is dead at each crash, epoch ms: for `most` ms at most, and never until the next message. */
+/** The downtime of each crash, epoch ms: at most `most` ms, and always less than until the next message. */
 export function downSpans(
   { messages, crashes }: RunCase,
   most: number,
@@ -287,12 +277,12 @@ export function clockTimes(messages: readonly Message[]): readonly number[] {
   return messages.map((message, i) => (clock = Math.max(clock, instantOf(message, i + 1))))
 }
 
-/** Epoch ms at which a run over these messages ends: none goes beyond the latest of them and the tail. */
+/** Epoch ms at which a run over these messages ends: the latest of them plus the tail. */
 export function untilOf(messages: readonly Message[], tail: number): number {
   return Math.max(0, clockTimes(messages).at(-1) ?? 0) + tail
 }
 
-/** The states of all nodes as they are now, and the newest messages. */
+/** The present states of all nodes, and the newest messages. */
 export function lookAt(
   labels: Labels,
   nodeOf: (label: string) => ReturnType<Task['node']> | undefined,
@@ -314,11 +304,9 @@ export function lookAt(
   }
 }
 
-/** Labels of a rule by what may be asked of them. */
 export interface Labels {
   /** sensors and gates, which have states */
   readonly sources: readonly string[]
-  /** what triggers fire */
   readonly destinations: readonly string[]
 }
 
@@ -330,7 +318,6 @@ export function labelsOf({ sensors = [], relations = [], actuators = [] }: RuleG
   }
 }
 
-/** Throws `NOT_FOUND` for a label that is none of these. */
 export function requireLabel(label: string, labels: readonly string[], what: string): void {
   if (labels.includes(label)) return
   const near = nearest(label, labels)
@@ -338,7 +325,6 @@ export function requireLabel(label: string, labels: readonly string[], what: str
   throw new AppError('NOT_FOUND', `the rule has no ${what} "${label}"; ${hint}`)
 }
 
-/** Throws `NOT_FOUND` for a label that properties look at and that none of these is. */
 export function requireLabels(properties: readonly { readonly labels?: Partial<Labels> }[], known: Labels): void {
   for (const { labels = {} } of properties) {
     for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')

@@ -1,8 +1,8 @@
-/** Where two runs that should be equal part. */
+/** The first difference between two runs that should be equal. */
 import type { EngineEvent } from '#core'
 import { instantText } from './moment-text.ts'
 
-/** Epoch ms from, which is not part of it, and to, which is. */
+/** Epoch ms: exclusive start, inclusive end. */
 export type Span = readonly [from: number, to: number]
 
 const TIMES: ReadonlySet<string> = new Set(['time', 'at', 'until', 'since', 'scheduledAt', 'collectedTime'])
@@ -10,13 +10,13 @@ const LATE: ReadonlySet<string> = new Set(['at'])
 const NONE: ReadonlySet<string> = new Set()
 
 export interface Differing {
-  /** what lies in one of them may happen later in the other run, and then what follows may differ */
+  /** events within them may happen later in the other run, and later ones may then differ */
   readonly spans?: readonly Span[]
-  /** `late`: all may differ in when it was told; `times`: in all times */
+  /** ignored differences: `late`, times of the clock; `times`, all times */
   readonly but?: 'late' | 'times'
 }
 
-/** `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined when all events are equal. */
+/** `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined for equal events. */
 export function firstDifference(
   usual: readonly EngineEvent[],
   other: readonly EngineEvent[],

@@ -1,6 +1,6 @@
 /**
- * `reflexarc/testing`: random messages for a rule of one's own, and properties that must hold for all of them.
- * Needs the package fast-check, which `npm i -D fast-check` brings.
+ * `reflexarc/testing`: random messages for a rule, and properties that must hold for all of them. Needs the package
+ * fast-check, which `npm i -D fast-check` installs.
  */
 export { constantsOf, type RuleConstants } from './arbitraries/constants.ts'
 export { messageStreams, type Disturbance, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
@@ -16,15 +16,22 @@ export { mutateRule, type MutateOptions, type Mutation } from './mutate/mutate-r
 export type { Monitor, Need, PropertyLike, RuleProperty, Verdict } from './property.ts'
 export type { InputClass } from './prove/input-classes.ts'
 export { proveRule, type Proof, type ProveOptions } from './prove/prove-rule.ts'
-export { columnarAsPlain } from './properties/columnar-as-plain.ts'
-export { coolDownRespected } from './properties/cool-down-respected.ts'
-export { deterministic } from './properties/deterministic.ts'
-export { latencyChangesNothing } from './properties/latency-changes-nothing.ts'
-export { neverMoreThan, type WindowOptions } from './properties/never-more-than.ts'
-export { neverSilentFor, type SilenceOptions } from './properties/never-silent-for.ts'
-export { noErrors } from './properties/no-errors.ts'
-export { noFiringWithoutCause } from './properties/no-firing-without-cause.ts'
-export { restartChangesNothing, type RestartChoice } from './properties/restart-changes-nothing.ts'
+export {
+  coolDownRespected,
+  neverMoreThan,
+  neverSilentFor,
+  noFiringWithoutCause,
+  type SilenceOptions,
+  type WindowOptions,
+} from './properties/firings.ts'
+export { noErrors } from './properties/implicit.ts'
+export {
+  columnarAsPlain,
+  deterministic,
+  latencyChangesNothing,
+  restartChangesNothing,
+  type RestartChoice,
+} from './properties/repeated-runs.ts'
 export {
   and,
   becomes,

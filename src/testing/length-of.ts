@@ -1,14 +1,17 @@
-/** Lengths of time as options give them. */
+/** Durations in options. */
 import { AppError, durationMs } from '#kernel'
 
-/** Milliseconds of a number of them, or of a text such as `PT1H` or `1h`; `what` is named in the error. Throws `VALIDATION` below nothing. */
+/**
+ * Milliseconds of a number, or of a text such as `PT1H` or `1h`; `what`: its name in the error. Throws `VALIDATION` for
+ * a negative one.
+ */
 export function lengthOf(given: number | string, what: string): number {
   const ms = typeof given === 'number' ? given : durationMs(given)
   if (ms >= 0) return ms
   throw new AppError('VALIDATION', `${what} is ${String(given)}; give a length of time such as 1h`)
 }
 
-/** The same, longer than nothing. */
+/** The same, above 0. */
 export function spanOf(given: number | string, what: string): number {
   const ms = lengthOf(given, what)
   if (ms > 0) return ms

@@ -1,16 +1,14 @@
-/** Takes out of a failing case what does not matter, where fast-check cannot know that it does not. */
+/** Shrinks a failing case beyond what fast-check can. */
 import { asyncScheduler } from 'rxjs'
 import type { Message } from '#core'
-import { tryWithoutChunks } from './chunks.ts'
 import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
 import { isNoValue } from './properties/implicit.ts'
 
-/** Cases that are tried at most. */
 const MAX_TRIES = 600
 
 /**
- * The smallest case to be found that fails as well: without messages that do not matter, crashes, holes, values that are
- * no numbers, times that go back, values and gaps that differ for nothing.
+ * The smallest failing case that was found: without irrelevant messages, crashes, holes, non-numbers, times that go
+ * back, and differences of values and gaps.
  */
 export async function minimise(
   one: RunCase,
@@ -75,7 +73,10 @@ async function withoutCrashes(best: () => RunCase, attempt: Attempt): Promise<vo
   }
 }
 
-/** The message with one thing about it as in the message before of the same resource: a hole filled, a number for NaN or a text, a value that stays. */
+/**
+ * The message with one value as in the message before of the same resource: a hole filled, a number for NaN or a text,
+ * a constant value.
+ */
 function tamerMessages(messages: readonly Message[], i: number): readonly Message[] {
   const message = messages[i]
   if (message === undefined) return []
@@ -89,7 +90,7 @@ function tamerMessages(messages: readonly Message[], i: number): readonly Messag
   })
 }
 
-/** The message as late after the one before as that was after its own; a late one at the time at which it came. */
+/** The message with the gap of the one before; a late one at the time of its arrival. */
 function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> | undefined {
   const times = clockTimes(messages)
   const [message, time, before, earlier] = [messages[i], times[i], times[i - 1], times[i - 2]]
@@ -106,4 +107,14 @@ function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> |
 
 function replaced<T>(list: readonly T[], i: number, one: T): readonly T[] {
   return list.map((other, at) => (at === i ? one : other))
+}
+
+/** `without`: receives the range to leave out, from `start` up to `end`; `length` is read again after each. */
+export async function tryWithoutChunks(
+  length: () => number,
+  without: (start: number, end: number) => Promise<unknown>,
+): Promise<void> {
+  for (let size = Math.ceil(length() / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let end = length(); end > 0; end -= size) await without(Math.max(0, end - size), end)
+  }
 }

@@ -1,6 +1,5 @@
-/** Instants and durations as texts for people. */
+/** Instants and durations as texts. */
 
-/** `2025-03-03T06:00:00.000Z`. */
 export function instantText(time: number): string {
   return Number.isFinite(time) && Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)
 }
@@ -13,7 +12,6 @@ const UNITS: readonly [string, number][] = [
   ['ms', 1],
 ]
 
-/** `1 h 30 min`. */
 export function lengthText(ms: number): string {
   const parts: string[] = []
   let rest = Math.round(ms)

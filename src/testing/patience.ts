@@ -1,11 +1,11 @@
-/** Waiting for plugs in real time, but not for ever. */
+/** Waits for plugs in real time, up to a limit. */
 import { interval, last, take, type Subscription } from 'rxjs'
 import type { CoreEngine } from '#core'
 
-/** Turns that the loop must at least have made: what it is busy with itself is not held against a plug. */
+/** Minimum of turns of the event loop, so that a busy loop does not count against a plug. */
 const TURNS = 20
 
-/** Tells after so many ms, unless it is unsubscribed; later when the loop is busy. */
+/** Calls back after this many ms, unless it is unsubscribed; later if the loop is busy. */
 export function afterPatience(ms: number, tell: () => void): Subscription {
   const turns = ms === 0 ? 1 : TURNS
   return interval(ms / turns)
@@ -13,7 +13,7 @@ export function afterPatience(ms: number, tell: () => void): Subscription {
     .subscribe(tell)
 }
 
-/** False when calls are still open after so many ms. */
+/** False if calls are still open after this many ms. */
 export async function isSettledWithin(engine: Pick<CoreEngine, 'openCalls' | 'settled'>, ms: number): Promise<boolean> {
   let giveUp: () => void = () => undefined
   const outOfPatience = new Promise<boolean>((resolve) => {

@@ -1,26 +1,25 @@
-/** What a property of a rule is, and how a plain function becomes one. */
+/** The definition of a property of a rule, and the conversion of plain functions. */
 import type { Rule, Template } from '#core'
 import type { Json } from '#kernel'
 import type { CheckedRun, Moment } from './checked-run.ts'
 import type { Labels } from './checked-run.ts'
 
-/** `undefined` and true: it holds. False, or what is wrong as text: it does not. */
+/** `undefined` and true: it holds. False, or a text about the problem: it does not. */
 export type Verdict = string | boolean | undefined | void
 
-/** Something that must hold for every run of a rule. */
 export interface RuleProperty {
   /** as a sentence: `alarm fires at most twice in an hour` */
   readonly name: string
   check(run: CheckedRun): Verdict | Promise<Verdict>
-  /** the same moment by moment, when it can be told so: what `proveRule` needs */
+  /** the same moment by moment, if possible: needed by `proveRule` */
   readonly monitor?: Monitor
-  /** lengths of time that matter to it, ms: streams have gaps of about these */
+  /** durations that matter to it, ms: streams have gaps of about these */
   readonly durations?: readonly number[]
-  /** other rules that it looks at: streams have values and gaps near their constants too */
+  /** other rules that it runs: streams have values and gaps near their constants too */
   readonly rules?: readonly (Rule | Template)[]
-  /** what it needs to have met in some run, or it says nothing: an unmet need fails the whole check */
+  /** what must occur in some run, or it is inconclusive: an unmet need fails the whole check */
   readonly needs?: readonly Need[]
-  /** labels that it looks at; a rule without them is refused before anything runs */
+  /** labels that it reads; a rule without them is rejected before anything runs */
   readonly labels?: Partial<Labels>
 }
 
@@ -32,25 +31,23 @@ export interface Need {
 
 /** A property as a machine that sees one moment after the other and never goes back. */
 export interface Monitor<Memory = Json> {
-  /** plain JSON; epoch ms in it are known by being above 10^11 */
+  /** plain JSON; epoch ms in it are recognized by being above 10^11 */
   readonly start: Memory
   next(memory: Memory, moment: Moment): { readonly memory: Memory; readonly wrong?: string | undefined }
-  /** what is wrong when the run ends at that time, epoch ms */
+  /** the problem if the run ends at that time, epoch ms */
   end?(memory: Memory, until: number): string | undefined
   /** the part of the memory on which verdicts depend; default: all of it. The rest is for texts */
   decides?(memory: Memory): unknown
 }
 
-/** A property, or a plain function of the run: false, a text, or a thrown error says that it does not hold. */
+/** A property, or a plain function of the run: false, a text, or a thrown error means that it does not hold. */
 export type PropertyLike = RuleProperty | ((run: CheckedRun) => Verdict | Promise<Verdict>)
 
-/** A property, or a list of them, as a list of whole ones. */
 export function propertiesOf(given: PropertyLike | readonly PropertyLike[]): readonly RuleProperty[] {
   const list: readonly PropertyLike[] = Array.isArray(given) ? given : [given as PropertyLike]
   return list.map((one) => (typeof one === 'function' ? { name: one.name || 'the property', check: one } : one))
 }
 
-/** A property that a monitor decides. */
 export function monitored<Memory>(
   monitor: Monitor<Memory>,
   about: Omit<RuleProperty, 'check' | 'monitor'>,
@@ -62,7 +59,6 @@ export function monitored<Memory>(
   }
 }
 
-/** What is wrong with these moments, if anything. */
 export function watch<Memory>(monitor: Monitor<Memory>, moments: readonly Moment[], until: number): string | undefined {
   let memory = monitor.start
   for (const moment of moments) {

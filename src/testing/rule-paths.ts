@@ -1,8 +1,8 @@
-/** Questions about a rule: its paths, and the states of its nodes. */
+/** Queries of a rule: its paths, and the states of its nodes. */
 import type { FiredEvent, PlugRegistry } from '#core'
 import type { RuleGraph } from '#core/spi'
 
-/** The sensors that a source follows from: itself, or all those behind a gate. */
+/** The sensors behind a source: itself, or all those behind a gate. */
 export function sensorsBehind(rule: RuleGraph, source: string): readonly string[] {
   const found = new Set([source])
   for (const label of found) {
@@ -17,14 +17,14 @@ export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, '
   return Math.min(...led.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
 }
 
-/** The states that a sensor or gate of a rule can have; none when they are not known. */
+/** The possible states of a sensor or gate; empty if unknown. */
 export function statesOf(rule: RuleGraph, label: string, plugs: PlugRegistry): readonly string[] {
   if (rule.relations?.some((relation) => relation.label === label) === true) return ['TRUE', 'FALSE']
   const sensor = rule.sensors?.find((one) => one.label === label)
   return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
 }
 
-/** Which of its plugs may be the one that owes an answer, given the labels that have answered. */
+/** The plugs whose answer may be missing, given the labels that have answered. */
 export function silentText({ sensors = [], actuators = [] }: RuleGraph, answered: ReadonlySet<string>): string {
   const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !answered.has(label))
   return silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`

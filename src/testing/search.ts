@@ -1,21 +1,19 @@
-/** Looks for a case that fails, within a number of cases or a length of time, and lets fast-check make it smaller. */
+/** Searches for a failing case, limited by a number of cases or by time, and lets fast-check shrink it. */
 import fc from 'fast-check'
 import { asyncScheduler, timer } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
 
-/** Work of which some waits for something outside: then the next begins meanwhile, and only so many at once. */
 class SideBySide {
   readonly #most: number
   readonly #running = new Set<Promise<void>>()
 
-  /** `most`: from 1 */
   constructor(most: number) {
     this.#most = most
   }
 
   /**
-   * Resolves when the work is done, or waits for something that promises alone do not bring: what never does runs one
-   * after the other. `work` must not reject.
+   * Resolves when the work is done, or waits for more than promises: purely asynchronous work runs one after the other.
+   * `work` must not reject.
    */
   async begin(work: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#most) await Promise.race(this.#running)
@@ -24,13 +22,12 @@ class SideBySide {
     await Promise.race([running, ...(this.#most > 1 ? [turnOver(running)] : [])])
   }
 
-  /** Resolves when all of it is done. */
   async idle(): Promise<void> {
     await Promise.all(this.#running)
   }
 }
 
-/** Resolves at the next turn of timers, which no chain of settled promises lets come. */
+/** Resolves at the next turn of timers, which comes after all chains of settled promises. */
 function turnOver(unless: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const turn = timer(0).subscribe(() => resolve())
@@ -41,15 +38,14 @@ function turnOver(unless: Promise<void>): Promise<void> {
 export interface SearchOptions {
   /** first seed of the cases */
   readonly seed: number
-  /** from an earlier failure, with its seed: this case alone, made smaller */
+  /** from an earlier failure, with its seed: only this case, shrunk */
   readonly path?: string | undefined
-  /** at most so many cases */
   readonly numRuns: number
   /** ms after which no further case begins; infinite: only the number counts */
   readonly time: number
-  /** ms after which a failing case is not made smaller any more; 0: not at all */
+  /** limit of shrinking a failing case, ms; 0: none */
   readonly shrinkTime: number
-  /** cases that wait for something outside at the same time; default 32 */
+  /** limit of cases that wait for something outside at the same time; default 32 */
   readonly concurrency?: number | undefined
 }
 
@@ -57,9 +53,7 @@ export interface Found<Case> {
   readonly failing: Case
   /** number of the case, from 1 */
   readonly place: number
-  /** how often it was made smaller */
   readonly shrinks: number
-  /** to see the same case again */
   readonly seed: number
   readonly path: string
 }
@@ -69,7 +63,10 @@ const BATCHES = [32, 64, 128]
 const LAST_BATCH = 256
 const CONCURRENCY = 32
 
-/** `fails` throws for a case that fails: the first such case is found, also when a later one fails sooner. Rejects when no case can be made. */
+/**
+ * `fails` throws for a failing case: the first such case is found, even if a later one fails sooner. Rejects if no case
+ * can be generated.
+ */
 export async function search<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
@@ -107,11 +104,10 @@ interface Batch {
   readonly size: number
   readonly path: string | undefined
   readonly concurrency: number
-  /** whether the case at that place, from 0, does not begin any more */
   readonly isOver: (place: number) => boolean
 }
 
-/** Runs one batch of cases until one fails, and waits for those that began before it. */
+/** Runs one batch of cases until one fails, and waits for earlier ones. */
 async function tried<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
@@ -134,7 +130,7 @@ async function tried<Case>(
     if (isEnded) return
     const place = began++
     await running.begin(() => run(one, place))
-    // what fails ends it, so that no further case is made
+    // a failure ends it, so that no further case is generated
     if (first !== undefined) throw new Error('a case fails')
   }).catch((error: unknown) => ({ error }))
   await running.idle()
@@ -156,7 +152,7 @@ async function shrunk<Case>(
   return smaller === undefined ? found : { ...found, ...smaller }
 }
 
-/** What fast-check found at last. Rejects when it could not make a case. */
+/** The final result of fast-check. Rejects if it could not generate a case. */
 async function check<Case>(
   cases: fc.Arbitrary<Case>,
   seed: number,

@@ -1,4 +1,4 @@
-/** A failing case as files that `reflexarc simulate` replays. The only place of the kit that touches a disk. */
+/** A failing case as files that `reflexarc simulate` replays. The only part of the kit that writes to a disk. */
 import { decodeNumbers, encodeNumbers } from '#kernel'
 import type { Rule, TaskSettings, Template } from '#core'
 import { untilOf, type CaseOptions, type RunCase } from './checked-run.ts'
@@ -11,11 +11,11 @@ export interface WrittenCase {
   readonly file: string
   /** the arguments of `reflexarc` */
   readonly command: readonly string[]
-  /** what the command does not bring along */
+  /** what the command does not include */
   readonly lacks: readonly string[]
 }
 
-/** Writes `<path>.rule.json`, `<path>.ndjson` and `<path>.case.json`; folders on the way are made. */
+/** Writes `<path>.rule.json`, `<path>.ndjson` and `<path>.case.json`, with the folders. */
 export async function writeCase(path: string, one: RunCase, options: CaseOptions): Promise<WrittenCase> {
   const { mkdir, writeFile } = await import('node:fs/promises')
   const { dirname } = await import('node:path')
@@ -51,17 +51,16 @@ export async function writeCase(path: string, one: RunCase, options: CaseOptions
   return { ...files, command, lacks }
 }
 
-/** All of a case as text, for a file that `readCase` reads. */
 export function caseText(one: RunCase): string {
   return `${JSON.stringify(encodeNumbers(one))}\n`
 }
 
-/** A case that `writeCase` has written, from the text of its `.case.json`. */
+/** A case of `writeCase`, from the text of its `.case.json`. */
 export function readCase(text: string): RunCase {
   return decodeNumbers(JSON.parse(text)) as RunCase
 }
 
-/** The rule with what the options add to it, so that it runs by itself. */
+/** The rule with settings from the options, so that it runs on its own. */
 export function withSettings(rule: Rule | Template, options: CaseOptions): Rule | Template {
   const merge = (own: TaskSettings = {}): TaskSettings => {
     const variables = { ...own.variables, ...options.settings?.variables, ...options.variables }

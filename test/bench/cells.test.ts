@@ -73,7 +73,7 @@ describe('the engine', () => {
         row: 'odd',
         answer: 'nothing',
         time: 'variable',
-        told: 'together',
+        delivery: 'together',
         clock,
         firings,
       })
@@ -94,7 +94,7 @@ describe('the engine', () => {
       row: 'odd',
       answer: 'nothing',
       time: 'variable',
-      told: 'together',
+      delivery: 'together',
       clock,
       firings,
     })
@@ -114,7 +114,7 @@ describe('the engine', () => {
       row,
       answer: 'object',
       time: 'variable',
-      told: 'together',
+      delivery: 'together',
       clock,
       firings,
     })

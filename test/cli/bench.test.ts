@@ -60,12 +60,12 @@ describe('bench', () => {
     [
       'a rule that is not there',
       `nowhere.json ${MESSAGES}`,
-      'ERROR   nowhere.json: cannot be read: there is no such file',
+      'ERROR   nowhere.json: cannot be read: the file does not exist',
     ],
     [
       'a recording that is not there',
       `${RULE} --messages nowhere.csv`,
-      'nowhere.csv: cannot be read: there is no such file',
+      'nowhere.csv: cannot be read: the file does not exist',
     ],
     ['no recording', RULE, "required option '--messages <file>' not specified"],
     [
@@ -78,7 +78,7 @@ describe('bench', () => {
       `${RULE} ${MESSAGES} --copies 0 --rounds x --listen all,some --fail-over 5% --json --markdown`,
       `error: --copies: "0" is not a whole number from 1 to 100000
 error: --rounds: "x" is not a whole number from 1 to 1000
-error: --listen: there is no "some"; there are none, fired, all, why
+error: --listen: "some" is not valid; write none, fired, all, why
 error: --fail-over: there is nothing to compare with; give --baseline FILE or --against REF
 error: --json and --markdown: choose one
 `,
@@ -86,7 +86,7 @@ error: --json and --markdown: choose one
     [
       'a baseline that is none',
       `${RULE} ${MESSAGES} --baseline ${RULE}`,
-      `${RULE}: it is no result of a bench; --baseline takes what --json printed`,
+      `${RULE}: not a result of a bench; --baseline reads the output of --json`,
     ],
     ['a ref that is not there', `${RULE} ${MESSAGES} --against no-such-ref`, 'error: --against no-such-ref: '],
   ])('says what is wrong with %s', async (_, args, message) => {

@@ -100,7 +100,7 @@ describe('check', () => {
     const { code, stdout } = await space.cli(['check', 'none.json', 'good.json'])
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^ERROR {3}none\.json: cannot be read: there is no such file\nnone\.json: 1 error\ngood\.json: ok/,
+      /^ERROR {3}none\.json: cannot be read: the file does not exist\nnone\.json: 1 error\ngood\.json: ok/,
     )
   })
 

@@ -82,7 +82,7 @@ reflexarc functions deploy too-cold
     ['deploy nowhere --url boiler', '"boiler" is no URL of a host'],
     ['deploy too-cold --url http://127.0.0.1:1', '--url: no host answers at http://127.0.0.1:1'],
     ['list --secret wrong', 'The API key or its secret is wrong'],
-    ['test too-cold --properties [1]', '--properties: [1] is no JSON object'],
+    ['test too-cold --properties [1]', '--properties: [1] is not a JSON object'],
     ['test too-cold --functions open', '--functions: "open" cannot be used'],
   ])('%s is refused with what would be right', async (args, message) => {
     const { code, stdout, stderr } = await functions(...args.split(' '))
@@ -153,7 +153,7 @@ describe('reflexarc functions, for webscripts', () => {
     await fetch(`${url}?name=nobody`, { headers: { authorization: secret } })
     await expect.poll(() => logs.stdout).toMatch(/ info {2}console {2}GET \/ for nobody\n/)
     expect(await logs.end('SIGINT')).toBe(0)
-    expect((await functions('logs', 'too-cold', '--follow')).stderr).toContain('tooCold is no webscript')
+    expect((await functions('logs', 'too-cold', '--follow')).stderr).toContain('tooCold is not a webscript')
   })
 
   it('serves one, and again when its files change', async () => {

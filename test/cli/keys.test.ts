@@ -49,7 +49,7 @@ describe('reflexarc keys', () => {
     expect(await place.cli(['keys', 'remove', pair.key])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: there is no key "${pair.key}"; "reflexarc keys list" shows all\n`,
+      stderr: `error: unknown key "${pair.key}"; "reflexarc keys list" shows all\n`,
     })
     await using host = new Served(place.path, [])
     expect(await statusOf((await host.ready()).url, pair)).toBe(401)

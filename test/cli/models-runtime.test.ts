@@ -46,5 +46,5 @@ it.skipIf(!hasVenv)('makes an environment that a host finds, with the versions t
     version: expect.stringMatching(/^3\.\d+\.\d+/) as string,
   })
   expect(await runtimes.of('sklearn')).toBeUndefined()
-  expect((await add()).stderr).toMatch(/is there already; delete it first/)
+  expect((await add()).stderr).toMatch(/exists already; delete it/)
 })

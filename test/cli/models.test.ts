@@ -63,7 +63,7 @@ describe('reflexarc models', () => {
     ['add none broken.bst --protocol v1 --header a:b', /--protocol and --header go with/],
     ['add none --remote http://x --protocol v1 --header secret', /write 'name: value'/],
     ['add bad broken.bst', /bad is not ready: the booster cannot be read/],
-    ['add none none.bst', /none\.bst: there is no such file or folder/],
+    ['add none none.bst', /none\.bst: file or folder not found/],
     ['add what model.bin', /--framework: model\.bin does not say it/],
     ['predict heat [1', /the instances are not JSON/],
     ['predict none [[1]]', /Model does not exist/],
@@ -78,6 +78,6 @@ describe('reflexarc models', () => {
     expect(existsSync(join(place.path, 'model-runtimes/sklearn'))).toBe(false)
     mkdirSync(join(place.path, 'model-runtimes/tensorflow'), { recursive: true })
     const { stderr } = await models('runtime', 'add', 'tensorflow', '--data', '.')
-    expect(stderr).toMatch(/model-runtimes\/tensorflow is there already/)
+    expect(stderr).toMatch(/model-runtimes\/tensorflow exists already/)
   })
 })

@@ -72,7 +72,7 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
       expect.stringContaining('error: --from: "soon" is not a valid time'),
       expect.stringContaining('error: --down: "1" is not a span'),
       'error: --count: "0" is not a number of runs; write 1 to 10000',
-      'error: --dst-gap, --dst-overlap: "no" is no policy for a gap; write shift or skip',
+      'error: --dst-gap, --dst-overlap: "no" is not a valid policy for a gap; write shift or skip',
       'error: cron: minute: "61" is out of range; minute takes 0-59',
       'error: cron: hour: "25" is out of range; hour takes 0-23',
     ])

@@ -48,7 +48,7 @@ it.each<[Words, string | RegExp]>([
   [`diff ${rule} ${later} ${playing} --tolerance -PT5M`, '--tolerance: "-PT5M" lies below 0; write 10m or PT10M\n'],
   [`diff - - ${playing}`, 'error: only one of the rules, --firings and --messages can be standard input\n'],
   [`diff ${rule} ${later}`, 'error: there is nothing to run: give --messages FILE, or --until T'],
-  [`diff ${rule} gone.json ${playing}`, 'ERROR   gone.json: cannot be read: there is no such file\n'],
+  [`diff ${rule} gone.json ${playing}`, 'ERROR   gone.json: cannot be read: the file does not exist\n'],
   [
     'diff torn.json wrong.json --messages bad.csv --resource r',
     /ERROR {3}torn\.json:1[^]*ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon"[^]*nothing was run\n$/,
@@ -63,13 +63,13 @@ it.each<[Words, string | RegExp]>([
   ['plugs holdsfor', 'did you mean holdsFor?'],
   ['plugs qqqqqqqqqqqq', '"reflexarc plugs" lists all'],
 
-  ['prove rule.json --props none.mjs', 'none.mjs gives no { properties: [...], options: { metrics } }'],
+  ['prove rule.json --props none.mjs', 'none.mjs does not return { properties: [...], options: { metrics } }'],
   ['prove rule.json --props gone.mjs', 'gone.mjs cannot be loaded'],
   ['prove rule.json --props good.mjs --time soon', '--time: "soon" is not a valid duration'],
-  ['prove rule.json --props good.mjs --seed x', '--seed: "x" is no whole number from 0'],
+  ['prove rule.json --props good.mjs --seed x', '--seed: "x" is not a whole number from 0'],
   ['prove gone.json --props good.mjs', 'gone.json'],
 
-  ['simulate rule.json --messages none.csv --resource r', 'none.csv: cannot be read: there is no such file\n'],
+  ['simulate rule.json --messages none.csv --resource r', 'none.csv: cannot be read: the file does not exist\n'],
   ['simulate rule.json --messages . --resource r', '.: is a folder; name a file in it\n'],
   ['simulate rule.json --messages m.csv', 'm.csv:2: the resource of the message is missing; add --resource R'],
   ['simulate rule.json --messages named.csv', '(--resource R names the resource of the task'],

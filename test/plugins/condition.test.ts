@@ -125,7 +125,7 @@ describe('condition', () => {
       expect.objectContaining({
         path: '/sensors/0/properties/condition',
         severity: 'ERROR',
-        message: expect.stringContaining('line 2, column 5: there is no method "contains"') as string,
+        message: expect.stringContaining('line 2, column 5: unknown method "contains"') as string,
         suggestion: expect.stringContaining('write includes') as string,
       }),
     ])

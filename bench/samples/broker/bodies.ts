@@ -7,7 +7,6 @@ export function bodyOf(device: number, points: number): string {
   return JSON.stringify(pointsOf(device, points).map(({ time, value }) => ({ timestamp: time, temperature: value })))
 }
 
-/** Reading without a time of its own. */
 function messageOf(device: number): object {
   return { temperature: 20.5 + device, humidity: 61, pressure: 1013.25, running: true, mode: 'auto' }
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { until } from './until.ts'
 
 export interface ClientProcess {
-  /** Polls; rejects when the client ends first. */
   until(done: () => boolean): Promise<void>
   stop(): Promise<void>
 }

@@ -5,9 +5,9 @@
 import { connect } from 'node:net'
 
 /** `open`: all are connected; `all`: all have the message */
-export type ToldByReaders = 'open' | 'all'
+export type ReadersReport = 'open' | 'all'
 
-const tell = (told: ToldByReaders): void => void process.send?.(told)
+const send = (report: ReadersReport): void => void process.send?.(report)
 const [port = 0, count = 1] = process.argv.slice(2).map(Number)
 /** concurrent connects */
 const AT_ONCE = 200
@@ -30,11 +30,11 @@ function begin(): void {
     if (!isOpen && piece.includes(': here')) {
       isOpen = true
       open++
-      if (open === count) tell('open')
+      if (open === count) send('open')
       else if (open + AT_ONCE <= count) begin()
     } else if (piece.includes('data: {"resource"') && ++got === count) {
       got = 0
-      tell('all')
+      send('all')
     }
   })
   socket.on('error', () => process.exit(1))

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { withFolder } from '../host/folder.ts'
-import type { ToldByReaders } from './event-readers.ts'
+import type { ReadersReport } from './event-readers.ts'
 import { openHost, posting } from './open-host.ts'
 
 export interface FanOutSample {
@@ -29,19 +29,19 @@ export function fanOutSample({ subscribers }: { subscribers: number }): Promise<
     // caches the credentials, so that readers do not wait for their check
     await post(0)
     const args = [port, subscribers].map(String)
-    const hears = async (wanted: ToldByReaders): Promise<void> => {
-      const [told] = (await once(readers, 'message')) as [ToldByReaders]
-      if (told !== wanted) throw new Error(`readers said ${told}, not ${wanted}`)
+    const reported = async (wanted: ReadersReport): Promise<void> => {
+      const [report] = (await once(readers, 'message')) as [ReadersReport]
+      if (report !== wanted) throw new Error(`readers said ${report}, not ${wanted}`)
     }
     const readers = fork(join(import.meta.dirname, 'event-readers.ts'), args)
     try {
-      await hears('open')
+      await reported('open')
       const delay = monitorEventLoopDelay({ resolution: 1 })
       delay.enable()
       const allMs: number[] = []
       for (let round = 0; round < ROUNDS; round++) {
         const started = performance.now()
-        const got = hears('all')
+        const got = reported('all')
         await post(20 + round)
         await got
         allMs.push(performance.now() - started)

@@ -5,7 +5,6 @@ import { machineMs } from './machine-clock.ts'
 import { headerOf, numberOf } from './numbered-message.ts'
 
 export class NotedCalls {
-  /** actuator that records its calls */
   readonly plug: Plug
   #sent = new Float64Array()
   #arrived = new Float64Array()
@@ -27,12 +26,10 @@ export class NotedCalls {
     this.#called = new Float64Array(count)
   }
 
-  /** calls so far; throws for a duplicate */
   get calls(): number {
     return this.#calls
   }
 
-  /** Records the arrival of a request head, as the first listener of the server. */
   readonly arrive = ({ headers }: IncomingMessage): void => {
     const header = headerOf(headers)
     if (header === undefined) return

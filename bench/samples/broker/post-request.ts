@@ -3,7 +3,6 @@ export interface PostRequest {
   readonly port: number
   readonly device: number
   readonly body: string
-  /** additional header lines */
   readonly head?: readonly string[]
 }
 

@@ -4,7 +4,6 @@ import { posting } from './open-host.ts'
 
 export interface ListeningTasks {
   readonly resources: number
-  /** the actuator fires for temperatures above it */
   readonly threshold: number
   readonly actuator: object
 }
@@ -16,8 +15,8 @@ export async function listen(app: FastifyInstance, { resources, threshold, actua
   for (let device = 0; device < resources; device++) {
     const payload = {
       sensors: [{ ...sensor, properties: { parameter: 'temperature', threshold } }],
-      actuators: [{ label: 'told', ...actuator }],
-      triggers: [{ sourceLabel: 'hot', destinationLabel: 'told', statesTrigger: ['Above'] }],
+      actuators: [{ label: 'note', ...actuator }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'note', statesTrigger: ['Above'] }],
       task: { name: `hot ${device}`, type: 'reactive', resource: `boiler-${device}` },
     }
     await posting(app)('/api/tasks', payload)

@@ -30,17 +30,17 @@ const AT_A_TIME = 4
 export interface HostRestartRequest {
   readonly tasks: number
   /** each task has had a message, and returns with states and values; otherwise all wait for their first */
-  readonly heard: boolean
+  readonly active: boolean
 }
 
-export function hostRestartSample({ tasks, heard }: HostRestartRequest): Promise<HostRestartSample> {
+export function hostRestartSample({ tasks, active }: HostRestartRequest): Promise<HostRestartSample> {
   return withFolder(async (folder) => {
     const first = await startHostProcess(folder)
     const [one] = await first.connect(1)
     if (one === undefined) throw new Error('at least one connection is required')
     await createTemplates(one)
     const empty = (await first.figures('collect')).heap
-    await createFirst(one, heard)
+    await createFirst(one, active)
     await first.stop()
     await multiply(folder, tasks)
     const second = await startHostProcess(folder)
@@ -51,10 +51,10 @@ export function hostRestartSample({ tasks, heard }: HostRestartRequest): Promise
   })
 }
 
-async function createFirst(one: Connection, heard: boolean): Promise<void> {
+async function createFirst(one: Connection, active: boolean): Promise<void> {
   const task = { name: 'first', template: templateOf(0), resource: FIRST, type: 'reactive', start: true }
   await one.expect(201, 'POST', '/api/tasks', JSON.stringify(task))
-  if (!heard) return
+  if (!active) return
   const answer = await one.ask('POST', `/resources/${FIRST}/events`, JSON.stringify({ temperature: 80, humidity: 70 }))
   if (answer.status >= 300) throw new Error(`a message was answered ${answer.status}: ${answer.body}`)
 }
@@ -87,7 +87,6 @@ async function multiply(folder: string, tasks: number): Promise<void> {
   }
 }
 
-/** The single document of a collection. */
 async function textOf<D extends object>(
   collection: Pick<Collection<D>, 'find'>,
 ): Promise<{ id: string; text: string }> {

@@ -24,8 +24,8 @@ const TEMPLATE = {
   relations: [
     { label: 'both', type: 'AND', parentLabels: ['temperature', 'humidity'], combinations: [['Above', 'Above']] },
   ],
-  actuators: [{ label: 'told', name: 'log', properties: { message: 'too hot' } }],
-  triggers: [{ sourceLabel: 'both', destinationLabel: 'told', statesTrigger: ['TRUE'], invocationPolicy: 0 }],
+  actuators: [{ label: 'note', name: 'log', properties: { message: 'too hot' } }],
+  triggers: [{ sourceLabel: 'both', destinationLabel: 'note', statesTrigger: ['TRUE'], invocationPolicy: 0 }],
 }
 
 export async function createTemplates(connection: Connection): Promise<void> {

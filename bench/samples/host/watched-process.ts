@@ -7,9 +7,7 @@ export interface ProcessFigures {
   readonly loopMax: number
   /** longest pause of the collector, included in `loopMax` */
   readonly gcMax: number
-  /** utilization of the main thread */
   readonly busy: number
-  /** CPU time of all threads */
   readonly cpu: number
   readonly heap: number
   readonly rss: number

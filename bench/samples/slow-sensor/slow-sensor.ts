@@ -21,7 +21,6 @@ export interface SlowSensorSample {
   readonly perSecond: number
   /** sequential calls per second of the plug alone, in the same process directly before and after */
   readonly limit: number
-  /** messages without evaluation, which fail the sample */
   readonly lost: number
   /** messages waiting at the last post, and ms until their evaluation */
   readonly waiting: number
@@ -65,7 +64,6 @@ export async function slowSensorSample({ place, isAhead }: SlowSensorRequest): P
 
 interface Fed {
   readonly posted: number
-  /** from the first post to the last evaluation */
   readonly wallMs: number
   readonly waiting: number
   readonly waitedMs: number
@@ -73,7 +71,6 @@ interface Fed {
   readonly waitedForCoreMs: number
 }
 
-/** Ends early without progress. */
 async function feed(post: Post, evaluations: Evaluations, lanes: number): Promise<Fed> {
   let posted = 0
   let looked = { done: 0, at: performance.now() }

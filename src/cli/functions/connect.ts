@@ -1,4 +1,4 @@
-/** The host that a command speaks to, and as whom. */
+/** The host of a command, and its credentials. */
 import { type Client, type ClientCredentials, createClient } from '#client'
 import { AppError, messageOf } from '#kernel'
 import { type Environment, OPTIONS } from '#host/spi'
@@ -13,13 +13,12 @@ export interface ConnectFlags {
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
 
-/** Options go before the environment. `USAGE` for credentials that are missing or half. */
+/** Options go before the environment. `USAGE` for missing or incomplete credentials. */
 export function connect(flags: ConnectFlags, env: Environment): Client {
   const url = urlOf(flags, env)
   return createClient({ url, credentials: credentialsOf(flags, env), fetch: (input, init) => reach(url, input, init) })
 }
 
-/** Without slashes at the end. */
 export function urlOf({ url }: ConnectFlags, env: Environment): string {
   return (url ?? (env['REFLEXARC_URL'] || DEFAULT_URL)).replace(/\/{1,9}$/, '')
 }
@@ -36,7 +35,7 @@ function credentialsOf(flags: ConnectFlags, env: Environment): ClientCredentials
   )
 }
 
-/** What cannot be reached is said with what to do. */
+/** Adds a hint to the error of an unreachable host. */
 async function reach(url: string, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   try {
     return await fetch(input, init)

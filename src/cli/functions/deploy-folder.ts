@@ -1,4 +1,4 @@
-/** Gives a folder's files to a host as a version, and follows its jobs to their end. */
+/** Uploads a folder's files to a host as a version, and follows its jobs to their end. */
 import type { Client } from '#client'
 import { AppError, isPlainObject, type Json } from '#kernel'
 import type { Change, FunctionJobEvent, FunctionVersion } from '#services/functions/contract'
@@ -13,21 +13,19 @@ export interface DeployOptions {
 
 export interface Deployed {
   readonly version: FunctionVersion
-  /** what the tools of the build wrote */
   readonly buildLog: readonly string[]
   /** why it does not run; undefined: it does */
   readonly problem?: { readonly reason: string; readonly log: readonly string[] }
 }
 
-/** Of one type. */
 type Functions = Client['functions'][FunctionType]
 
 type JobChange = Exclude<FunctionJobEvent, { readonly text: string }>
 
-/** of one version, that are looked at for those of one change */
+/** limit of examined jobs of one version */
 const MAX_JOBS = 20
 
-/** Shows each job as it begins and ends. Rejects when the host refuses the upload. */
+/** Shows each job as it begins and ends. Rejects when the host rejects the upload. */
 export async function deployFolder(
   { functions: all }: Client,
   { files, type, manifest }: FunctionFolder,
@@ -62,7 +60,7 @@ export async function followChange(
   return { version, buildLog, ...(!isRunning && { problem: problemOf(version) }) }
 }
 
-/** How the jobs of a change begin and end, also when they were over before they were followed. */
+/** Begins and ends of the jobs of a change, including earlier ones. */
 async function* jobChanges(
   functions: Functions,
   entity: FunctionVersion,
@@ -77,7 +75,7 @@ async function* jobChanges(
   if (wasOver) yield* await changesOfTree(functions, entity, job)
 }
 
-/** Of jobs that are over, by their ends. */
+/** Of finished jobs, by their ends. */
 async function changesOfTree(
   functions: Functions,
   { name, version }: FunctionVersion,
@@ -109,7 +107,7 @@ async function isDraftThere(functions: Functions, name: string, version: string 
   }
 }
 
-/** A line for each job: when it begins on a terminal, when it is over everywhere. */
+/** A line for each job: at its beginning on a terminal, at its end everywhere. */
 class JobLines {
   readonly #terminal: Terminal
   readonly #began = new Map<string, number>()
@@ -149,7 +147,6 @@ function problemOf({ status, record }: FunctionVersion): NonNullable<Deployed['p
   return { reason: cause ?? `its status is ${status}`, log: log ?? [] }
 }
 
-/** Prints what became of it. Gives the exit code. */
 export function reportDeployed({ version, buildLog, problem }: Deployed, json: boolean, terminal: Terminal): 0 | 1 {
   const { name, status, draft, record } = version
   const label = `${name}@${version.version}`

@@ -1,4 +1,4 @@
-/** The function that a command is about: by its folder, or as people name it. */
+/** The function of a command: by its folder, or by its name. */
 import type { Client } from '#client'
 import { AppError } from '#kernel'
 import { FUNCTION_TYPES, type FunctionType } from '#services/functions'
@@ -7,11 +7,11 @@ import { isFunctionFolder, readFunctionFolder } from './read-folder.ts'
 export interface FoundFunction {
   readonly type: FunctionType
   readonly name: string
-  /** of its manifest, or as it was named */
+  /** of its manifest, or of the argument */
   readonly version?: string | undefined
 }
 
-/** `NOT_FOUND` when the host has no function of that name. */
+/** `NOT_FOUND` for an unknown function. */
 export async function findFunction({ functions }: Client, target: string): Promise<FoundFunction> {
   if (await isFunctionFolder(target)) {
     const { type, manifest } = await readFunctionFolder(target)

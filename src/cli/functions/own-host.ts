@@ -1,4 +1,4 @@
-/** A host for one command: in memory, on this machine alone, gone when the command is over. */
+/** A host for one command: in memory, only on this machine, and stopped with the command. */
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient } from '#client'
 import { type Environment, type Given, readConfig } from '#host/spi'
@@ -11,7 +11,7 @@ export interface OwnHost {
   readonly client: Client
 }
 
-/** Says afterwards what the machine lacks when the work did not end well. */
+/** Reports missing tools of the machine if the work failed. */
 export async function withOwnHost(
   given: Given,
   terminal: Terminal,
@@ -42,7 +42,7 @@ async function lacksOf({ url }: RunningHost): Promise<readonly string[]> {
   return health.warnings ?? []
 }
 
-/** Secrets of a function that is tried here come from the environment, by the same names; one that is not there is missing. */
+/** Secrets of a tested function come from environment variables of the same names. */
 export async function lendSecrets({ vault }: Client, { deploy }: Manifest, environment: Environment): Promise<void> {
   for (const name of deploy?.secrets ?? []) {
     const value = environment[name]

@@ -1,4 +1,4 @@
-/** A function as it lies in a folder: the files that are uploaded, and what its manifest says. */
+/** A function in a folder: the files to upload, and its manifest. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, messageOf } from '#kernel'
@@ -14,20 +14,19 @@ import {
 } from '#services/functions'
 
 export interface FunctionFolder {
-  /** by path, in the order of paths */
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly type: FunctionType
   readonly manifest: Manifest
 }
 
-/** What tools leave beside the files of a function. */
+/** Files of tools beside those of a function. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', 'python_modules', '__pycache__'])
 
 /** `NOT_FOUND`, `VALIDATION` with all problems of the manifest, `TOO_LARGE`. */
 export async function readFunctionFolder(folder: string): Promise<FunctionFolder> {
   const files = new Map<string, Uint8Array>()
   await readInto(files, folder, '')
-  if (files.size === 0) throw new AppError('NOT_FOUND', `${folder}: there are no files`)
+  if (files.size === 0) throw new AppError('NOT_FOUND', `${folder}: the folder has no files`)
   const type = typeOf([...files.keys()])
   if (type === undefined) {
     const names = FUNCTION_TYPES.map((one) => TYPE_NAMES[one].manifestFile).join(', ')
@@ -40,7 +39,6 @@ function typeOf(names: readonly string[]): FunctionType | undefined {
   return FUNCTION_TYPES.find((type) => names.includes(TYPE_NAMES[type].manifestFile))
 }
 
-/** Whether there is a function in a folder of that path. */
 export async function isFunctionFolder(path: string): Promise<boolean> {
   try {
     return typeOf(await readdir(path)) !== undefined

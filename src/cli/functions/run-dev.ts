@@ -1,4 +1,4 @@
-/** What `functions dev` does: a host that keeps nothing, the webscript on it, and a new version for each change. */
+/** What `functions dev` does: a host in memory, the webscript on it, and a new version for each change. */
 import { watch } from 'node:fs/promises'
 import { AppError, messageOf } from '#kernel'
 import type { Client } from '#client'
@@ -13,7 +13,7 @@ export interface DevFlags {
   functions: string
 }
 
-/** ms in which files that change together are one change */
+/** ms within which changes of files count as one */
 const TOGETHER = 100
 
 export async function runDev(folder: string, { port, functions }: DevFlags, terminal: Terminal): Promise<0 | 1> {
@@ -35,7 +35,7 @@ export async function runDev(folder: string, { port, functions }: DevFlags, term
   })
 }
 
-/** Whatever version its manifest has: the next one. On this machine nobody is kept out. */
+/** Deploys with the next version number, whatever the manifest has, and without access control on this machine. */
 async function deployNext(client: Client, { files, manifest }: FunctionFolder, terminal: Terminal): Promise<void> {
   const { webscripts } = client.functions
   const manifestFile = new TextEncoder().encode(JSON.stringify({ ...manifest, private: false }))
@@ -70,7 +70,6 @@ async function redeploy(folder: string, client: Client, signal: AbortSignal, ter
   }
 }
 
-/** Lines of the log as they come. */
 async function follow({ webscripts }: Client, name: string, signal: AbortSignal, terminal: Terminal): Promise<void> {
   try {
     for await (const { level, message } of webscripts.tail(name, { signal })) {

@@ -11,7 +11,7 @@ export interface InitFlags {
   json?: boolean
 }
 
-/** `USAGE` for a runtime that is not there, or a folder with something in it. */
+/** `USAGE` for an unknown runtime, or a folder that is not empty. */
 export async function runInit(folder: string, flags: InitFlags, terminal: Terminal): Promise<0> {
   const runtime = RUNTIMES.get(flags.runtime)
   if (runtime === undefined || runtime.example.size === 0) {
@@ -23,7 +23,7 @@ export async function runInit(folder: string, flags: InitFlags, terminal: Termin
   }
   const name = flags.name ?? nameAfter(folder)
   const files = exampleOf(runtime, name)
-  // a name that no function can have is refused before anything is written
+  // an invalid name is rejected before anything is written
   const { manifestFile } = TYPE_NAMES[runtime.functionType]
   const manifest = readManifest(runtime.functionType, new TextEncoder().encode(files.get(manifestFile) ?? ''))
   for (const [path, text] of files) {
@@ -48,7 +48,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     return await readdir(folder)
   } catch (error) {
     if ((error as { readonly code?: unknown }).code === 'ENOENT') return []
-    throw new AppError('USAGE', `${folder} is no folder that can be read`)
+    throw new AppError('USAGE', `${folder} is not a readable folder`)
   }
 }
 
@@ -61,7 +61,6 @@ function exampleOf({ example, functionType }: Runtime, name: string): ReadonlyMa
   )
 }
 
-/** Something for each property that must be given. */
 function sampleOf({ interface: { input = [] } = {} }: Manifest): Readonly<Record<string, unknown>> {
   const samples = { string: 'text', boolean: true, object: {}, array: [] } as const
   const sample = (type: string): unknown => (Object.hasOwn(samples, type) ? samples[type as keyof typeof samples] : 30)
@@ -72,7 +71,7 @@ function sampleOf({ interface: { input = [] } = {} }: Manifest): Readonly<Record
   )
 }
 
-/** `too-warm` gives `tooWarm`. */
+/** `too-warm` becomes `tooWarm`. */
 function nameAfter(folder: string): string {
   return basename(resolve(folder)).replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9])/g, (_, letter: string) =>
     letter.toUpperCase(),

@@ -1,4 +1,4 @@
-/** What `functions test` does: a host that keeps nothing, the function on it, and one call. */
+/** What `functions test` does: a host in memory, the function on it, and one call. */
 import { AppError, isPlainObject } from '#kernel'
 import type { Client } from '#client'
 import type { FunctionVersion } from '#services/functions/contract'
@@ -17,14 +17,14 @@ export interface TestFlags {
   json?: boolean
 }
 
-/** What a host of its own needs to serve; a webscript may ask for anything. */
+/** The services of that host; a webscript may need any. */
 const ONLY = {
   plugs: { only: 'functions,rules,vault' },
   webscripts: {},
   models: { only: 'functions,models' },
 } as const
 
-/** Gives 1 when it does not run, or its call fails. */
+/** Returns 1 if it does not run, or its call fails. */
 export async function runTest(folder: string, flags: TestFlags, terminal: Terminal): Promise<0 | 1> {
   const properties = propertiesOf(flags.properties)
   const read = await readFunctionFolder(folder)
@@ -94,7 +94,7 @@ function propertiesOf(text: string | undefined): Readonly<Record<string, unknown
   if (isPlainObject(value)) return value
   throw new AppError(
     'USAGE',
-    `--properties: ${text.slice(0, 100)} is no JSON object; write for example '{"value": 30}'`,
+    `--properties: ${text.slice(0, 100)} is not a JSON object; write for example '{"value": 30}'`,
   )
 }
 

@@ -17,7 +17,7 @@ import { mainFileOf } from '#services/models'
 import { connect, type ConnectFlags } from '../functions/connect.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** A model as it lies on a disk: which framework it is of, and the zip that is uploaded. */
+/** A model file: its framework, and the zip to upload. */
 const BY_ENDING: ReadonlyMap<string, Framework> = new Map([
   ['.joblib', 'sklearn'],
   ['.bst', 'xgboost'],
@@ -31,10 +31,10 @@ interface ModelFile {
   readonly zip: Uint8Array
 }
 
-/** `NOT_FOUND` for a path that is not there, `USAGE` when nobody says which framework it is of. */
+/** `NOT_FOUND` for a missing path, `USAGE` for an unknown framework. */
 async function readModelFile(path: string, given: Framework | undefined): Promise<ModelFile> {
   const found = await stat(path).catch(() => undefined)
-  if (found === undefined) throw new AppError('NOT_FOUND', `${path}: there is no such file or folder`)
+  if (found === undefined) throw new AppError('NOT_FOUND', `${path}: file or folder not found`)
   const framework = given ?? (found.isDirectory() ? 'tensorflow' : BY_ENDING.get(extname(path)))
   if (framework === undefined) {
     throw new AppError(
@@ -59,11 +59,10 @@ export interface AddFlags extends ConnectFlags, RemoteFlags {
   description?: string
 }
 
-/** ms between two looks, and how often it is looked */
 const PAUSE = 200
 const LOOKS = 900
 
-/** 1 when it cannot be loaded, or is not ready after three minutes. */
+/** 1 if it cannot be loaded, or is not ready after three minutes. */
 export async function runAdd(
   name: string,
   path: string | undefined,
@@ -83,7 +82,7 @@ export async function runAdd(
   return 1
 }
 
-/** Of the file, or of the server that has the model. `USAGE` */
+/** From the file, or from the server with the model. `USAGE` */
 async function uploadOf(
   path: string | undefined,
   flags: AddFlags,
@@ -121,7 +120,6 @@ async function loaded(models: ModelsApi, name: string): Promise<ModelInfo> {
   }
 }
 
-/** What the options of `models add` say of the server that has a model. */
 interface RemoteFlags {
   remote?: string
   protocol?: RemoteProtocol
@@ -129,7 +127,7 @@ interface RemoteFlags {
   header: readonly string[]
 }
 
-/** Undefined: there is no server, the model is in a file. `USAGE` */
+/** Undefined: the model is in a file. `USAGE` */
 function remoteOf({ remote: url, protocol, model, header }: RemoteFlags): RemoteModel | undefined {
   if (url === undefined) {
     const names = { protocol, model, header: header[0] }

@@ -13,7 +13,7 @@ export interface RuntimeFlags {
   python: string
 }
 
-/** What is installed for a framework; each was tried with the models of fixtures/models. */
+/** Packages of each framework, tested with the models of fixtures/models. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sklearn: ['scikit-learn==1.9.1', 'joblib==1.6.0', 'numpy==2.4.6', 'scipy==1.17.1'],
   xgboost: ['xgboost-cpu==3.2.0', 'numpy==2.4.6', 'scipy==1.17.1'],
@@ -21,7 +21,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   custom: ['dill==0.4.1', 'numpy==2.4.6', 'scipy==1.17.1', 'scikit-learn==1.9.1', 'joblib==1.6.0'],
 }
 
-/** Prints where it is. `USAGE` when there is one already, or its tools fail. */
 export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, terminal: Terminal): Promise<0> {
   const data = dataFolder(flags, process.env)
   const parent = process.env[OPTIONS.modelRuntimes.env] || join(data, 'model-runtimes')
@@ -33,14 +32,14 @@ export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, term
       `PyPI has ${framework} with drivers of graphics cards alone; make an environment of your own with it at ${folder}, such as python3 -m venv --system-site-packages beside Debian's python3-torch`,
     )
   }
-  if (existsSync(folder)) throw new AppError('USAGE', `${folder} is there already; delete it first to make it anew`)
+  if (existsSync(folder)) throw new AppError('USAGE', `${folder} exists already; delete it to install it again`)
   await mkdir(parent, { recursive: true })
   try {
     await run(flags.python, ['-m', 'venv', folder], terminal)
     const how = ['--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--quiet']
     await run(join(folder, 'bin', 'python'), ['-I', '-m', 'pip', 'install', ...how, ...packages], terminal)
   } catch (error) {
-    // a half one would be taken for whole
+    // an incomplete one would pass for complete
     await rm(folder, { recursive: true, force: true })
     throw error
   }
@@ -48,7 +47,6 @@ export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, term
   return 0
 }
 
-/** What it prints is progress. */
 function run(command: string, args: readonly string[], terminal: Terminal): Promise<void> {
   return new Promise((done, failed) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })

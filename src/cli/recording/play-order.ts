@@ -1,30 +1,28 @@
-/** In which order the messages of a recording are played, and when each comes. */
+/** The order in which the messages of a recording are played, and the time of each. */
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { RecordedMessage } from '#formats/recording'
 
 /**
  * `time`: of their timestamps; `file`: of the lines, where one that goes back in time comes at the highest time so far;
- * `lived`: of when each came, as the recording says.
+ * `lived`: of their recorded arrival.
  */
 export type PlayOrder = 'time' | 'file' | 'lived'
 
 const ORDERS: readonly PlayOrder[] = ['time', 'file', 'lived']
 
-/** What `--order` says. */
 export const ORDER_HELP =
   'messages as of their times (time), in the order of the recording (file), or as they came, by receivedAt (lived)'
 
-/** Under which name a recording has when a message came. */
+/** The field of a recording with the arrival of a message. */
 export const ARRIVAL_FIELD = 'receivedAt'
 
-/** Throws `USAGE`. */
 export function playOrderOf(text: string): PlayOrder {
   const order = ORDERS.find((one) => one === text)
   if (order !== undefined) return order
   throw new AppError('USAGE', `"${text}" is not an order; write time, file or lived`)
 }
 
-/** When a message of a recording counts, epoch ms; undefined for one of an order that it says nothing for. */
+/** The time of a recorded message, epoch ms; undefined if it lacks the one of its order. */
 export function playTime(message: RecordedMessage, order: PlayOrder): number | undefined {
   if (order !== 'lived') return message.timestamp
   const given = message[ARRIVAL_FIELD]
@@ -32,11 +30,10 @@ export function playTime(message: RecordedMessage, order: PlayOrder): number | u
   return typeof time === 'number' && isInstant(time) ? time : undefined
 }
 
-/** Messages that came with when they did: the message itself does not say so any more. */
+/** The arrivals of messages, which no longer have them as a field. */
 export class Arrivals {
   readonly #times = new WeakMap<object, number>()
 
-  /** A message as it came. */
   without(message: RecordedMessage): RecordedMessage {
     const { [ARRIVAL_FIELD]: _, ...rest } = message
     const came: RecordedMessage = { ...rest, resource: message.resource, timestamp: message.timestamp }

@@ -1,16 +1,14 @@
-/** The options that say how a file of messages is to be read. */
+/** The options for reading a file of messages. */
 import type { Command } from 'commander'
 import { EPOCH_UNITS, type EpochUnit } from '#kernel'
 import { type Encoding, ENCODINGS, type ReadingOptions, readValueTypes, TYPES_FORM } from '#formats/recording'
 
-/** Options as the command line gives them. */
 export interface ReadingFlags {
   unit?: string
   types?: string
   encoding?: string
 }
 
-/** The same, read. */
 export type GivenReading = Pick<ReadingOptions, 'unit' | 'types' | 'encoding'>
 
 export function withReadingFlags(command: Command): Command {
@@ -20,7 +18,6 @@ export function withReadingFlags(command: Command): Command {
     .option('--encoding <name>', 'utf-8 or latin1 (default: utf-8)')
 }
 
-/** What is wrong goes to `problems`. */
 export function readReadingFlags({ unit, types, encoding }: ReadingFlags, problems: string[]): GivenReading {
   const given: GivenReading = {}
   if (unit !== undefined) {

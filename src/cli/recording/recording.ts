@@ -21,45 +21,41 @@ import type { Source } from './source.ts'
 const MAX_SHOWN = 20
 const MAX_RESOURCES = 1000
 
-/** What a look through a whole recording found. */
 export interface Recording {
   name: string
-  /** how it is read again: with what its columns are */
+  /** how to read it again, with the types of its columns */
   reading: RecordingOptions
   format: RecordingFormat | undefined
-  /** columns of texts in which somebody may have meant numbers */
+  /** columns of texts with some numbers */
   mixed: readonly MixedColumn[]
   messages: number
   /** epoch ms, of the messages */
   first: number
   last: number
-  /** the resources, in order of appearance, cut at 1,000 */
+  /** the resources, in order of appearance, at most 1,000 */
   resources: ReadonlySet<string>
   /** the first 20 */
   problems: readonly LineProblem[]
-  /** how many more there are */
   moreProblems: number
   order: PlayOrder
-  /** lines that lie before what the recording had reached; undefined: it is in order */
+  /** lines that go back in time; undefined: it is in order */
   back: BackwardStep | undefined
 }
 
 export interface BackwardStep {
-  /** the first line that goes back */
   line: number
   /** epoch ms: its time, and that of the line above */
   time: number
   previous: number
-  /** how many lines there are */
   count: number
 }
 
-/** How a recording is read, and in which zone its times are told. */
+/** How to read a recording, and the zone of times in messages. */
 export type RecordingOptions = ReadingOptions & { readonly zone: Zone }
 
 /**
- * Reads a recording from end to end and tells what is wrong with it: first with all of it, such as the unit of its times,
- * else line by line.
+ * Reads a recording from end to end and reports its problems: first of the whole, such as the unit of its times, else
+ * line by line.
  */
 export async function checkRecording(
   source: Source,
@@ -129,7 +125,7 @@ async function readAll(
   return step.value
 }
 
-/** The messages of a recording that was checked, as they are played; those that are out of order are held and sorted. */
+/** The messages of a checked recording, in playing order; messages out of order are held and sorted. */
 export async function* messagesOf(
   source: Source,
   { reading, order, back }: Recording,
@@ -146,8 +142,8 @@ export async function* messagesOf(
 }
 
 /**
- * The messages of a recording that was checked, read anew as a stream. Throws `BAD_RECORDING` when the file has changed
- * in the meantime.
+ * The messages of a checked recording, read again as a stream. Throws `BAD_RECORDING` if the file has changed in the
+ * meantime.
  */
 async function* linesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
   let batch: RecordedMessage[] = []
@@ -172,12 +168,10 @@ export function describeProblems(recording: Recording): string[] {
   return lines
 }
 
-/** For people: which columns are texts though some of their cells are numbers. */
 export function describeMixed({ name, mixed }: Recording): string[] {
   return mixed.slice(0, MAX_SHOWN).map((column) => visible(`NOTE ${name}:${column.line}: ${mixedText(column)}`))
 }
 
-/** For people: the lines that go back in time, and what is done about them. */
 export function describeBack({ name, back, order }: Recording, { zone }: RecordingOptions): string | undefined {
   if (back === undefined || order === 'lived') return undefined
   const goes = `goes back ${formatSpan(back.previous - back.time)} to ${formatTime(back.time, zone)}`
@@ -202,5 +196,5 @@ function nothing(format: RecordingFormat | undefined): LineProblem {
         message: 'the file is empty',
         suggestion: 'write CSV with a timestamp column, or one JSON message a line',
       }
-    : { line: 1, message: 'there is no message in it', suggestion: 'write at least one line below the header' }
+    : { line: 1, message: 'it has no messages', suggestion: 'write at least one line below the header' }
 }

@@ -1,18 +1,17 @@
-/** Where a recording comes from: a file, or standard input kept in memory. */
+/** The source of a recording: a file, or standard input kept in memory. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { AppError, messageOf } from '#kernel'
 
-/** Bytes that can be read twice: once to be checked, once to be run. */
+/** Bytes that can be read twice: for the check, and for the run. */
 export interface Source {
-  /** as messages name it */
   readonly name: string
   open(): AsyncIterable<Uint8Array>
 }
 
 /**
- * A file, read anew each time, or `-` for standard input. What can be read only once (stdin, pipes) is kept in memory.
- * Throws `NOT_FOUND`.
+ * A file, read again each time, or `-` for standard input. Streams (stdin, pipes) are kept in memory. Throws
+ * `NOT_FOUND`.
  */
 export async function openSource(path: string): Promise<Source> {
   if (path === '-') return kept('stdin', process.stdin)
@@ -24,7 +23,7 @@ export async function openSource(path: string): Promise<Source> {
   return found.isFile() ? { name: path, open: () => readable(path, open()) } : kept(path, open())
 }
 
-/** The whole text of a source; a byte order mark is dropped. */
+/** The whole text of a source, without a byte order mark. */
 export async function textOf(source: Source): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -58,7 +57,7 @@ async function kept(name: string, stream: AsyncIterable<Uint8Array>): Promise<So
 
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'ENOENT') return 'the file does not exist'
   if (code === 'EACCES' || code === 'EPERM') return 'no permission'
   return messageOf(error)
 }

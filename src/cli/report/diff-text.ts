@@ -1,4 +1,4 @@
-/** The differences of two rules as lines for people. */
+/** The differences of two rules as lines of text. */
 import type { Diff, Difference, DiffFiring, Parting, TriggerExplanation } from '#core'
 import type { PartingSide } from '#core/spi'
 import { counted, grouped } from '../numbers.ts'
@@ -11,7 +11,7 @@ import { conditionText, valuesText } from './why-text.ts'
 
 const SHOWN = 50
 
-/** The first thing that both did differently: the input, and what each made of it. */
+/** The first difference: the input, and the reaction of each rule. */
 export function partingLines(parted: Parting | null, zone: Zone, paint: Paint): string[] {
   if (parted === null) return []
   const { time, input, node } = parted
@@ -47,7 +47,7 @@ export function differenceLines(
   return [...lines, '']
 }
 
-/** The table of destinations, and the whole in one line. */
+/** The table of destinations, and a summary in one line. */
 export function verdictLines(diff: Diff, paint: Paint): string[] {
   const header = ['node', 'old', 'new', 'equal', 'moved', 'only old', 'only new']
   const cells = diff.nodes.map(({ node, old, new: fresh, equal, moved, onlyOld, onlyNew }) => [

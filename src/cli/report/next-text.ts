@@ -1,4 +1,4 @@
-/** The next runs of an expression as lines for people. */
+/** The next runs of an expression as lines of text. */
 import type { DowntimeRuns, RunNote, ScheduleChange, TouchedTime } from '#core/spi'
 import type { NextRun, NextRuns, NextRunsOptions } from '#core'
 import { counted, grouped } from '../numbers.ts'
@@ -17,7 +17,6 @@ const NOTES: Readonly<Record<RunNote, string>> = {
 const MAX_LATE_SHOWN = 5
 const MAX_COUNTED = 1000
 
-/** What `reflexarc next` shows to people. */
 export function nextLines(expression: string, options: NextRunsOptions, result: NextRuns, paint: Paint): string[] {
   const zone = zoneOf(result.zone)
   const { gap, overlap } = result.dst

@@ -11,14 +11,13 @@ export class Progress {
   #drawnAt: number
   #drawn = false
 
-  /** `now` in ms; the first 100 ms stay quiet, so that short runs do not flicker */
+  /** `now` in ms; the first 100 ms draw nothing, so that short runs do not flicker */
   constructor(write: (text: string) => void, now: () => number) {
     this.#write = write
     this.#now = now
     this.#drawnAt = now()
   }
 
-  /** `share` from 0 to 1 */
   show(share: number, text: string): void {
     const now = this.#now()
     if (now - this.#drawnAt < REDRAW_MS) return

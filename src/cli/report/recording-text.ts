@@ -1,11 +1,10 @@
-/** What is played, and over which time, as lines for people. */
+/** The played recording and its time span, as lines of text. */
 import { counted, grouped } from '../numbers.ts'
 import type { Recording } from '../recording/recording.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 
-/** The line about what is played. */
 export function recordingText(recording: Recording | undefined): string {
   if (recording === undefined) return 'no messages, the clock alone\n'
   const { name, format, messages, resources } = recording
@@ -14,7 +13,6 @@ export function recordingText(recording: Recording | undefined): string {
   return `${name}: ${counted(messages, 'message')} ${whose} (${format})\n`
 }
 
-/** The line about the time that it covers. */
 export function spanText(from: number, until: number, zone: Zone): string {
   return `${formatTime(from, zone)} to ${formatTime(until, zone)} (${formatSpan(until - from)}), times in ${zone.name}\n`
 }

@@ -1,4 +1,4 @@
-/** The totals of a run: a table of nodes, and what went wrong. */
+/** The totals of a run: a table of nodes, and errors. */
 import type { HeldReason } from '#core'
 import type { ReadingCounts } from '#core/spi'
 import { counted, grouped } from '../numbers.ts'
@@ -20,17 +20,14 @@ export interface RunFacts {
   messages: number
   /** messages older than the clock, taken at its time */
   late: number
-  /** what the task counts of them that it did not take in their order */
+  /** the task's counts of messages that were not taken in order */
   readings?: ReadingCounts | undefined
-  /** ms of virtual time */
   span: number
-  /** ms that an input waited at most for earlier ones */
+  /** longest wait of an input for earlier ones, ms */
   lag?: number
-  /** ms that the run took */
   wall: number
 }
 
-/** The table of nodes, the errors, and the totals of a run. */
 export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: Paint): string[] {
   const [header = '', ...rows] = tableLines(
     [['node', 'plug or gate', 'runs', 'changes', 'fired', 'errors', 'held back'], ...tally.nodes.map(row)],

@@ -1,4 +1,4 @@
-/** Rows as aligned columns, two blanks apart. Columns named in `right` are numbers and end in line. */
+/** Rows as aligned columns, two blanks apart. Columns in `right` are aligned to the right. */
 export function tableLines(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string[] {
   const widths: number[] = []
   for (const row of rows)

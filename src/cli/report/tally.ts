@@ -2,40 +2,34 @@
 import type { EngineEvent, HeldReason } from '#core'
 import type { RuleGraph } from '#core/spi'
 
-/** More kinds of errors than this are counted but not told apart. */
+/** Limit of distinguished kinds of errors; others are only counted. */
 const MAX_KINDS = 1000
 
-/** What a node did in a run. */
 export interface NodeTally {
   readonly label: string
   /** the plug, or the type of the gate */
   readonly what: string
   executions: number
-  /** how often it came into another state than it had last */
   changes: number
   fired: number
   errors: number
   readonly held: Map<HeldReason, number>
 }
 
-/** Errors of one node that differ in nothing but numbers. */
+/** Errors of one node that differ only in numbers. */
 export interface ErrorKind {
   readonly node: string
-  /** as it was worded the first time */
   readonly text: string
-  /** epoch ms */
   readonly first: number
   count: number
 }
 
-/** Counts over the events of a run. Its size depends on the rule, not on the length of the run. */
 export class Tally {
   readonly #nodes = new Map<string, NodeTally>()
   readonly #errors = new Map<string, ErrorKind>()
   /** the last state of each node, null when it was forgotten */
   readonly #states = new Map<string, string | null>()
   invocations = 0
-  /** messages that some node took */
   taken = 0
   fired = 0
   failure: string | undefined
@@ -88,7 +82,7 @@ export class Tally {
     }
   }
 
-  /** A state that was forgotten at the begin of an invocation and came back is no change. */
+  /** A state that was forgotten at the start of an invocation and came back is not a change. */
   #changed(label: string, to: string | null): void {
     const known = this.#states.get(label)
     this.#states.set(label, to)

@@ -13,11 +13,9 @@ const MAX_MESSAGE = 500
 export interface TimelineOptions {
   zone: Zone
   paint: Paint
-  /** the chain behind each firing */
   why: boolean
   /** print every entry instead of the first and last hundred */
   all: boolean
-  /** width of the column of destinations */
   width: number
   write(text: string): void
 }
@@ -29,8 +27,8 @@ interface Entry {
 }
 
 /**
- * Firings as lines in order of time, each with what its destination answered. Without `all` the first hundred are
- * printed as they come and of the rest only the last hundred are kept, so memory does not grow with the run.
+ * Firings as lines in order of time, each with the answer of its destination. Without `all` the first hundred are
+ * printed as they come, and only the last hundred of the rest are kept, so memory does not grow with the run.
  */
 export class Timeline {
   readonly #options: TimelineOptions
@@ -54,7 +52,6 @@ export class Timeline {
     }
   }
 
-  /** Prints what was kept back. */
   end(): void {
     this.#settle(Number.POSITIVE_INFINITY)
     if (this.#leftOut > 0) {

@@ -1,4 +1,4 @@
-/** The chain behind a firing as lines for people. */
+/** The chain behind a firing as lines of text. */
 import type { FiredEvent, InputSummary, Why, WhyGate, WhySensor, WhyTrigger } from '#core'
 import type { Paint } from '../terminal.ts'
 import { formatTime } from '../time-text.ts'
@@ -8,14 +8,14 @@ import type { Zone } from '../zone.ts'
 const MAX_VALUES = 8
 const MAX_VALUE_LENGTH = 40
 
-/** What made a trigger hold, as a sentence: `gate is TRUE`, `gate went from TRUE to FALSE`, `sensor has run`. */
+/** Why a trigger held, as a sentence: `gate is TRUE`, `gate went from TRUE to FALSE`, `sensor has run`. */
 export function conditionText({ source, matched, from, to }: WhyTrigger): string {
   if (matched === 'execution') return `${source} has run`
   if (matched === 'state') return `${source} is ${to}`
   return from === null ? `${source} became ${to}` : `${source} went from ${from} to ${to}`
 }
 
-/** The condition of a firing, or only its source when the run kept no reasons. */
+/** The condition of a firing, or only its source without reasons. */
 export function causeOf(event: FiredEvent): string {
   return event.why === undefined ? event.source : conditionText(event.why.trigger)
 }
@@ -69,7 +69,6 @@ function gateText({ node, type, state, row }: WhyGate): string {
   return `${node} is ${state ?? 'unknown'}: ${type} of ${parents.join(', ')}`
 }
 
-/** Values of a message on one line. */
 export function valuesText(values: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(values).filter(([key]) => key !== 'timestamp' && key !== 'resource')
   const shown = entries.slice(0, MAX_VALUES).map(([key, value]) => `${key} ${valueText(value)}`)
@@ -78,7 +77,7 @@ export function valuesText(values: Readonly<Record<string, unknown>>): string {
 }
 
 function valueText(value: unknown): string {
-  // JSON has no word for these.
+  // JSON cannot represent these.
   const text =
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : (JSON.stringify(value) ?? String(value))
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}...` : text

@@ -1,6 +1,6 @@
 /**
- * Calls that began before their turn: those of plugs that read nothing but a message that waits. What they gave is used
- * when their turn comes, as if they had been called then.
+ * Calls of plugs that read only their message, begun while the message still waits; the results are applied in its
+ * turn.
  *
  * AHEAD-1 a call begins ahead only when nothing that comes before can change what it sees
  * AHEAD-2 at most 16 of a task are ahead, so that a backlog does not become a flood
@@ -19,25 +19,20 @@ import type { OpenCount } from './open-count.ts'
 const MAX_AHEAD = 16
 
 export interface AheadCall {
-  /** undefined: it was made elsewhere, and its answer is here */
+  /** undefined: the call was made elsewhere, and only its outcome is known */
   readonly given: Outcome | Promise<Outcome> | undefined
-  /** what it gave, once it may be used */
   outcome: Outcome | undefined
-  /** epoch ms */
   readonly beganAt: number
-  /** what its plug logged so far */
   readonly lines: readonly AheadLine[]
   readonly abort: AbortController | undefined
-  /** the engine counts it among its open calls */
   isOpen: boolean
 }
 
-/** What is known of a call that was made elsewhere. */
 const NOT_HERE = { given: undefined, lines: [], abort: undefined, isOpen: false } as const
 
 export interface AheadHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** plugs that did not answer at once */
+  /** plugs that have answered asynchronously before */
   readonly later: WeakSet<Plug>
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
@@ -49,10 +44,9 @@ export class AheadCalls {
   readonly #host: AheadHost
   readonly #task: JournaledTask
   #nodes: readonly SensorNode[]
-  /** by number of the input, then by label */
   readonly #calls = new Map<number, Map<string, AheadCall>>()
   #size = 0
-  /** inputs up to that number were looked at */
+  /** number of the newest input that was examined */
   #seen = 0
 
   constructor(model: TaskModel, host: AheadHost, task: JournaledTask) {
@@ -62,7 +56,6 @@ export class AheadCalls {
     this.#nodes = nodesOf(model)
   }
 
-  /** Goes on over another rule: what was called for nodes that are touched is given up. */
   change(model: TaskModel, isTouched: (label: string) => boolean): void {
     this.#model = model
     this.#nodes = nodesOf(model)
@@ -76,7 +69,6 @@ export class AheadCalls {
     }
   }
 
-  /** Begins what may begin, for inputs that wait. */
   begin(waiting: readonly WaitingInput[], clock: number): void {
     for (const input of waiting) {
       if (this.#size >= MAX_AHEAD) return
@@ -120,7 +112,7 @@ export class AheadCalls {
       this.#closed(call)
       noted?.()
       if (outcome === undefined || call.abort?.signal.aborted === true) return
-      // Where answers are kept, it comes back when it is durable.
+      // A journal returns it once it is durable.
       if (journal === undefined) call.outcome = outcome
       else journal.answeredAhead(this.#task, number, node, outcome)
     })
@@ -132,12 +124,11 @@ export class AheadCalls {
     this.#host.open.closed()
   }
 
-  /** Nobody waits for those that are open. */
   giveUp(): void {
     for (const calls of this.#calls.values()) for (const call of calls.values()) this.#closed(call)
   }
 
-  /** An answer that was given ahead, before a crash or by the call that is open. */
+  /** Stores an answer of a call ahead: from before a crash, or from the open call. */
   answered(number: number, node: string, outcome: Outcome, clock: number): void {
     const call = this.#calls.get(number)?.get(node)
     if (call !== undefined) call.outcome = outcome
@@ -151,7 +142,6 @@ export class AheadCalls {
     this.#size++
   }
 
-  /** The call of a sensor for the input of that number; it is not ahead any more. */
   take(number: number, node: string): AheadCall | undefined {
     const calls = this.#calls.get(number)
     const call = calls?.get(node)
@@ -161,7 +151,6 @@ export class AheadCalls {
     return call
   }
 
-  /** The input of that number is over, or was dropped: what is left of it is given up. */
   drop(number: number): void {
     for (const call of this.#calls.get(number)?.values() ?? []) {
       call.abort?.abort()

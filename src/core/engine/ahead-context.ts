@@ -1,6 +1,6 @@
 /**
- * What a call sees that begins before its turn: its message and its properties. Whatever else it asks for would depend on
- * when it is asked, so it is refused: such a plug may not declare that it reads the message alone.
+ * The view of a call that begins before its turn: its message and its properties. Everything else depends on the time
+ * of the question, so it is rejected; such a plug must not declare that it reads only its message.
  */
 import { AppError, ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'

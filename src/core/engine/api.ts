@@ -1,4 +1,4 @@
-/** What the library gives: an engine of many tasks, and a handle for each. */
+/** The interface of the library: an engine of many tasks, and a handle for each. */
 import type { Observable, SchedulerLike } from 'rxjs'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
@@ -18,133 +18,148 @@ import type { Journal } from './journal.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface EngineOptions {
-  /** the plugs that rules may name */
+  /** available to rules, by name and version */
   readonly plugs: readonly Plug[]
-  /** default false; true: `start` and `update` refuse a rule that gives a plug a property which the plug does not declare */
+  /** default false; true: `start` and `update` reject properties that a plug does not declare */
   readonly strict?: boolean
-  /** where time comes from, asked for each message; every timer of the engine waits on it */
+  /** the clock, read for each message; all timers of the engine wait on it */
   readonly scheduler: SchedulerLike
-  /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */
+  /**
+   * ms after which the clock is read again while something waits, so that a clock that was put forward is noticed;
+   * default 24 days
+   */
   readonly recheckMs?: number
-  /** least ms between two wake-ups by timers: a lone one is on time, many act in batches, each at most this late; default 0 */
+  /**
+   * minimum of ms between two wake-ups by timers; a single timer is on time, many act in batches, each at most this
+   * late; default 0
+   */
   readonly restMs?: number
   /** ids of tasks that are started without one */
   readonly ids: () => string
-  /** first number of all randomness that plugs see */
+  /** of random choices; equal seeds repeat a run */
   readonly seed: number
-  /** what the engine asks of the outside: metadata, secrets, last values; default: nothing is known there */
+  /** metadata, secrets and last values from outside; default: nothing is known */
   readonly ports?: Ports
-  /** told what nobody else would hear of, such as a subscriber that throws; default: nobody */
+  /** receives failures without another recipient, such as a subscriber that throws; default: none */
   readonly logger?: Logger
-  /** handed to every plug as `globalSettings` */
+  /** passed to every plug as `globalSettings` */
   readonly globalSettings?: Readonly<Record<string, unknown>>
   /** default true: `fired` events carry their why */
   readonly why?: boolean
-  /** default true; false: no `tick`, `data`, `state` and `gate`, and no `result` without an error, for who only counts */
+  /**
+   * default true; false: without `tick`, `data`, `state` and `gate`, and `result` only with an error, for subscribers
+   * that only count
+   */
   readonly detail?: boolean
   /**
-   * told of what is rare and worth keeping, whether or not somebody listens: starts, ends, failures, lines of the log, and results with an error
+   * receives events worth keeping, with or without subscribers: starts, ends, failures, log lines, and results with an
+   * error
    */
   readonly onRare?: (event: RareEvent) => void
   /**
-   * default: nothing is kept; keeps the last events of each task, for `Engine.history`, whether or not somebody listens.
-   * Tasks stay rows, whose events are made when they are asked for. `VALIDATION` when it keeps nothing
+   * keeps the last events of each task for `Engine.history`, with or without subscribers; default: none. Tasks stay
+   * rows; their events are created when read. `VALIDATION` for limits below one event
    */
   readonly history?: HistoryOptions
-  /** called when a plug did not answer at once; what it gives is called when the answer is there, wanted or not */
+  /** called when a plug did not answer at once; the returned function is called with its answer, wanted or not */
   readonly timed?: () => () => void
-  /** makes a function of source text that the engine wrote; absent where code may not be generated, at a cost of speed */
+  /** compiles source text that the engine generated; absent where code generation is forbidden, at a cost of speed */
   readonly generate?: Generate
-  /** of a simulation: ms by which the answer of each call of a plug is held back */
+  /** for simulations: ms by which the answer of each call is delayed */
   readonly latency?: (execution: Execution) => number
-  /** of a simulation: a run of a schedule at the very instant at which its task starts is its first; default false */
+  /**
+   * for simulations: an occurrence of a schedule at the instant of its task's start counts as the first; default false
+   */
   readonly runsAtStart?: boolean
-  /** of a host that keeps tasks over restarts */
+  /** for hosts that keep tasks over restarts */
   readonly journal?: Journal
-  /** ms that values of a message stay in reach of later executions; default 60,000 */
+  /** ms for which values of a message stay available to later executions; default 60,000 */
   readonly streamValidity?: number
   /**
-   * inputs that may wait while a task is at work on an earlier one, and calls of actuators that may wait for earlier
-   * ones; default 1,000 each. When more come, the oldest message or call that waits is dropped, counted, and said in the log
+   * limit of inputs that wait while a task works on an earlier one, and of actuator calls that wait for earlier ones;
+   * default 1,000 each. Beyond it the oldest message or call is dropped, counted and logged
    */
   readonly maxWaiting?: number
-  /** keys of messages, such as `receivedAt`, that do not count when a message is compared with one that was taken */
+  /** keys of messages, such as `receivedAt`, that are ignored when messages are compared for repetition */
   readonly identityIgnores?: readonly string[]
-  /** of tasks whose rule does not set it: whether a message that was taken is taken again; default `drop` */
+  /** default of tasks whose rule does not set it: whether repeated messages are taken again; default `drop` */
   readonly duplicates?: 'drop' | 'take'
-  /** ms for which tasks that take late readings know the last 1,000 of a resource again; default 600,000 */
+  /** ms for which tasks with late readings recognize the last 1,000 of a resource; default 600,000 */
   readonly dedupWindow?: number
-  /** readings, of 16 bytes each, that all of them know again: beyond, the oldest are forgotten and counted; default 4,194,304 */
+  /**
+   * readings, of 16 bytes each, that all tasks together recognize; beyond it the oldest are forgotten and counted;
+   * default 4,194,304
+   */
   readonly maxRemembered?: number
-  /** tasks whose full state is at hand, default 10,000: of others that have heard messages it is packed until it is needed */
+  /** tasks with their full state at hand; the state of others is packed until it is needed; default 10,000 */
   readonly fullStates?: number
 }
 
 export interface Engine {
   /**
-   * Starts a rule or template with task settings, or a stopped task by its id. Rejects with `VALIDATION` (all
-   * problems at once) or `RESOLUTION`; then there is no task, or the old one is `failed`.
+   * Starts a rule or template with task settings, or a stopped task by its id. Rejects with `VALIDATION` (all problems
+   * at once) or `RESOLUTION`; then the task does not exist, or an existing one is `failed`.
    */
   start(rule: Rule | Template | string, settings?: StartSettings): Promise<Task>
-  /** Stops a running task and drops its work in flight. `WRONG_STATUS` when it does not run. */
+  /** Stops a running task and drops its work in flight. `WRONG_STATUS` for other tasks. */
   stop(id: string): Promise<Task>
   /**
-   * Replaces a task's rule; it runs when it ran before, unless the settings say otherwise. One that runs goes on: as
-   * `change`.
+   * Replaces a task's rule. A stopped task starts if it ran before, unless the settings say otherwise; a running one
+   * continues, as with `change`.
    */
   update(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Task>
   /**
-   * Replaces the rule of a running task, which goes on: sensors and actuators that the change does not touch keep their
-   * states, windows, cool-downs, timers and calls, and nothing waits for calls that are open. A node is touched when
-   * anything of it changed but its position, description and icon: its plug or properties, a variable that they read, its
-   * resource, its times. Touched nodes begin anew, relations are decided again, and nothing fires. Rejects with
-   * `VALIDATION`, `RESOLUTION`, `NOT_FOUND` and `WRONG_STATUS`; then the task goes on with its old rule.
+   * Replaces the rule of a running task, which continues: untouched sensors and actuators keep their states, windows,
+   * cool-downs, timers and calls, and open calls delay nothing. A node is touched when anything but its position,
+   * description and icon changed: its plug or properties, a variable that they read, its resource, its times. Touched
+   * nodes restart, relations are decided again, and nothing fires. Rejects with `VALIDATION`, `RESOLUTION`, `NOT_FOUND`
+   * and `WRONG_STATUS`; then the task continues with its old rule.
    */
   change(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Changed>
-  /** What nodes would lose by that `change` now. Rejects as it does, and changes nothing. */
+  /** Previews what nodes would lose by that `change`. Rejects like it. */
   whatChanges(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<readonly Lost[]>
-  /** Forgets a task. `WRONG_STATUS` while it runs, unless forced. */
+  /** Removes a task. `WRONG_STATUS` while it runs, unless forced. */
   remove(id: string, options?: { force?: boolean }): Promise<void>
   /**
-   * Resumes a saved task: timers, cool-downs and work in flight included. `away`: when the host was down, to which waits of
-   * sensors apply their `downtime`; default: the time passed as usual. `SAVED_STATE`.
+   * Resumes a saved task with its timers, cool-downs and work in flight. `away`: the downtime of the host, to which
+   * waits of sensors apply their `downtime`; default: time passed as usual. `SAVED_STATE`.
    */
   restore(saved: SavedTask, options?: { readonly away?: DowntimeInterval }): Promise<Task>
   readonly tasks: ReadonlyMap<string, Task>
   /**
-   * Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation.
-   * The messages are kept, not copied: do not change them afterwards. `VALIDATION` for one without a resource.
-   * `sent`: on which channel they come (then for sensors whose plugs hear that channel alone), and how many rules in a
-   * row led to them.
+   * Passes messages to the tasks whose nodes have the resource; false without such a task. An array is one invocation.
+   * Messages are kept, not copied: do not change them afterwards. `VALIDATION` for a message without a resource.
+   * `sent`: the channel (which runs only sensors whose plugs have that channel), and how many rules in a row led to the
+   * messages.
    */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean
-  /** Why a destination fired last, and what holds back each trigger into it. `NOT_FOUND`. */
+  /** Explains why a destination fired last, and what holds back each trigger into it. `NOT_FOUND`. */
   explain(id: string, node: string): Explanation
-  /** All events of all tasks; never errors, and completes on close. */
+  /** All events of all tasks. Never errors; completes on close. */
   readonly events$: Observable<EngineEvent>
-  /** Which way messages took so far, and why some took the plain one. Put together when it is asked for. */
+  /** Counts which paths messages took, and why some took the plain one. */
   stats(): EngineStats
   /**
-   * The last events of a task, oldest first, when `EngineOptions.history` asks for it: as `events$` tells them, made when this
-   * is called. `after`: only newer ones, by the `last` of an earlier call. None for a task that is removed, or in which
-   * nothing happened for longest when too much was kept. In the midst of an input what that does in the task may be missing.
+   * The last events of a task, oldest first, with `EngineOptions.history`: equal to those of `events$`, created by this
+   * call. `after`: only newer ones, by the `last` of an earlier call. Empty for removed tasks, and for the least active
+   * ones once the limit was exceeded. In the middle of an input, its events may be missing.
    */
   history(task: string, after?: number): TaskHistory
-  /** Those of one type: what fired, as `events({ types: ['fired'] })`. */
+  /** Only what fired, like `events({ types: ['fired'] })`: delivered when the input is done. */
   readonly fired$: Observable<FiredEvent>
   /**
-   * Events of some types, of some tasks; what nobody wants is not made. As `events$` else. `VALIDATION` for a type that
-   * there is none of.
+   * Events of some types, of some tasks; events without a subscriber are never created. Otherwise like `events$`.
+   * `VALIDATION` for an unknown type.
    */
   events(filter?: EventFilter): Observable<EngineEvent>
   /**
-   * The same events, those of one input together when it is done, and before the next one: made as objects only when
-   * somebody reads them. For who counts, or wants few of many.
+   * The same events in batches, one per input, emitted when it is done and before the next one. Events are created only
+   * when they are read: for subscribers that count, or want few of many.
    */
   eventBatches(filter?: EventFilter): Observable<EventBatch>
-  /** Resolves when no plug has a call open. */
+  /** Resolves when every plug call is settled. */
   settled(): Promise<void>
-  /** Stops everything for good, without `stopped` events: saved tasks can go on elsewhere. */
+  /** Stops everything for good, without `stopped` events; saved tasks can continue elsewhere. */
   close(): Promise<void>
 }
 
@@ -159,7 +174,6 @@ export interface Changed {
   readonly lost: readonly Lost[]
 }
 
-/** A started task. */
 export interface Task {
   readonly id: string
   readonly name: string
@@ -167,21 +181,19 @@ export interface Task {
   info(): TaskInfo
   /** A node's state distribution and data. `NOT_FOUND`. */
   node(label: string): NodeView
-  /** The same of every node, in the order of the rule. */
   nodes(): readonly NodeView[]
-  /** Observes a state, sets raw data, or both, from outside. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
+  /** Observes a state, sets raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
   push(node: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void
-  /** Runs a sensor now. */
   run(node: string): void
-  /** Lets a paused sensor or actuator go on. */
+  /** Continues a paused sensor or actuator. */
   resume(node: string): void
   /**
-   * Forgets when its resources were measured last, how long that took to come, and what sensors have taken: for a device
-   * whose clock went back. Its time and its counts stay. `WRONG_STATUS`.
+   * Forgets the last measurement times of its resources, their delays, and the readings that sensors took: for a device
+   * whose clock went back. Its time and counts stay. `WRONG_STATUS`.
    */
   resync(): void
   explain(node: string): Explanation
-  /** Plain JSON from which `engine.restore` goes on, here or elsewhere. */
+  /** Plain JSON for `engine.restore`, here or elsewhere. */
   save(): SavedTask
 }
 
@@ -200,40 +212,46 @@ export interface TaskInfo {
   readonly lastExecutionTime?: number
   readonly finishedTime?: number
   readonly nextTick?: number
-  /** occurrences of its clocks that were missed and left out */
+  /** missed occurrences of its clocks that were skipped */
   readonly skippedTicks: number
   readonly invocationCount: number
-  /** failed invocations among the last 64; inputs and calls of actuators that were dropped in this run because too many waited */
+  /**
+   * failed invocations among the last 64; inputs and actuator calls that were dropped in this run because too many
+   * waited
+   */
   readonly health: {
     readonly errorsCount: number
     readonly errorsRate: number
     readonly dropped: number
-    /** readings that came after a newer one of their sensor; this and the next two once a message was stamped */
+    /** readings older than a newer one of their sensor; this and the next two exist once a message had a timestamp */
     readonly late?: number
-    /** messages that were taken before */
+    /** repeated messages */
     readonly duplicate?: number
-    /** readings from before the time of the task that were not late: taken at its time */
+    /** readings from before the time of the task that were not late, taken at its time */
     readonly skewed?: number
-    /** readings that are not known any more if they come again, as too many were remembered; when there are any */
+    /** readings that are no longer recognized when repeated, because too many were remembered; absent: none */
     readonly forgotten?: number
   }
-  /** inputs and calls of actuators that wait, when there are any; while the task is at work, the time of the input at hand */
+  /** waiting inputs and actuator calls, if any; `since`: time of the input that the task works on */
   readonly waiting?: { readonly inputs: number; readonly effects: number; readonly since?: number }
   /** why it could not start */
   readonly error?: string
-  /** problems of the rule that did not keep it from running */
+  /** problems of the rule that did not prevent its start */
   readonly warnings: readonly string[]
 }
 
 export interface NodeView {
   readonly node: string
   readonly kind: 'sensor' | 'gate' | 'actuator'
-  /** probability by state; 1 for a certain one, equal shares for a sensor that is not observed */
+  /** probability by state; 1 for a certain one, equal shares for a sensor without an observation */
   readonly states: Readonly<Record<string, number>>
-  /** ties go to the first state; null for actuators, sensors that are not observed, and gates behind which none is */
+  /**
+   * ties go to the first state; null for actuators, sensors without an observation, and gates behind which all sensors
+   * lack one
+   */
   readonly mostLikelyState: { readonly state: string; readonly probability: number } | null
   readonly rawData?: unknown
-  /** epoch ms of the input that it was collected for, also when an actuator answered later */
+  /** epoch ms of the input that it was collected for, even when an actuator answered later */
   readonly collectedTime?: number
   /** `time`: as `collectedTime` */
   readonly error?: { readonly time: number; readonly message: string }

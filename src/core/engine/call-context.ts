@@ -1,4 +1,4 @@
-/** What one call of a plug can see: the plug's own view (PlugContext) and that of placeholders (Scope), over one task. */
+/** What one call of a plug can read: its own view (PlugContext) and that of placeholders (Scope), over one task. */
 import { nextSeed, ownValue, randomOf, seedOf } from '#kernel'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../language/placeholders/read-path.ts'
@@ -15,31 +15,26 @@ import { actuatorState, sensorState, stateName, type Execution } from '../task/s
 import { isNewValue, streamTime, streamValue, streamValues } from '../task/stream.ts'
 import { traceLog } from '../task/trace.ts'
 
-/** What does not belong to the task: fetched before the call, or the same for all calls. */
 export interface CallDependencies {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** names of variables that a stream value of the same name replaces */
   readonly streamVariables: readonly string[]
-  /** `call`: which call of the execution asks */
   signalOf(execution: Execution, call: number): AbortSignal
-  /** the task as it is now, for an execution that goes on while the task does */
+  /** Returns a snapshot of the task, for an execution that outlasts the present input. */
   frozen(run: TaskRun, execution: Execution): TaskRun
-  /** Brings the task's state up to date, for a plug that looks at it after its call is over. */
+  /** Synchronizes the task's state, for a plug that reads it after its call. */
   upToDate(): void
-  /** Sets the time of the task and hands over its history, for a call that says something while the task goes on elsewhere. */
+  /** Sets the time of the task and hands over its history, for a call that logs while the task continues in a row. */
   serve(): void
-  /** What all that comes of an origin is known by; `first`: what it is called when nobody has asked yet. */
+  /** Returns the id of the root of an origin; `first`: the id that it gets with the first question. */
   rootOf(origin: Origin, first: string): string
 }
 
-/** Answers of the ports, by what the node declared that it needs. */
 export interface Fetched {
   readonly taskMetadata?: unknown
   readonly nodeMetadata?: unknown
   readonly secrets?: ReadonlyMap<string, unknown>
-  /** stored values of variables with overrideByData */
   readonly variables?: ReadonlyMap<string, unknown>
-  /** removes the values of those secrets from a text; absent: there are none */
+  /** removes the values of those secrets from a text; absent: none */
   readonly redact?: (text: string) => string
 }
 
@@ -51,7 +46,7 @@ export class CallContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
   #run: TaskRun
-  /** the task as it goes on, whatever the call sees of it */
+  /** the present task, whatever snapshot the call sees */
   readonly #live: TaskRun
   readonly #execution: Execution
   readonly #around: CallDependencies
@@ -62,10 +57,9 @@ export class CallContext implements PlugContext, Scope {
   #seed: number | undefined
   #outlasts = false
   readonly #itemAt: number
-  /** while the properties of several items are made */
   #item: { readonly item: unknown } | undefined
 
-  /** `live`: the task as it goes on, when `run` is what it was */
+  /** `live`: the present task, if `run` is a snapshot */
   constructor(run: TaskRun, execution: Execution, around: CallDependencies, fetched: Fetched, live = run) {
     this.#run = run
     this.#live = live
@@ -78,23 +72,20 @@ export class CallContext implements PlugContext, Scope {
     this.#itemAt = execution.item
   }
 
-  /** From here on it shows the task as it is now, whatever the task does meanwhile. */
   freeze(): void {
     this.#run = this.#around.frozen(this.#run, this.#execution)
   }
 
-  /** Its plug goes on, perhaps for longer than it is waited for. */
+  /** Marks the plug's promise as open, possibly beyond its deadline. */
   outlasts(): void {
     this.#outlasts = true
   }
 
-  /** The task, for a question about its state. */
   #seen(): TaskRun {
     if (this.#outlasts && !this.#execution.isInFlight) this.#around.upToDate()
     return this.#run
   }
 
-  /** Does something with another item of the loop at hand. */
   forItem<T>(item: unknown, evaluate: () => T): T {
     this.#item = { item }
     return evaluate()
@@ -170,7 +161,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get log(): PlugLog {
-    // A call that is over, or whose task has stopped, has nobody to tell any more.
+    // Lines are dropped once the call is over or its task has stopped.
     const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) => {
       const { state } = this.#live
       if (state.status !== 'running' || !state.inFlight.has(this.#execution)) return
@@ -180,7 +171,7 @@ export class CallContext implements PlugContext, Scope {
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
 
-  /** Chance belongs to the execution, so that others' calls do not move it. */
+  /** Randomness is seeded per execution, independent of other calls. */
   random(): number {
     const { id } = this.#execution
     const { seed } = this.#run.started ?? this.#run.state

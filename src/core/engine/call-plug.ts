@@ -1,7 +1,7 @@
 /**
- * One call of a plug: fetch what its placeholders need, resolve its properties, call it, read the answer. Synchronous
- * when the plug and the ports are. Never throws: every failure is a text. What it gives has no value of a secret that the
- * call was given, so that none is stored or shown.
+ * One call of a plug: fetches what its placeholders need, resolves its properties, calls it and reads the answer.
+ * Synchronous when the plug and the ports are. Never throws: failures are outcomes. Values of secrets are removed from
+ * the outcome, so that they are never stored or shown.
  */
 import { isPlainObject, messageOf, redactedDeep, redacting } from '#kernel'
 import type { NodeProperties } from '../graph/rule-properties.ts'
@@ -17,13 +17,11 @@ import { secretName, withSecrets } from './secret-names.ts'
 
 export interface Caller extends CallDependencies {
   readonly ports: Ports
-  /** names of variables that the last stored value replaces */
   readonly dataVariables: readonly string[]
-  /** what a call that acts sees of its task: as it was when it fired; undefined: as it is */
+  /** the snapshot that an acting call sees, from when it fired; undefined: the present task */
   seenBy(execution: Execution): TaskRun | undefined
 }
 
-/** A context whose properties are not known yet. */
 export type Fillable = Scope & { properties: Readonly<Record<string, unknown>>; prepared: unknown }
 
 export type Outcome = Answer | BadAnswer
@@ -41,7 +39,6 @@ export function callPlug(run: TaskRun, execution: Execution, caller: Caller): Ou
   }
 }
 
-/** A promise that never rejects. */
 export async function settle<T extends { readonly ok: boolean }>(outcome: PromiseLike<T>): Promise<T | BadAnswer> {
   try {
     return await outcome
@@ -77,7 +74,7 @@ function made(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
   const { plug, loop } = execution.node.call
   const context = new CallContext(caller.seenBy(execution) ?? run, execution, caller, fetched, run)
   if (loop !== undefined && execution.items === null) {
-    // the task keeps them: secrets stand in them by name
+    // items are stored: secrets are in them by name
     const named = fetched.redact && new CallContext(run, execution, caller, withNames(fetched))
     const items = loopItems(loop.evaluate(named ?? context))
     if (items.length === 0) return readAnswer(plug, undefined)
@@ -98,7 +95,9 @@ function withNames(fetched: Fetched): Fetched {
   return { ...fetched, secrets: new Map([...(fetched.secrets ?? [])].map(([key]) => [key, secretName(key)])) }
 }
 
-/** Properties that were made when the call fired, or that its loop's item has secrets for; undefined: they are made now. */
+/**
+ * Returns properties from when the call fired, or with the secrets of its loop's item; undefined: they are created now.
+ */
 function renderedOf(
   { rendered, items, item }: Execution,
   { secrets, redact }: Fetched,
@@ -111,7 +110,6 @@ function renderedOf(
   return secrets === undefined || secrets.size === 0 ? properties : withSecrets(properties, secrets, compiled.uses)
 }
 
-/** What `execute` gave, as an outcome; a promise of it never rejects. */
 export function outcomeOf(plug: Plug, given: unknown): Outcome | Promise<Outcome> {
   if (!isPromise(given)) return readAnswer(plug, given)
   const read = (answer: unknown): Outcome => readAnswer(plug, answer)
@@ -120,7 +118,7 @@ export function outcomeOf(plug: Plug, given: unknown): Outcome | Promise<Outcome
     : settle(Promise.resolve(given).then(read))
 }
 
-/** Gives a call's context its properties; the outcome of the call when they cannot be used. */
+/** Sets the properties of a call's context; returns a failure if they are invalid. */
 export function fillProperties(
   node: NodeProperties,
   context: Fillable,
@@ -163,7 +161,7 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** Asks the ports for what the node's placeholders read; a plain value when all of them answer at once. */
+/** Fetches what the node's placeholders read; synchronous when all ports are. */
 export function fetchNeeds(
   run: TaskRun,
   execution: Execution,
@@ -177,7 +175,6 @@ export function fetchNeeds(
   return Promise.all(answers).then((values) => collect(wanted, values))
 }
 
-/** Whether what the node's placeholders read has to be asked of the ports. */
 export function asksPorts(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): boolean {
   return questions(run, execution, caller, needs).length > 0
 }

@@ -1,6 +1,6 @@
 /**
- * The clocks of an engine: what is known about time zones, and parsed schedules, each once. A fleet of tasks of one
- * template shares one schedule and so its occurrences; starting it parses its expression once.
+ * The clocks of an engine: time zones and parsed schedules, each cached once. Tasks of one template share a schedule
+ * and its occurrences.
  */
 import { LruCache } from '#kernel'
 import { parseSchedule } from '../schedule/parse-schedule.ts'
@@ -10,7 +10,7 @@ import { Zones } from '../schedule/zone.ts'
 
 interface Known {
   readonly schedule: Schedule
-  /** nothing is known of its occurrences before, epoch ms */
+  /** epoch ms; occurrences before it are unknown */
   readonly start: number
 }
 
@@ -25,7 +25,7 @@ export class Clocks {
     this.#runsAtStart = runsAtStart
   }
 
-  /** as `parseSchedule`: equal expressions, zones and policies share a schedule, where the start does not tell them apart */
+  /** Like `parseSchedule`; equal expressions, zones and policies share a schedule, unless their start matters. */
   parse(settings: ScheduleSettings): Schedule {
     if (settings.type !== 'scheduled') return parseSchedule(settings, this.#zones)
     const { start } = settings

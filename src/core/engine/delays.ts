@@ -1,4 +1,4 @@
-/** Replies that a simulation holds back on the engine's clock, in the order in which they are due. */
+/** Replies that a simulation delays on the engine's clock. */
 import type { SchedulerLike, Subscription } from 'rxjs'
 
 interface Delayed {
@@ -28,7 +28,7 @@ export class Delays {
     this.#delayed.add(delayed)
   }
 
-  /** Does the next of them now, however far its time is. */
+  /** Runs the next one now, whenever it is due. */
   hurry(): void {
     let next: Delayed | undefined
     for (const one of this.#delayed) if (next === undefined || one.at < next.at) next = one

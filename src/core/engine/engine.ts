@@ -2,8 +2,8 @@
  * Many tasks on one clock: routing by resource, one serial lane, plug calls, timers. The only impure part of the core,
  * and all of its impurity is injected.
  *
- * Work is taken one piece at a time. What arrives while a piece is under way (a subscriber or plug that calls
- * `receive`) waits its turn in a bounded queue. Timers that are due act before what arrives at the same instant.
+ * Work is taken one piece at a time. What arrives meanwhile (a subscriber or plug that calls `receive`) waits in a
+ * bounded queue. Due timers act before what arrives at the same instant.
  */
 import type { Observable, SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
@@ -22,7 +22,7 @@ import type { BeginOptions, ChangeOptions, KeptMessages, RestoreOptions, TaskOri
 import { Clocks } from './clocks.ts'
 import { noCounts, type Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import { type EndOfInput, WaitingWork, type Work } from './waiting-work.ts'
 import type { Executor, MessageSource } from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
@@ -43,13 +43,10 @@ import { Router } from './router.ts'
 import { RunNumbers } from './run-numbers.ts'
 import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
-import { WaitingWork, type Work } from './waiting-work.ts'
 
-/** Somebody is at work. */
 const BUSY = 1
-/** What is wanted of all tasks needs each to take its messages on its full state. */
+/** Subscribers of all tasks need each message taken on the full state. */
 const DETAIL = 2
-/** It was closed. */
 const CLOSED = 4
 
 export class CoreEngine implements Engine {
@@ -62,10 +59,10 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks: Clocks
   readonly #executor: Executor
-  /** the present, epoch ms; in an array, where a new number makes no object */
+  /** the present, epoch ms; in an array, where a new number allocates nothing */
   readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
   readonly #scheduler: SchedulerLike
-  /** of a simulation: replies that are held back */
+  /** replies that a simulation delays */
   readonly delays: Delays
   readonly #router = new Router<LiveTask, MessageSource<LiveTask>>((resource) => this.#executor.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
@@ -73,22 +70,20 @@ export class CoreEngine implements Engine {
   readonly #end: EndOfInput = { hasWork: false }
   readonly #waiting = new WaitingWork(this.#end)
   readonly #fullStates: FullStates
-  /** why a message cannot take the shortest way, as bits; 0: it can */
+  /** why messages cannot take the shortest path, as bits */
   #detours = 0
   #order = 0
   readonly #open = new OpenCount()
-  /** inputs that wait for earlier ones of their tasks */
+  /** messages that wait for earlier ones of their tasks */
   readonly #inputs = { count: 0, maxLag: 0 }
-  /** of a host that keeps what it hands in; set around `receive` */
   readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts = noCounts()
   readonly remembered: RememberedReadings
-  /** of tasks that were removed */
   readonly #runs = new RunNumbers()
 
   /**
-   * `registry`: of a host whose plugs may be replaced while the engine runs. `preparer`: of many short engines with the
-   * same plugs, which then check and compile a rule once
+   * `registry`: for a host that replaces plugs while the engine runs. `preparer`: shared by many short engines with the
+   * same plugs, so that a rule is checked and compiled once
    */
   constructor(
     options: EngineOptions,
@@ -111,17 +106,14 @@ export class CoreEngine implements Engine {
     this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new FullStates(this.#end, options.fullStates)
-    const { onRare, journal, timed, maxRemembered: most = MAX_REMEMBERED } = options
+    const { onRare, journal, maxRemembered: most = MAX_REMEMBERED } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
       counts: this.#counts,
       keepsLog: onRare !== undefined,
       asksForCalls: options.latency !== undefined || journal?.mayCall !== undefined,
-      tellsOfCalls: journal !== undefined || timed !== undefined,
       generate: options.generate,
-      open: this.#open,
       end: this.#end,
-      enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
       keeps: this.#history,
       events: this.#events,
@@ -138,7 +130,7 @@ export class CoreEngine implements Engine {
       why: options.why ?? true,
       detail: options.detail ?? true,
       events: this.#events,
-      onRare: onRare && guarded(onRare, (error) => this.#report('who is told of rare events threw', error)),
+      onRare: onRare && guarded(onRare, (error) => this.#report('onRare threw', error)),
       counts: this.#counts,
       remembered: this.remembered,
       timed: options.timed,
@@ -186,7 +178,6 @@ export class CoreEngine implements Engine {
     return this.#history?.of(task, after) ?? { events: [], last: 0, isWhole: true }
   }
 
-  /** What was done so far. */
   get counts(): Counts {
     return this.#executor.counted(this.#counts)
   }
@@ -218,7 +209,7 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** Begins a run that its host has a number for, with resources that were resolved before. `VALIDATION`, `SCHEDULE`. */
+  /** Begins a run with a number and resolved resources of the host. `VALIDATION`, `SCHEDULE`. */
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
     this.#requireOpen()
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
@@ -228,7 +219,6 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** The tasks that take messages of a resource, on a channel when one is named. */
   listenersOf(resource: string, channel?: string): Iterable<LiveTask> {
     const all = this.#router.sourceOf(resource)?.listeners ?? []
     return channel === undefined ? all : [...all].filter((task) => task.hears(resource, channel))
@@ -264,12 +254,10 @@ export class CoreEngine implements Engine {
     return this.#carried(task, prepared, resolved, this.#now()).lost
   }
 
-  /** As `change`, with resources that were resolved before. */
   async changeTo(of: TaskOrigin, { id, resources }: ChangeOptions): Promise<readonly Lost[]> {
     return this.#change(this.#task(id), this.#preparer.prepare(of.source, of.settings), resources)
   }
 
-  /** As `whatChanges`, at once. */
   whatChangesTo(of: TaskOrigin, { id, resources }: ChangeOptions): readonly Lost[] {
     const task = this.#task(id)
     requireRunning(task, 'change')
@@ -341,8 +329,8 @@ export class CoreEngine implements Engine {
   }
 
   /**
-   * The shortest way of a message stands in it: as large as it is, V8 compiles it for itself, with the lookup of the row
-   * in it, and not into whoever calls it, where there is no room left for that.
+   * The shortest path is inlined here: the function is so large that V8 compiles it with the lookup of the row, instead
+   * of inlining it into a caller without room for both.
    */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
     if (this.#detours === 0 && sent === undefined && isOne(messages)) {
@@ -372,7 +360,7 @@ export class CoreEngine implements Engine {
     return true
   }
 
-  /** What most messages need not: it was not accepted, or something may follow from it. */
+  /** Handles messages that were not accepted, or that left work. */
   #goOn(message: Message, isTaken: boolean): boolean {
     this.#detours |= BUSY
     try {
@@ -388,7 +376,7 @@ export class CoreEngine implements Engine {
       if (source === undefined) return false
       this.#do(this.#taking(source, message))
     }
-    // Who is told may hand in something, too.
+    // Subscribers may call `receive`.
     this.#events.flush()
     this.#doWaiting()
     return true
@@ -402,7 +390,6 @@ export class CoreEngine implements Engine {
     return (this.#detours & CLOSED) !== 0
   }
 
-  /** A piece of work is done, and what it left to do. */
   #leave(): void {
     this.#detours &= ~BUSY
     this.#end.hasWork = false
@@ -416,12 +403,11 @@ export class CoreEngine implements Engine {
     return source !== undefined
   }
 
-  /** In a method of its own: what a function captures is allocated at each call of the one around it. */
+  /** A separate method, since a closure is allocated with each call of the function around it. */
   #taking(source: MessageSource, message: Message): (now: number) => void {
     return (now) => this.#take(source, message, now)
   }
 
-  /** As the executor sees fit, if it can tell what is wanted. */
   #take(source: MessageSource, message: Message, now: number): void {
     if ((this.#detours & DETAIL) !== 0) source.takeFully(message, now)
     else source.take(message, now)
@@ -431,19 +417,17 @@ export class CoreEngine implements Engine {
     return this.#task(id).explain(node)
   }
 
-  /** ms that an input waited at most for earlier ones of its task, since the last time that this was asked */
+  /** Returns the longest wait of an input for earlier ones, in ms, since the last call. */
   takeMaxLag(): number {
     const { maxLag } = this.#inputs
     this.#inputs.maxLag = 0
     return maxLag
   }
 
-  /** how many messages wait for earlier ones of their tasks */
   get waitingMessages(): number {
     return this.#inputs.count
   }
 
-  /** how many calls of asynchronous plugs are open */
   get openCalls(): number {
     return this.#open.size
   }
@@ -452,7 +436,7 @@ export class CoreEngine implements Engine {
     return this.#open.settled()
   }
 
-  /** Calls that are open count no more, for `openCalls` and `settled`; what they give is taken all the same. */
+  /** Stops counting open calls in `openCalls` and `settled`; their answers are still taken. */
   giveUp(): void {
     for (const task of this.#tasks.values()) task.giveUp()
   }
@@ -467,7 +451,6 @@ export class CoreEngine implements Engine {
     return Promise.resolve()
   }
 
-  /** Whether a task may be a row has changed with it. */
   #listenersChanged(id: string | undefined): void {
     const isShort = this.#executor.canTell(this.#events.toldTypes)
     this.#detours = (this.#detours & ~DETAIL) | (isShort ? 0 : DETAIL)
@@ -528,7 +511,6 @@ export class CoreEngine implements Engine {
     throw new AppError('NOT_FOUND', `Task with id ${id} not found`)
   }
 
-  /** Runs a piece of work in its turn; the promise settles with it. */
   #turn(work: Work): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#enqueue((now) => {
@@ -572,7 +554,7 @@ export class CoreEngine implements Engine {
     this.#events.flush()
   }
 
-  /** The scheduler's time, which never goes back, whatever the machine's clock does. */
+  /** The scheduler's time, made monotonic. */
   #now(): number {
     const now = this.#scheduler.now()
     const latest = this.#latest[0] as number
@@ -585,7 +567,7 @@ export class CoreEngine implements Engine {
     try {
       this.#options.logger?.error(`${what}: ${messageOf(error)}`)
     } catch {
-      // A logger that throws has nobody left to be reported to.
+      // A failing logger has no fallback.
     }
   }
 }
@@ -594,7 +576,7 @@ function requireRunning(task: Task, action: string): void {
   if (!isRunning(task)) throw wrongStatus(action, task)
 }
 
-/** Asked anew: a task may have changed while somebody waited. */
+/** A function, since the status may change during `await`, which narrowing ignores. */
 function isRunning(task: Task): boolean {
   return task.status === 'running'
 }

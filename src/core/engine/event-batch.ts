@@ -1,68 +1,49 @@
-/** The events of one input together. They are made as objects when somebody reads them. */
+/** Events of one input as a batch, created when they are read. */
 import { FIRED, typeBit } from './event-filter.ts'
 import type { EngineEvent, EventType } from './events.ts'
 import { firingsOf, withoutWhy, type Firing } from './firing.ts'
 
 /**
- * The events of one input in their order: of a message in all tasks that hear it, of the timers of one moment, of a
- * command, or of an answer that came late. It can be read at any time, also when other inputs came since: nothing of it
- * changes any more. While somebody keeps it, it keeps what its events tell about, such as the message.
+ * The events of one input in order: of a message in all its tasks, of the timers of one moment, of a command, or of a
+ * late answer. A batch is immutable and can be read at any time; it retains what its events refer to, such as the
+ * message.
  */
 export interface EventBatch extends Iterable<EngineEvent> {
-  /** how many events there are; never 0 */
+  /** never 0 */
   readonly length: number
-  /** How many there are of a type, without making one of them. */
+  /** Counts the events of a type without creating them. */
   count(type: EventType): number
-  /** The event at a place from 0 on, made when it is read; undefined where there is none. */
+  /** The event at an index, created when read; undefined beyond the end. */
   at(index: number): EngineEvent | undefined
-  /** What fired, in its order, without an event of it: to read who fired and why, of many, costs a fraction of what events do. */
   firings(): readonly Firing[]
 }
 
-/** What is known of the events of one message without making one of them. */
 export interface EventRecord {
-  /** what no event has as its type */
   readonly type: 'record'
-  /** How many there are of some types, as bits. */
   count(types: number): number
-  /** All of them, made when this is asked first; `fired` ones with their why, unless the engine makes none. */
+  /** Creates all events, once; `fired` ones with their why, unless the engine has `why: false`. */
   events(): readonly EngineEvent[]
-  /** What fired, in a list of its own. */
   firings(why: boolean): readonly Firing[]
 }
 
-/** `fired` events without their whys, of which not even a record is made before somebody is told of them. One of both is asked, once. */
-export interface LateRecord {
-  make(): EventRecord
-  /** For one who is told of nothing else, and wants them. */
-  batch(): EventBatch
-}
-
-/** An event that is there, or those of a message that can be made. */
 export type EventPart = EngineEvent | EventRecord
 
-/** How many events a part has of some types, as bits. */
 export function countOf(part: EventPart, types: number): number {
   if (part.type === 'record') return part.count(types)
   return (typeBit(part.type) & types) === 0 ? 0 : 1
 }
 
-/** What somebody wants of events. */
 export interface Wanted {
-  /** as bits */
   readonly types: number
-  /** whether `fired` events have their whys */
   readonly why: boolean
 }
 
-/** Events of which some are there already. */
 export class PartsBatch implements EventBatch {
   readonly length: number
   readonly #parts: readonly EventPart[]
   readonly #wanted: Wanted
   #events: readonly EngineEvent[] | undefined
 
-  /** `length`: how many there are. */
   constructor(parts: readonly EventPart[], length: number, wanted: Wanted) {
     this.#parts = parts
     this.length = length
@@ -99,14 +80,13 @@ export class PartsBatch implements EventBatch {
   }
 }
 
-/** Events of one record: the most frequent, and the leanest. */
+/** A batch of one record: the most frequent kind, kept lean. */
 export class RecordBatch implements EventBatch {
   readonly length: number
   readonly #record: EventRecord
   readonly #wanted: Wanted
   #events: readonly EngineEvent[] | undefined = undefined
 
-  /** `length`: how many there are. */
   constructor(record: EventRecord, length: number, wanted: Wanted) {
     this.length = length
     this.#record = record
@@ -139,7 +119,7 @@ function eventsOf(parts: readonly EventPart[], { types, why }: Wanted): readonly
   const [first] = parts
   if (parts.length === 1 && first?.type === 'record') {
     const all = first.events()
-    // Mostly a record has what is wanted and nothing else.
+    // The usual case: the subscriber wants all events of the record.
     if (why && all.length === first.count(types)) return all
   }
   const wanted: EngineEvent[] = []
@@ -153,7 +133,6 @@ function eventsOf(parts: readonly EventPart[], { types, why }: Wanted): readonly
   return wanted
 }
 
-/** For who wants no whys. */
 export function leavingWhy(event: EngineEvent): EngineEvent {
   return event.type === 'fired' ? withoutWhy(event) : event
 }

@@ -1,14 +1,13 @@
-/** Which events somebody wants: by type and by task. Types are bits of one number, so that a set of them is asked at once. */
+/** Filters of events by type and by task. Sets of types are the bits of one number. */
 import { AppError } from '#kernel'
 import type { EventType } from './events.ts'
 
-/** What is left out stands for all. */
+/** Absent fields do not restrict. */
 export interface EventFilter {
-  /** events of these types alone */
   readonly types?: readonly EventType[]
-  /** events of the tasks with these ids alone, now and whenever there is one; other tasks pay nothing for it */
+  /** only events of tasks with these ids, present and future ones; other tasks are not slowed down */
   readonly tasks?: readonly string[]
-  /** default as `EngineOptions.why`; false: `fired` events come without their why, for who does not read it: it is made for each */
+  /** default as `EngineOptions.why`; false: `fired` events without their why, which is costly to create */
   readonly why?: boolean
 }
 
@@ -36,13 +35,11 @@ export const RESULT = typeBits(['result'])
 export const FIRED = typeBits(['fired'])
 export const HELD = typeBits(['held'])
 export const LOG = typeBits(['log'])
-/** Every type. */
 export const ALL_TYPES = typeBits(TYPES)
-/** Types of what happens at every message; `result` only when it has no error. */
+/** Types of the details of each message; `result` only without an error. */
 export const DETAIL_TYPES = typeBits(['tick', 'data', 'state', 'gate', 'result'])
-/** Types of what is rare and worth keeping; `result` only when it has an error. */
+/** Types of lifecycle events; `result` only with an error. */
 export const RARE_TYPES = typeBits(['started', 'stopped', 'failed', 'log', 'result'])
-/** Types that are told whatever `EngineOptions.detail` says. */
 export const PLAIN_TYPES = typeBits(['fired', 'held', 'evicted'])
 
 export function typeBit(type: EventType): number {
@@ -53,10 +50,10 @@ function typeBits(types: readonly EventType[]): number {
   return types.reduce((bits, type) => bits | typeBit(type), 0)
 }
 
-/** The types that a filter lets through, as bits. `VALIDATION` for one that there is none of. */
+/** The types that a filter accepts, as bits. `VALIDATION` for an unknown type. */
 export function typesOf({ types }: EventFilter): number {
   if (types === undefined) return ALL_TYPES
   const unknown = types.filter((type) => !BITS.has(type))
   if (unknown.length === 0) return typeBits(types)
-  throw new AppError('VALIDATION', `there are no events of type ${unknown.join(', ')}; it can be ${TYPES.join(', ')}`)
+  throw new AppError('VALIDATION', `unknown type of events: ${unknown.join(', ')}; it can be ${TYPES.join(', ')}`)
 }

@@ -1,9 +1,9 @@
 /**
- * What happened lately in each task: events, and records of messages that rows took, of which events are made when
- * somebody asks. (What rows have kept of their last messages and not handed over yet is in `RowHistory`.)
+ * The recent events of each task: events, and records of messages that rows took, from which events are created when
+ * read. (`RowHistory` has the last messages of rows that were not handed over yet.)
  *
- * HISTORY-1 what is kept of a task are its last events without a gap, in their order, as they are told.
- * HISTORY-2 it is bounded by task and in all: the tasks in which nothing happened for longest are forgotten first.
+ * HISTORY-1 what is kept of a task are its last events without a gap, in their order, as subscribers receive them.
+ * HISTORY-2 it is bounded by task and in all: the least recently active tasks are forgotten first.
  */
 import { AppError } from '#kernel'
 import type { EventPart, EventRecord } from './event-batch.ts'
@@ -11,42 +11,38 @@ import { ALL_TYPES, DETAIL_TYPES, typeBit } from './event-filter.ts'
 import type { EngineEvent } from './events.ts'
 
 export interface HistoryOptions {
-  /** events that are kept of each task */
   readonly perTask: number
-  /** default 100,000; events of all tasks, and beside them messages of all tasks of one form: above it tasks are forgotten, or fewer kept of each */
+  /**
+   * limit of events of all tasks, and of messages of tasks of one shape; above it tasks are forgotten, or fewer kept of
+   * each; default 100,000
+   */
   readonly inAll?: number
 }
 
 const IN_ALL = 100_000
-/** of the tasks, so many go when too much is kept */
+/** share of the tasks that is forgotten at the limit */
 const FORGOTTEN = 1 / 4
 
-/** The last events of a task, as `Engine.history` gives them. */
+/** The last events of a task, as returned by `Engine.history`. */
 export interface TaskHistory {
-  /** oldest first */
   readonly events: readonly EngineEvent[]
   /** number of the newest event of the task: numbers rise, with gaps */
   readonly last: number
-  /** whether all that happened since the number that was asked for is there */
+  /** whether the list has all events after the requested number */
   readonly isWhole: boolean
 }
 
-/** The last parts of one task. */
 class Kept {
   parts: EventPart[] = []
-  /** of the last event of each part */
   numbers: number[] = []
-  /** place of the oldest of them */
   first = 0
   events = 0
-  /** number of the newest event that is not kept */
   lost: number
 
   constructor(lost: number) {
     this.lost = lost
   }
 
-  /** of the newest event */
   get last(): number {
     return this.numbers.at(-1) ?? this.lost
   }
@@ -59,13 +55,11 @@ class Kept {
 export class EventHistory {
   readonly perTask: number
   readonly inAll: number
-  /** types that are told at all */
+  /** types that the engine emits */
   readonly #types: number
   readonly #tasks = new Map<string, Kept>()
   #kept = 0
-  /** number of the newest event of all tasks */
   #last = 0
-  /** the same of those that were forgotten because too much was kept */
   #lost = 0
 
   /** `detail`: as `EngineOptions.detail`. `VALIDATION` */
@@ -82,24 +76,22 @@ export class EventHistory {
   }
 
   note(event: EngineEvent): void {
-    // Of details that nobody is told of, a failure is no detail.
+    // Without details, failed results are still kept.
     const isTold = (typeBit(event.type) & this.#types) !== 0 || (event.type === 'result' && !event.ok)
     if (isTold) this.#add(event.task, event, 1)
   }
 
-  /** What a message did in a task, after all that was noted of it. */
   keep(task: string, record: EventRecord): void {
     const events = record.count(this.#types)
     if (events > 0) this.#add(task, record, events)
   }
 
-  /** Something happened in a task that was not kept. */
+  /** Marks a gap in a task's history. */
   skip(task: string): void {
     this.#kept -= this.#tasks.get(task)?.size ?? 0
     this.#tasks.set(task, new Kept(++this.#last))
   }
 
-  /** Those after a number, or all. */
   of(task: string, after = 0): TaskHistory {
     const kept = this.#tasks.get(task)
     if (kept === undefined) return { events: [], last: this.#lost, isWhole: after >= this.#lost }
@@ -113,7 +105,6 @@ export class EventHistory {
     return { events: events.slice(-this.perTask), last: kept.last, isWhole }
   }
 
-  /** The task is gone. */
   forget(task: string): void {
     const kept = this.#tasks.get(task)
     if (kept === undefined) return
@@ -156,7 +147,6 @@ export class EventHistory {
   }
 }
 
-/** Of the oldest part that is newer than a number. */
 function placeAfter({ numbers, first }: Kept, after: number): number {
   let place = numbers.length
   while (place > first && (numbers[place - 1] as number) > after) place--

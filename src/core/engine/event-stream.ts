@@ -1,7 +1,7 @@
 /**
- * Streams of events: Observables that never error and whose subscribers cannot hurt anyone. RxJS reports what a subscriber
- * throws on a timer of its own, which ends a Node process; here the guard goes along through `pipe`, so that a
- * throwing subscriber is reported to the logger and the others go on.
+ * Streams of events: Observables that never error and isolate their subscribers. RxJS rethrows errors of subscribers on
+ * a timer, which ends a Node process; here they are reported to the logger, also through `pipe`, and other subscribers
+ * continue.
  */
 import { Observable, type Observer, type Operator, type Subscriber, type Subscription } from 'rxjs'
 
@@ -15,7 +15,7 @@ export class GuardedObservable<T> extends Observable<T> {
     this.#report = report
   }
 
-  /** RxJS builds every derived stream through this; deriving one of our kind keeps the guard on its subscribers. */
+  /** RxJS builds every derived stream through this; returning the same class keeps its subscribers guarded. */
   override lift<R>(operator?: Operator<T, R>): Observable<R> {
     const lifted = new GuardedObservable<R>(this.#report)
     lifted.source = this
@@ -35,7 +35,7 @@ export class GuardedObservable<T> extends Observable<T> {
         ? observerOrNext
         : { next: observerOrNext ?? undefined, error: error ?? undefined, complete: complete ?? undefined }
     return super.subscribe({
-      // As `#guard`, without a function for each event.
+      // Like `#guard`, without a closure per event.
       next: (value) => {
         try {
           observer.next?.(value)
@@ -58,7 +58,6 @@ export class GuardedObservable<T> extends Observable<T> {
   }
 }
 
-/** The same call, but what it throws is reported. */
 export function guarded<T>(call: (value: T) => void, report: (error: unknown) => void): (value: T) => void {
   return (value) => {
     try {

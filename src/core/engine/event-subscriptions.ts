@@ -1,9 +1,9 @@
 /**
- * Who hears of an engine's events, and of which: one by one as they happen, or those of one input together when it is
- * done. Whoever wants all tasks is told first, then whoever wants that very task, each in the order in which they came.
- * Who leaves hears no more; who comes while an input is being taken hears from the next one on.
+ * Subscriptions to events, singly as they happen, or in batches when an input is done. Subscribers to all tasks are
+ * notified before those to one task, each in order of subscription. Unsubscribing takes effect immediately; subscribing
+ * during an input, with the next one.
  */
-import type { Observable, Subscriber } from 'rxjs'
+import { concatMap, type Observable, type Subscriber } from 'rxjs'
 import {
   countOf,
   leavingWhy,
@@ -12,11 +12,10 @@ import {
   type EventBatch,
   type EventPart,
   type EventRecord,
-  type LateRecord,
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import type { EndOfInput } from './waiting-work.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
@@ -27,87 +26,71 @@ interface EventListener extends Wanted {
 
 interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  /** it wants what happens at every message of all tasks: rows keep records for it, instead of making events */
+  /** it wants details of all tasks: rows keep records for it, instead of creating events */
   readonly takesRecords: boolean
-  /** its place among those who are told of one input */
+  /** order of notification within one input */
   readonly rank: number
-  /** what it has not been told yet, when that is one record and nothing else, as it mostly is while rows take messages */
+  /** what is pending, if that is one record, the usual case while rows take messages */
   record: EventRecord | undefined
-  /** else; never both */
   readonly pending: EventPart[]
 }
 
-/** Whoever wants all tasks has a lower rank than whoever wants some. */
+/** Rank of subscribers to some tasks, after those to all. */
 const AFTER_ALL = 2 ** 40
 
-/** What follows from a message in a row. */
 const FIRINGS = FIRED | HELD
 
-/** Those who listen to all tasks, or to the same one. The lists are replaced when they change. */
+/** Subscribers to all tasks, or to one. The lists are replaced on change. */
 class Group {
-  /** types that one of them wants, as bits */
   types = 0
-  /** the same of those for whom rows have to make events */
+  /** types of events that rows cannot emit: their tasks take messages on their full states */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
-  /** those batches for which rows keep records */
   recorded: readonly BatchListener[] = []
-  /** other batches that want what fires, or is held back */
+  /** other batches with firings, or held ones */
   firings: readonly BatchListener[] = []
-  /** the only one of them, who wants what fires */
-  only: BatchListener | undefined
-  /** whether an event of that kind is told at once to somebody */
-  tellsFirings = false
+  /** types of firings or held ones that those batches want, as bits */
+  recordedFirings = 0
 
   count(): void {
     this.recorded = this.batches.filter(({ takesRecords }) => takesRecords)
     this.firings = this.batches.filter(({ takesRecords, types }) => !takesRecords && (types & FIRINGS) !== 0)
-    const [only, another] = this.firings
-    this.only = another === undefined && only !== undefined && (only.types & FIRED) !== 0 ? only : undefined
-    this.tellsFirings = this.events.some(({ types }) => (types & FIRINGS) !== 0)
-    const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
-    this.toldTypes = told.reduce((types, one) => types | one.types, 0)
-    this.types = this.recorded.reduce((types, one) => types | one.types, this.toldTypes)
+    const union = (all: readonly Wanted[]): number => all.reduce((types, one) => types | one.types, 0)
+    this.recordedFirings = union(this.firings) & FIRINGS
+    this.types = union([...this.events, ...this.batches])
+    const told = this.batches.filter(({ takesRecords }) => !takesRecords)
+    this.toldTypes = union(this.events) | (union(told) & ~FIRINGS)
   }
 }
 
 export interface SubscriptionsHost {
   readonly end: EndOfInput
   report(error: unknown): void
-  /** What is wanted has changed, of the task with that id or of all. */
+  /** The demand for events of a task, or of all, has changed. */
   changed(task: string | undefined): void
-  /** whether an input is being taken */
   isBusy(): boolean
-  /** whether what happens at every message is told at all */
+  /** whether details of messages are emitted at all */
   readonly detail: boolean
-  /** keeps what happens, whether or not somebody listens */
   readonly history: EventHistory | undefined
 }
 
 export class EventSubscriptions {
   readonly #all = new Group()
-  /** by task */
   readonly #single = new Map<string, Group>()
   readonly #host: SubscriptionsHost
   readonly #history: EventHistory | undefined
   readonly #report: (error: unknown) => void
-  /** how many want `fired` events with their why */
+  /** number of subscribers to `fired` events with their why */
   #whys = 0
-  /** types that somebody wants of whatever task, as bits; of rows, those that they have to make events of */
+  /** types with a subscriber to any task, as bits */
   anyTypes = 0
-  anyToldTypes = 0
-  firesInRecords = false
-  /** those who have something pending */
+  /** listeners with pending parts */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
-  /** what the only one of them has */
-  #late: LateRecord | undefined
-  /** how many came so far to whom events are told together */
   #batches = 0
-  /** what has to wait for the end of the input at hand: those who came, and that firings are told in records from then on */
+  /** new subscribers, which wait for the end of the present input */
   #joining: (() => void)[] = []
-  #isJoining = false
 
   constructor(host: SubscriptionsHost) {
     this.#host = host
@@ -116,9 +99,12 @@ export class EventSubscriptions {
     this.#report = (error) => host.report(error)
   }
 
-  /** `VALIDATION` */
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
+    // batches leave tasks in their rows
+    if (filter.tasks === undefined && (types & ~FIRINGS) === 0) {
+      return this.batches(filter).pipe(concatMap((batch) => [...batch]))
+    }
     const { why = true } = filter
     return new GuardedObservable<EngineEvent>(this.#report, (subscriber) => {
       const listener: EventListener = { subscriber, types, why }
@@ -130,7 +116,6 @@ export class EventSubscriptions {
     })
   }
 
-  /** `VALIDATION` */
   batches(filter: EventFilter): Observable<EventBatch> {
     const types = typesOf(filter)
     const { why = true } = filter
@@ -146,53 +131,43 @@ export class EventSubscriptions {
     })
   }
 
-  /** Types that somebody wants of all tasks, or that are kept of them, as bits. */
+  /** Types that are wanted, or kept, of all tasks, as bits. */
   get types(): number {
     return this.#history === undefined ? this.#all.types : ALL_TYPES
   }
 
-  /** The same of one task alone. */
   typesOf(task: string): number {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Types of which rows have to make events, of all tasks, as bits. */
+  /** Types that subscribers to all tasks want one by one, and that rows cannot emit, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
   }
 
-  /** Whether rows keep records of their messages. */
+  /** Types of firings or held ones of which rows keep records, as bits. */
+  get recordedFirings(): number {
+    return this.#all.recordedFirings
+  }
+
   get takesRecords(): boolean {
     return this.#all.recorded.length > 0
   }
 
-  /** Whether somebody wants `fired` events with their why. */
   get wantsWhy(): boolean {
     return this.#whys > 0
   }
 
-  /** The same, or they are kept. */
   get keepsWhy(): boolean {
     return this.#whys > 0 || this.#history !== undefined
   }
 
-  /** `type`: of the event, as a bit. */
   emit(event: EngineEvent, type: number): void {
     this.#history?.note(event)
-    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type, true)
-    this.#emitAlone(event, type)
-  }
-
-  #emitAlone(event: EngineEvent, type: number): void {
+    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type)
     if (this.#single.size === 0) return
     const single = this.#single.get(event.task)
-    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type, true)
-  }
-
-  /** The same of an event that a row tells, for those who do not take its record. */
-  emitOfRow(event: EngineEvent, type: number): void {
-    if ((this.#all.toldTypes & type) !== 0) this.#tell(this.#all, event, type, false)
-    this.#emitAlone(event, type)
+    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type)
   }
 
   keepRecord(task: string, record: EventRecord): void {
@@ -203,55 +178,29 @@ export class EventSubscriptions {
     this.#history?.skip(task)
   }
 
-  /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
     for (const listener of this.#all.recorded) this.#addRecord(listener, record)
   }
 
-  /** What a row's message fired, for those who are told when the input is done. */
   recordFirings(record: EventRecord): void {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** The same, of a record that may be made later, for the only one who hears of it and of nothing else. */
-  recordLate(late: LateRecord): void {
-    const { only } = this.#all
-    if (only === undefined || this.#first !== undefined) return this.recordFirings(late.make())
-    this.#first = only
-    this.#late = late
-    this.#host.end.hasWork = true
-  }
-
-  makeLate(): void {
-    const late = this.#late
-    if (late === undefined) return
-    this.#late = undefined
-    const only = this.#first as BatchListener // who waits for it
-    only.record = late.make()
-  }
-
-  /** An event of a row's message of which there will be no record, for those who take records, and for the history. */
+  /** Adds an event of a row's message without a record, for subscribers of records and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
     const type = typeBit(event.type)
     for (const listener of this.#all.recorded) if ((listener.types & type) !== 0) this.#add(listener, event)
   }
 
-  /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
-  /** The input at hand is done. */
   flush(): void {
     if (this.#first !== undefined) this.#flush()
     if (this.#joining.length === 0) return
     const joining = this.#joining
     this.#joining = []
-    this.#isJoining = true
-    try {
-      for (const join of joining) join()
-    } finally {
-      this.#isJoining = false
-    }
+    for (const join of joining) join()
   }
 
   complete(): void {
@@ -262,23 +211,16 @@ export class EventSubscriptions {
   }
 
   #flush(): void {
-    const first = this.#first as BatchListener // who flushes has looked
-    const late = this.#late
+    const first = this.#first as BatchListener // callers have checked
     const more = this.#more
     this.#first = undefined
-    if (late !== undefined) {
-      this.#late = undefined
-      first.subscriber.next(late.batch())
-      return
-    }
     if (more.length === 0) return flushTo(first)
     this.#more = []
-    // What they heard of first depends on who tells it.
+    // Their order of arrival here depends on the event.
     for (const listener of [first, ...more].sort((a, b) => a.rank - b.rank)) flushTo(listener)
   }
 
   #add(listener: BatchListener, part: EventPart): void {
-    if (this.#late !== undefined) this.makeLate()
     const { pending, record } = listener
     if (record !== undefined) {
       listener.record = undefined
@@ -287,7 +229,6 @@ export class EventSubscriptions {
   }
 
   #addRecord(listener: BatchListener, record: EventRecord): void {
-    if (this.#late !== undefined) this.makeLate()
     if (listener.record !== undefined || listener.pending.length > 0) this.#add(listener, record)
     else {
       listener.record = record
@@ -301,13 +242,12 @@ export class EventSubscriptions {
     else this.#more.push(listener)
   }
 
-  /** `toAll`: also those who take records. */
-  #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
+  #tell({ events, batches }: Group, event: EngineEvent, type: number): void {
     for (const { types, why, subscriber } of events) {
       if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
     }
     for (const listener of batches) {
-      if ((listener.types & type) !== 0 && (toAll || !listener.takesRecords)) this.#add(listener, event)
+      if ((listener.types & type) !== 0) this.#add(listener, event)
     }
   }
 
@@ -320,19 +260,16 @@ export class EventSubscriptions {
       if (why) this.#whys++
       this.#change(ids, add)
     }
-    if (this.#host.isBusy()) this.#joinLater(join)
-    else join()
+    if (this.#host.isBusy()) {
+      this.#joining.push(join)
+      this.#host.end.hasWork = true
+    } else join()
     return () => {
       this.#joining = this.#joining.filter((one) => one !== join)
       if (!hasJoined) return
       if (why) this.#whys--
       this.#change(ids, remove)
     }
-  }
-
-  #joinLater(join: () => void): void {
-    this.#joining.push(join)
-    this.#host.end.hasWork = true
   }
 
   #change(tasks: readonly (string | undefined)[], change: (group: Group) => void): void {
@@ -344,18 +281,7 @@ export class EventSubscriptions {
       else if (task !== undefined) this.#single.set(task, group)
     }
     this.anyTypes = this.types
-    this.anyToldTypes = this.#all.toldTypes
-    for (const { types, toldTypes } of this.#single.values()) {
-      this.anyTypes |= types
-      this.anyToldTypes |= toldTypes
-    }
-    const { firings, tellsFirings } = this.#all
-    const isTold = tellsFirings || [...this.#single.values()].some(({ types }) => (types & FIRINGS) !== 0)
-    const inRecords = firings.length > 0 && !isTold
-    // A record has all that its message fired: of the one at hand some may have been told already.
-    if (inRecords && !this.firesInRecords && this.#host.isBusy() && !this.#isJoining) {
-      this.#joinLater(() => this.#change([undefined], () => undefined))
-    } else this.firesInRecords = inRecords
+    for (const { types } of this.#single.values()) this.anyTypes |= types
     for (const task of tasks) this.#host.changed(task)
   }
 }

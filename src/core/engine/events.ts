@@ -1,11 +1,11 @@
 /**
- * The engine's events, live and simulated: one JSON object each, and the wire format of everything that shows a
- * task at work. Keys keep the order given here, so that equal runs give equal bytes.
+ * The engine's events, live and simulated: one JSON object each, and the wire format of everything that shows a task at
+ * work. Keys keep the order below, so that equal runs produce equal bytes.
  */
 
 /** What began an invocation. */
 export interface InputSummary {
-  /** what it was */
+  /** its kind */
   kind: 'start' | 'tick' | 'ownTick' | 'data' | 'push' | 'run'
   /** epoch ms at which the engine took it */
   time: number
@@ -15,9 +15,9 @@ export interface InputSummary {
   node?: string
   /** for data: the resource and the values of its message */
   resource?: string
-  /** of a message that is no broker data */
+  /** of a message that is not broker data */
   channel?: string
-  /** for data: what the message said */
+  /** for data: the values of the message */
   values?: Readonly<Record<string, unknown>>
 }
 
@@ -29,49 +29,49 @@ export interface Why {
   trigger: WhyTrigger
   /** the other triggers that held in the same input, as declared */
   also?: readonly WhyTrigger[]
-  /** the sensors behind the source, with what each of them saw */
+  /** the sensors behind the source, with what each of them observed */
   sensors: readonly WhySensor[]
   /** the gates behind the source, parents before children */
   gates: readonly WhyGate[]
-  /** when the source itself ran because of a trigger: the triggers that led there, first one first */
+  /** if the source itself ran because of a trigger: the triggers that led there, first one first */
   via?: readonly WhyStep[]
 }
 
 /** The trigger of a firing, and what its source did. */
 export interface WhyTrigger {
-  /** the sensor or gate that it looks at */
+  /** the sensor or gate that it watches */
   source: string
-  /** what it fired */
+  /** its destination */
   destination: string
   /** which part of the trigger held: `state`, `change`, `begins`, `ends`, or `execution` (the source ran) */
   matched: 'state' | 'change' | 'begins' | 'ends' | 'execution'
-  /** the state of the source before; null: not known */
+  /** the state of the source before; null: unknown */
   from: string | null
   /** the state of the source when it fired */
   to: string | null
 }
 
-/** What a sensor behind a firing saw. */
+/** A sensor behind a firing. */
 export interface WhySensor {
   /** its label */
   node: string
-  /** null: not known at that time */
+  /** null: unknown at that time */
   state: string | null
-  /** epoch ms since when it has that state */
+  /** epoch ms at which it reached that state */
   since?: number
-  /** the input that made it */
+  /** the input that caused it */
   input?: InputSummary
-  /** values that it read of earlier messages, since that input did not have them: when each came, epoch ms */
+  /** values from earlier messages that it read because that input did not have them: arrival of each, epoch ms */
   carried?: Readonly<Record<string, { readonly time: number }>>
 }
 
-/** What a gate behind a firing decided, and from what. */
+/** The decision of a gate behind a firing, and its parents' states. */
 export interface WhyGate {
   /** its label */
   node: string
   /** `AND`, `OR`, `NAND` or `GENERAL` */
   type: string
-  /** null: not decided */
+  /** null: undecided */
   state: 'TRUE' | 'FALSE' | null
   /** the state of each parent in order, null when unknown */
   row: Readonly<Record<string, string | null>>
@@ -79,7 +79,7 @@ export interface WhyGate {
 
 /** One trigger on the way to the source of a firing. */
 export interface WhyStep {
-  /** what it looked at */
+  /** what it watched */
   source: string
   /** what it ran */
   destination: string
@@ -89,22 +89,21 @@ export interface WhyStep {
 
 export type HeldReason = 'invocationPolicy' | 'overlap' | 'queue'
 
-/** What every event has. */
 interface Base<Type extends string> {
   /**
-   * epoch ms, virtual in a simulation: of the input that it follows from. It never goes back in a task, but for what an
-   * actuator answers after later inputs were taken
+   * epoch ms, virtual in a simulation: of the input that it follows from. It never goes back in a task, except for
+   * answers of actuators after later inputs were taken
    */
   time: number
-  /** epoch ms of the engine's clock, when that is ahead: the input waited, or a plug took its time */
+  /** epoch ms of the engine's clock, when that is ahead: the input waited, or a plug was slow */
   at?: number
   /** task id */
   task: string
   /** number of the invocation, 0 before the first */
   invocation: number
-  /** which event it is */
+  /** the type of event */
   type: Type
-  /** label of the node that it is about; absent when that is the whole task */
+  /** label of its node; absent when it is about the whole task */
   node?: string
 }
 
@@ -122,43 +121,43 @@ export interface TickEvent extends Base<'tick'> {
 }
 /** A message began an invocation. */
 export interface DataEvent extends Base<'data'> {
-  /** what it is about */
+  /** the resource of the message */
   resource: string
-  /** of a message that is no broker data */
+  /** of a message that is not broker data */
   channel?: string
-  /** what it said */
+  /** the values of the message */
   values: Readonly<Record<string, unknown>>
 }
 /** A sensor went from one state to another. */
 export interface StateEvent extends Base<'state'> {
   /** the sensor */
   node: string
-  /** null: it was not known */
+  /** null: it was unknown */
   from: string | null
-  /** null: it is not known any more */
+  /** null: it is unknown from now on */
   to: string | null
 }
 /** A gate went from one state to another. */
 export interface GateEvent extends Base<'gate'> {
   /** the gate */
   node: string
-  /** null: it was not decided */
+  /** null: it was undecided */
   from: 'TRUE' | 'FALSE' | null
-  /** null: it is not decided any more */
+  /** null: it is undecided from now on */
   to: 'TRUE' | 'FALSE' | null
 }
 /** A trigger fired its destination. */
 export interface FiredEvent extends Base<'fired'> {
   /** the destination */
   node: string
-  /** the sensor or gate that the trigger looks at */
+  /** the sensor or gate that the trigger watches */
   source: string
-  /** id of the effect, task/run/input/place: the same after a restart, and so good as an idempotency key */
+  /** id of the effect, task/run/input/place: the same after a restart, and so an idempotency key */
   effect: string
-  /** the chain from the data to the trigger; absent when the engine was made with `why: false` */
+  /** the chain from the data to the trigger; absent with `why: false` */
   why?: Why
 }
-/** A trigger would have fired, or a clock ticked, and was held back. */
+/** A trigger that would have fired, or a tick, was held back. */
 export interface HeldEvent extends Base<'held'> {
   /** the destination; of a tick, the sensor whose clock it is, or the task's id */
   node: string
@@ -173,13 +172,13 @@ export interface HeldEvent extends Base<'held'> {
 export interface ResultEvent extends Base<'result'> {
   /** the sensor or actuator that ran it */
   node: string
-  /** false: it failed, and `error` says how */
+  /** false: it failed with `error` */
   ok: boolean
-  /** the state that it gave */
+  /** the state that it returned */
   state?: string
-  /** the raw data that it gave */
+  /** the raw data that it returned */
   rawData?: unknown
-  /** what an actuator answered */
+  /** the answer of an actuator */
   message?: string
   /** why it failed */
   error?: string
@@ -191,13 +190,13 @@ export interface EvictedEvent extends Base<'evicted'> {
   /** the state that it had */
   from: string
 }
-/** A plug or the engine said something. */
+/** A plug or the engine logged a line. */
 export interface LogEvent extends Base<'log'> {
-  /** who said it; absent: the engine, about the task */
+  /** the node that logged it; absent: the engine, about the task */
   node?: string
-  /** how much it matters */
+  /** the severity */
   level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
-  /** what was said */
+  /** the text */
   message: string
 }
 /** The task ended. */
@@ -225,7 +224,7 @@ export type EngineEvent =
   | StoppedEvent
   | FailedEvent
 
-/** What is told to `EngineOptions.onRare`; of results only those with an error. */
+/** An event for `EngineOptions.onRare`; results only with an error. */
 export type RareEvent = StartedEvent | StoppedEvent | FailedEvent | LogEvent | ResultEvent
 
 export type EventType = EngineEvent['type']

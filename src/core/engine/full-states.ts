@@ -1,28 +1,25 @@
 /**
- * The tasks of an engine whose full state is at hand. It takes several times what a row or a task at rest
- * takes, so that only so many have one: that of the others is packed until somebody needs it.
+ * The tasks of an engine whose full state is unpacked. It takes several times the memory of a row or a task at rest, so
+ * their number is limited; the state of others is packed until it is needed.
  *
  * FULLSTATE-1 states are packed only between pieces of work, so that a state in use stays unpacked.
  */
-import type { EndOfInput } from './end-of-input.ts'
+import type { EndOfInput } from './waiting-work.ts'
 
 interface FullTask {
-  /** Packs its state, if that can be packed. False: something is open in it, and it wants to be asked again. */
   pack(): boolean
 }
 
-/** Some 40 MB, as rules go. */
+/** About 40 MB for typical rules. */
 const MAX_FULL_STATES = 10_000
-/** Tasks that are looked at after a piece of work, at most: each of those that come makes room for itself. */
+/** Tasks that are examined after a piece of work, so that the work of one more task stays bounded. */
 const LOOKS = 2
 
 export class FullStates {
   readonly #end: EndOfInput
   readonly #most: number
-  /** those that came first are packed first */
   readonly #tasks = new Set<FullTask>()
 
-  /** `most`: tasks that may have one */
   constructor(end: EndOfInput, most = MAX_FULL_STATES) {
     this.#end = end
     this.#most = most
@@ -37,7 +34,6 @@ export class FullStates {
     this.#tasks.delete(task)
   }
 
-  /** Nobody is at work. */
   settle(): void {
     for (let looks = 0; this.#tasks.size > this.#most && looks < LOOKS; looks++) {
       const [oldest] = this.#tasks

@@ -1,4 +1,4 @@
-/** What a host hands in that stores tasks itself: what a task is made of, and which run of it begins. */
+/** What a host that stores tasks itself passes to the engine: the origin of a task, and the number of a run. */
 import type { Message } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -9,16 +9,15 @@ export interface TaskOrigin {
 }
 
 export interface RestoreOptions {
-  /** what the task was made of, shared by those made of the same; then the saved rule is not looked at */
+  /** the source of the task, shared by tasks with the same one; the saved rule is then ignored */
   readonly of?: TaskOrigin
   readonly away?: DowntimeInterval
 }
 
 export interface BeginOptions {
   readonly id: string
-  /** number of the run: with it the ids of effects differ from those of every other run */
+  /** number of the run, which distinguishes its effect ids from those of every other run */
   readonly run: number
-  /** epoch ms */
   readonly createTime: number
   /** the resolved resource of every resource text in the graph */
   readonly resources: readonly string[]
@@ -26,14 +25,12 @@ export interface BeginOptions {
 
 export interface ChangeOptions {
   readonly id: string
-  /** of the new rule, as in `BeginOptions` */
   readonly resources: readonly string[]
 }
 
-/** Where a host keeps the messages that it hands in: then they need not be saved with tasks for which they wait. */
+/** Where a host keeps its messages, which then need not be saved with tasks for which they wait. */
 export interface KeptMessages {
-  /** the host's number for them */
   position: number
-  /** undefined: it keeps none of those that come now */
+  /** undefined: the present ones are not kept */
   messages: Message | readonly Message[] | undefined
 }

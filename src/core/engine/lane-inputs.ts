@@ -1,4 +1,4 @@
-/** What a lane asks of the inputs that wait for it, and of answers. */
+/** Questions of a lane about its inputs and answers. */
 import type { LaneInput, WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
 import type { Outcome } from './call-plug.ts'
@@ -8,7 +8,6 @@ export function isData({ input }: WaitingInput): boolean {
   return input.kind === 'data'
 }
 
-/** An answer after which nothing of the call is left. */
 export function isFinal(outcome: Outcome): boolean {
   return outcome.ok && (outcome.after === undefined || outcome.after === 0)
 }

@@ -1,8 +1,7 @@
-/** Who listens to a resource, in the order in which they came. Mostly it is one: then there is no set. */
+/** The listeners of a resource in order of arrival; a single one, the usual case, needs no set. */
 import type { Message } from '../task/origin.ts'
 import type { ListenersOf, MessageListener } from './executor.ts'
 
-/** All of them take a message on their full state. */
 export function receiveAll(listeners: Listeners<MessageListener>, message: Message, now: number): void {
   const { only } = listeners
   if (only !== undefined) only.receive(now, [message])
@@ -17,7 +16,7 @@ export class Listeners<L> implements ListenersOf<L> {
     return this.#several?.size ?? (this.#only === undefined ? 0 : 1)
   }
 
-  /** The only one, as it mostly is: faster than a loop. Undefined: there are several, or there were. */
+  /** The only listener, faster than a loop. Undefined: there are several, or there were. */
   get only(): L | undefined {
     return this.#only
   }

@@ -1,8 +1,8 @@
 /**
- * One task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts), which a task that has
- * had nothing to do yet does not have: most of a fleet rests.
+ * One task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts), which a task at
+ * rest, like most of a fleet, does not have.
  *
- * LIVE-1 whether a task rests cannot be seen: it has its lane for every input and every look, and is then as if it had
+ * LIVE-1 whether a task rests is invisible: every input and every read creates its lane, in the state as if it had
  *   never rested.
  */
 import { AppError, seedOf } from '#kernel'
@@ -38,17 +38,13 @@ import { TaskLane, type LaneHost, type LaneOwner } from './task-lane.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 
-/** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks, LaneHost {
   readonly executor: Executor
   now(): number
-  /** What stays fixed of a task without clocks that began at `start`, epoch ms. */
+  /** The fixed part of a task without clocks that began at `start`, epoch ms. */
   model(task: LiveTask, start: number): TaskModel
-  /** the task does not run any more */
   ended(task: LiveTask): void
-  /** of saved states */
   readonly packer: StatePacker
-  /** of states at hand */
   readonly workPacker: WorkPacker
   readonly fullStates: FullStates
   report(what: string, error: unknown): void
@@ -61,7 +57,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   firstTimer = NO_TIMER
   prepared: Prepared
   error: string | undefined
-  /** the last run that is known of earlier tasks under its id */
   ranBefore = 0
   /** undefined at rest and before the first start */
   #lane: TaskLane | undefined
@@ -71,7 +66,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   #hooks: TaskHooks | undefined
   readonly #host: TaskHost
   #failed = false
-  /** it was removed, or its engine is closed */
   #isGone = false
   #routed: ListOrOnly = NOWHERE
   #resolved: ListOrOnly = NOWHERE
@@ -92,7 +86,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#routed = listOrOnly(resources)
   }
 
-  /** resolved resources by place in the graph's list */
+  /** by position in the graph's list */
   get resolved(): readonly string[] {
     return listOf(this.#resolved)
   }
@@ -109,7 +103,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. */
+  /** Sets the types that have subscribers to this task, as bits. */
   listen(types: number): void {
     if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
@@ -120,7 +114,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.prepared.name
   }
 
-  /** the last run under its id */
   get lastRun(): number {
     return Math.max(this.#rest?.run ?? this.#state?.run ?? 0, this.ranBefore)
   }
@@ -134,7 +127,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#rest === undefined ? (this.#lane?.model.resources ?? []) : distinct(this.resolved)
   }
 
-  /** Begins a run over a freshly resolved model; `number`: of that run, when the host counts them. */
+  /** Begins a run over a freshly resolved model; `number`: of that run, if the host counts them. */
   begin(model: TaskModel, seed: number, number?: number): void {
     const lane = this.#open(model)
     const { state } = lane
@@ -144,7 +137,10 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#restIfIdle()
   }
 
-  /** Goes on with a saved run. `makeModel`: what stays fixed of it; `away`: when the host was down. Throws `SAVED_STATE`, `SCHEDULE`. */
+  /**
+   * Continues a saved run. `makeModel`: creates its fixed part; `away`: downtime of the host. Throws `SAVED_STATE`,
+   * `SCHEDULE`.
+   */
   reopen(makeModel: () => TaskModel, saved: SavedState, away?: DowntimeInterval): void {
     const { packer } = this.#host
     const { graph } = this.prepared
@@ -163,7 +159,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (packed !== undefined && this.#rest === packed) packer.note(graph, packed)
   }
 
-  /** Another rule for the same task: counters stay, node states are those of a task that never ran. */
   replace(prepared: Prepared): void {
     this.prepared = prepared
     this.#lane?.forgetWaiting()
@@ -172,7 +167,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#state = this.#freshState(prepared.graph, 0)
   }
 
-  /** What becomes of its state under another rule. `next` as if its clocks began now, which is in epoch ms. */
+  /** Computes its state under another rule. `next`: the model as if its clocks began `now`, epoch ms. */
   carriedOver(prepared: Prepared, next: TaskModel, now: number): CarriedOver {
     this.#executor?.synchronize()
     return this.#look(({ model, state }) => {
@@ -181,7 +176,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     })
   }
 
-  /** Goes on with another rule, in one piece. */
   change(prepared: Prepared, resolved: readonly string[], carried: CarriedOver, now: number): void {
     this.#executor?.detach()
     const lane = this.#requireLane()
@@ -205,13 +199,13 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     })
   }
 
-  /** One input and all that follows from it at once, whatever waits. */
+  /** Takes one input and all that follows at once, whatever waits. */
   take(now: number, input: Input): void {
     this.#executor?.detach()
     this.#awake()?.take(now, input)
   }
 
-  /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
+  /** Takes messages that arrived together: one invocation, or more if a resource repeats. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
     this.executor.tookPlain(messages, sent)
     this.executor.detach()
@@ -229,7 +223,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#awake()?.arriveData(now, [message], undefined)
   }
 
-  /** The same for an input that waits its turn. */
   #arrive(now: number, input: LaneInput): void {
     this.#executor?.detach()
     this.#awake()?.arrive(now, input)
@@ -255,7 +248,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#hooks?.types ?? 0
   }
 
-  /** A call that its executor began goes on in the full state. */
   goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.#lane?.goOnWith(execution, given, now, at)
   }
@@ -264,15 +256,11 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#executor?.serve(mayFail)
   }
 
-  askForLimit(at: number, slot: number): void {
-    this.#host.timers.ask(this, 'wake', at, slot)
-  }
-
   isCurrent(lane: TaskLane): boolean {
     return this.#lane === lane
   }
 
-  /** A mistake of the engine's own stays in this task. */
+  /** An internal error stays in this task. */
   mistake(error: unknown): void {
     this.#host.report(`task ${this.id}`, error)
   }
@@ -283,7 +271,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#host.journal?.touched(this)
   }
 
-  /** Its state was packed, and is not any more. */
   unpacked(): void {
     this.#host.fullStates.add(this)
   }
@@ -292,28 +279,23 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const lane = this.#lane
     if (lane === undefined) return true
     const { model, state } = lane
-    const isOpen = !state.isFree || state.inFlight.size > 0
-    if (isOpen || this.#executor?.hasOpenCall === true) return false
+    if (!state.isFree || state.inFlight.size > 0) return false
     this.#host.workPacker.pack(model, state, this)
     return true
   }
 
-  /** Nobody waits for the calls that are open. */
   giveUp(): void {
-    if (this.#executor?.hasOpenCall === true) this.#executor.detach()
     this.#lane?.giveUp()
   }
 
   /**
-   * Calls under way have other limits from now on. `move`: gives the new one, epoch ms, of the old one and the time that a
-   * call may take. False when there is none to move.
+   * Moves the deadlines of calls under way. `move`: returns the new one, epoch ms, for the old one and the timeout of
+   * the call. False: none was moved.
    */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
-    if (this.#executor?.hasOpenCall === true) this.#executor.detach()
     return this.#lane?.moveLimits(move) ?? false
   }
 
-  /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#isGone = true
     this.#host.fullStates.delete(this)
@@ -326,8 +308,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   dueAt(kind: TimerKind, key: number): number {
     if (this.#lane === undefined) return Number.POSITIVE_INFINITY
-    const limit = kind === 'wake' ? this.#executor?.limitOf(key) : undefined
-    return limit ?? dueAt(this.#lane, kind, key)
+    return dueAt(this.#lane, kind, key)
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
@@ -386,7 +367,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   nodes(): readonly NodeView[] {
     this.#executor?.synchronize()
     const { sensors = [], relations = [], actuators = [] } = this.prepared.rule
-    // One look for all: of a task that rests, each takes its whole state apart.
+    // Once for all nodes: each look at a resting task unpacks its whole state.
     const shown = this.#shown()?.shown()
     return [...sensors, ...relations, ...actuators].map(({ label }) => nodeView(this.#node(label), shown))
   }
@@ -420,7 +401,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return RestingState.ofSaved(saved, this.prepared.graph, this.#host.now())
   }
 
-  /** `packed`: what it came back with. */
+  /** `packed`: the state that it was restored from. */
   #restIfIdle(packed?: PackedState): void {
     const lane = this.#lane
     if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.types !== 0) return
@@ -428,7 +409,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (this.#rest !== undefined) this.#forgetLane()
   }
 
-  /** For whoever changes something. Undefined: the task was never started, or is gone. */
+  /** The lane, for a change. Undefined: never started, or removed. */
   #awake(): TaskLane | undefined {
     if (!this.#isGone) this.#wake()
     return this.#lane
@@ -445,7 +426,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane = lane
   }
 
-  /** For whoever only looks: what rested goes on to rest. */
+  /** Reads the lane; a resting task continues to rest. */
   #look<T>(look: (lane: TaskLane) => T): T {
     const rest = this.#rest
     try {
@@ -487,17 +468,14 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return Object.assign(state, { run, invocations, executions, failures })
   }
 
-  /** What came back for the call of that number. Nothing, when nobody waits for it any more. */
   settle(id: number, call: number, reply: Reply): void {
     this.#awake()?.settle(id, call, reply)
   }
 
-  /** The same for a call that began before its turn: for the input of that number, to that sensor. */
   settleAhead(input: number, node: string, outcome: Outcome): void {
     this.#awake()?.settleAhead(input, node, outcome)
   }
 
-  /** What is in flight under that number. */
   execution(id: number): Execution | undefined {
     return this.#lane?.execution(id)
   }
@@ -527,7 +505,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 }
 
-/** A list, or all that is in it: a list for one text would be more than a tenth of a task that waits. */
+/** A list, or its only element: a list of one text would be more than a tenth of a resting task's memory. */
 type ListOrOnly = string | readonly string[]
 
 function listOrOnly(list: readonly string[]): ListOrOnly {
@@ -542,7 +520,6 @@ function distinct(resources: readonly string[]): readonly string[] {
   return resources.length < 2 ? resources : [...new Set(resources)]
 }
 
-/** Whether it has something to do by itself. */
 function hasClocks({ settings, graph }: Prepared): boolean {
   if (settings.type !== 'reactive') return true
   for (const { pollingPeriod, schedule } of graph.sensors) if ((pollingPeriod ?? schedule) !== undefined) return true

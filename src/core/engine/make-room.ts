@@ -1,4 +1,4 @@
-/** What becomes of inputs when one comes while its task is at work: who waits, and who is dropped. */
+/** What happens to an input that arrives while its task is busy: which inputs wait, and which are dropped. */
 import { ownValue } from '#kernel'
 import type { LaneInput, WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
@@ -6,16 +6,14 @@ import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 
 interface Room {
-  /** the new input may wait */
   readonly mayWait: boolean
-  /** these do not wait any more */
   readonly dropped: readonly WaitingInput[]
   readonly why: string
 }
 
 const ENOUGH: Room = { mayWait: true, dropped: [], why: '' }
 
-/** Takes out what goes for a new input, as `whenBusy` of the task says; and the oldest message, when too many wait. */
+/** Drops inputs in favor of a new one, as `whenBusy` of the task demands; or the oldest message, when too many wait. */
 export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, input: LaneInput): Room {
   const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
   if (isBrokerData && settings.whenBusy === 'skip') {
@@ -34,7 +32,6 @@ export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, 
   return { mayWait: true, dropped, why: `the oldest of ${maxWaiting} messages that waited was dropped` }
 }
 
-/** Whether newer messages of the same resources have all the values of broker data. */
 function isCovered(input: LaneInput, newer: readonly Message[]): boolean {
   if (input.kind !== 'data' || input.sent?.channel !== undefined) return false
   return input.messages.every((old) => newer.some((one) => one.resource === old.resource && hasAll(one, old)))

@@ -1,17 +1,15 @@
-/** Which tasks take which of several messages that came together. */
+/** Distributes several messages to tasks. */
 import type { Message } from '../task/origin.ts'
 import { requireMessage } from './refusals.ts'
 
-/** One message or a list. Throws `VALIDATION` for what is neither. */
+/** Distinguishes one message from a list. Throws `VALIDATION` for anything else. */
 export function isOne(messages: Message | readonly Message[]): messages is Message {
-  // The usual message is known by its resource, without asking what else it might be.
   if (typeof (messages as Message | null | undefined)?.resource === 'string') return true
   if (Array.isArray(messages)) return false
   requireMessage(messages, 'the message')
   return true
 }
 
-/** The messages of each task that takes some of them, in the order in which they came. */
 export function messagesByTask<T>(
   messages: readonly Message[],
   listenersOf: (resource: string) => Iterable<T>,

@@ -1,4 +1,4 @@
-/** Task start: placeholders of resources are resolved, the clocks are read. */
+/** Task start: resolves resources and creates clocks. */
 import { makeDataPlan } from '../graph/data-plan.ts'
 import type { DataPlan, Graph, SensorNode } from '../graph/graph.ts'
 import { channelPlans } from '../graph/plan.ts'
@@ -12,7 +12,7 @@ import type { ClocksBegan } from '../task/saved.ts'
 import type { Clocks } from './clocks.ts'
 import type { Prepared } from './prepared.ts'
 
-/** Most tasks have no sensor with a clock of its own: they share this one. */
+/** Shared by most tasks, whose sensors have no clocks of their own. */
 const NO_SCHEDULES: ReadonlyMap<number, Schedule> = new Map()
 
 export interface ModelLimits {
@@ -41,12 +41,14 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
-/** Resolved resources of a saved task. Where the task's own is the only one they share its text, which a fleet would have twice. */
+/** Resolved resources of a saved task; a fleet shares the text of the task's own resource if it is the only one. */
 export function restoredResources(resources: readonly string[], { resource }: Prepared): readonly string[] {
   return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
 }
 
-/** Everything that stays fixed from this start on. `start` is epoch ms; `began`: of clocks that began later. Throws `SCHEDULE`. */
+/**
+ * Everything that stays fixed after a start. `start`: epoch ms; `began`: clocks that began later. Throws `SCHEDULE`.
+ */
 export function buildModel(
   id: string,
   prepared: Prepared,
@@ -58,7 +60,7 @@ export function buildModel(
 ): TaskModel {
   const { graph, properties, settings } = prepared
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
-  // Written out: an object that is spread into another takes more memory, and a fleet has one each.
+  // Without spread, which would take more memory per task of a fleet.
   return {
     id,
     graph,
@@ -99,7 +101,7 @@ function boundTo(resolved: readonly string[], graph: Graph): Bound {
   }
 }
 
-/** Two resource texts may mean one resource; its data then runs the sensors of both. */
+/** Two resource texts may resolve to one resource; its data then runs the sensors of both. */
 function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly DataPlan[] {
   const sensors: SensorNode[][] = Array.from({ length: count }, () => [])
   for (const sensor of graph.sensors) {

@@ -1,4 +1,4 @@
-/** Which executor an engine gets: the only place that names both. */
+/** Chooses the executor of an engine: the only place that names both. */
 import { ColumnarExecutor } from '../columnar/columnar-executor.ts'
 import type { Executor, ExecutorHost } from './executor.ts'
 import { PlainExecutor } from './plain-executor.ts'

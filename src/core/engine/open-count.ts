@@ -1,4 +1,4 @@
-/** How many calls of asynchronous plugs an engine has open, and who waits until there is none. */
+/** Counts the open asynchronous calls of an engine. */
 export class OpenCount {
   #open = 0
   #waiting: (() => void)[] = []
@@ -7,12 +7,10 @@ export class OpenCount {
     return this.#open
   }
 
-  /** One more is open. */
   opened(): void {
     this.#open++
   }
 
-  /** One has settled, or nobody waits for it any more. */
   closed(): void {
     this.#open--
     if (this.#open > 0 || this.#waiting.length === 0) return
@@ -21,7 +19,7 @@ export class OpenCount {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves when none is open, and none follows from the last at once. */
+  /** Resolves when no call is open, and none follows at once. */
   async settled(): Promise<void> {
     while (this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }

@@ -1,4 +1,4 @@
-/** The plain executor: each message goes to each task that hears it, whose full state is always up to date. */
+/** The plain executor: passes each message to each of its tasks, whose full state is always up to date. */
 import type { Message } from '../task/origin.ts'
 import type { Counts } from './counts.ts'
 import { type Executor, type MessageListener, type MessageSource, type TaskExecutor } from './executor.ts'
@@ -7,7 +7,6 @@ import { noPlainCounts, statsOf, type EngineStats } from './stats.ts'
 
 export class PlainExecutor implements Executor {
   readonly #plain = noPlainCounts()
-  /** of every task: each is up to date all the time */
   readonly #executor: TaskExecutor = {
     synchronize: () => undefined,
     detach: () => undefined,
@@ -15,8 +14,6 @@ export class PlainExecutor implements Executor {
     tookPlain: (messages) => void (this.#plain.asked += messages.length),
     drop: () => undefined,
     modelChanged: () => undefined,
-    limitOf: () => undefined,
-    hasOpenCall: false,
     serve: () => undefined,
     ahead: 0,
   }
@@ -38,7 +35,7 @@ export class PlainExecutor implements Executor {
   }
 
   listenersChanged(): void {
-    // each step asks who listens
+    // each step reads the subscribers
   }
 
   counted(own: Counts): Counts {
@@ -54,7 +51,7 @@ class PlainSource<L extends MessageListener> implements MessageSource<L> {
   readonly listeners = new Listeners<L>()
 
   changed(): void {
-    // who listens is asked with each message
+    // each message reads the listeners
   }
 
   take(message: Message, now: number): void {

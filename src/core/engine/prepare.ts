@@ -1,6 +1,6 @@
 /**
- * From what a user hands in to a compiled graph with complete settings. Equal rules are validated and compiled once,
- * whoever hands them in, so that a fleet of tasks of one template shares one graph.
+ * From a user's rule to a compiled graph with complete settings. Equal rules are validated and compiled once, so that a
+ * fleet of tasks of one template shares one graph.
  */
 import { AppError, hasKeysOf, haveSameText, type Issue, LruCache, ownValue, validationError } from '#kernel'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
@@ -25,50 +25,42 @@ const NO_OVERRIDES: VariableOverrides = { byStream: [], byData: [] }
 interface Source {
   readonly document: Rule | Template
   readonly overrides: VariableOverrides
-  /** by what of the settings can change the graph or its checks */
+  /** by the settings that can change the graph or its checks */
   readonly graphs: LruCache<string, KnownGraph>
-  /** of the task that was prepared last */
   recent: Recent | undefined
-  /** others may be found to be like it, if they can be */
   isOffered: boolean
 }
 
 interface KnownGraph {
   readonly compiled: CompiledRule
   readonly warnings: readonly Issue[]
-  /** of the task that was prepared last: those of one template mostly differ in their resource alone */
+  /** of the last prepared task: those of one template mostly differ only in their resource */
   last: PreparedTemplate | undefined
 }
 
-/** Tasks that bring the same but for their names share all that was made for it. */
+/** Shared by tasks with equal settings but for names. */
 interface Recent {
-  /** what it brought */
   readonly request: TaskSettings
   readonly known: KnownGraph
   readonly shared: PreparedTemplate
-  /** names of a task that brings none */
   readonly names: Names
 }
 
-/** What stays known while the plugs do. */
+/** A cache that is valid while the plugs stay the same. */
 class Known {
   readonly sources = new LruCache<string, Source>(MAX_SOURCES)
   readonly structures = new RuleStructures<Source>()
-  /** of templates that never change */
   readonly frozen = new WeakMap<object, Source>()
-  /** the template that was asked for last, as it was given */
   template: { readonly given: unknown; readonly source: Source } | undefined
 }
 
 const MAX_SOURCES = 1000
 const MAX_GRAPHS = 1000
-/** Nothing is the rule's own. */
 const NOTHING: Omit<Likeness<Source>, 'known'> = { own: [], task: {} }
 
 export class Preparer {
   readonly plugs: PlugRegistry
   readonly #defaults: SettingDefaults
-  /** the plugs of what is known */
   #list: readonly Plug[]
   #lenient = new Known()
   #strict = new Known()
@@ -84,12 +76,11 @@ export class Preparer {
     return this.#prepare(input, NO_OVERRIDES, request, options)
   }
 
-  /** The same of a saved task, whose rule has its overrides in it. */
   prepareSaved({ rule, template, overrides = NO_OVERRIDES }: SavedRule): Prepared {
     return this.#prepare(rule, overrides, {}, {}).of(template, overrides)
   }
 
-  /** `overrides`: of a rule that was made of a template; a template says by itself. */
+  /** `overrides`: of a rule that was created from a template. */
   #prepare(
     input: Rule | Template,
     overrides: VariableOverrides,
@@ -129,7 +120,7 @@ export class Preparer {
     return strict ? this.#strict : this.#lenient
   }
 
-  /** Undefined when the rule is not like that one after all; whatever is wrong with it is found by checking all of it. */
+  /** Undefined when the rule differs after all; the full check then finds every problem. */
   #like(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared | undefined {
     try {
       return this.#overSource(source, its, request, options)
@@ -140,7 +131,7 @@ export class Preparer {
   }
 
   #ofSource(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared {
-    return this.#overSource(source, its, request, options) as Prepared // it has no properties of its own
+    return this.#overSource(source, its, request, options) as Prepared // without properties that differ
   }
 
   #overSource(
@@ -201,7 +192,6 @@ export class Preparer {
   }
 }
 
-/** What an instance has in common with others of its source. */
 function sharedBy(
   { document, overrides }: Source,
   known: KnownGraph,
@@ -234,7 +224,6 @@ function recentOf(
   return { request: copy, names: { name, resource }, ...made }
 }
 
-/** The same but for names. */
 function isRequestLike(request: TaskSettings, known: TaskSettings): boolean {
   if (!hasKeysOf(request, known) || !areNames(request)) return false
   for (const key in known) {
@@ -244,7 +233,7 @@ function isRequestLike(request: TaskSettings, known: TaskSettings): boolean {
   return true
 }
 
-/** As they mostly are; what else they may be is looked at. */
+/** Whether names have their usual form; others need the full check. */
 function areNames({ name = 'x', resource = 'x' }: Names): boolean {
   return typeof name === 'string' && typeof resource === 'string' && resource !== ''
 }
@@ -261,12 +250,11 @@ function isTemplate(input: unknown): input is Template {
   return typeof input === 'object' && input !== null && 'name' in input
 }
 
-/** Whether tasks of one graph are the same but for their names: then their other settings differ in these at most. */
+/** Whether tasks of one graph are equal but for names; of their other settings, only these can differ. */
 function isSameTask(a: TaskSettings, b: TaskSettings): boolean {
   return hasKeysOf(a, b) && haveSameText(a.tags, b.tags) && haveSameText(a.variables, b.variables)
 }
 
-/** Node overrides make another graph of the same source. */
 function changes(source: Source, instance: Instance): unknown {
   const { sensors, actuators } = instance.rule
   return sensors === source.document.sensors && actuators === source.document.actuators ? null : [sensors, actuators]
@@ -303,7 +291,7 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.some((issue) => issue.severity === 'ERROR')) throw validationError('the task', issues)
 }
 
-/** Cyclic or otherwise unprintable input is left to the validator, which says what is wrong with it. */
+/** Cyclic input is left to the validator, which reports it. */
 function textOf(input: unknown): string {
   try {
     return JSON.stringify(input) ?? ''

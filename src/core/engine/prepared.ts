@@ -1,4 +1,4 @@
-/** A rule that is ready to start. What tasks of one template share is held once; each has its names beside it. */
+/** A rule that is ready to start. Tasks of one template share an object; each has its names beside it. */
 import type { Issue } from '#kernel'
 import type { Graph } from '../graph/graph.ts'
 import { withProperties, type RuleProperties } from '../graph/rule-properties.ts'
@@ -10,21 +10,19 @@ export interface VariableOverrides {
   readonly byData: readonly string[]
 }
 
-/** What is equal in tasks of one template, and in rules that differ in nothing but properties of nodes. */
+/** The equal part of tasks of one template, and of rules that differ only in properties of nodes. */
 export interface PreparedTemplate {
   readonly graph: Graph
-  /** of the rule for which it was prepared */
   readonly properties: RuleProperties
   readonly settings: SharedSettings
-  /** simplified form with overrides applied and settings merged, but without a resource in them; the name in them is any */
+  /** simplified form with overrides and settings, without a resource and with an arbitrary name */
   readonly rule: Rule
   readonly template: string | undefined
-  /** declared variables that live data may replace */
   readonly overrides: VariableOverrides
   readonly warnings: readonly Issue[]
 }
 
-/** What a task is called, and the resource that it was given, which may be empty. */
+/** The name of a task and its resource, which may be empty. */
 export interface Names {
   readonly name?: string | undefined
   readonly resource?: string | undefined
@@ -55,12 +53,11 @@ export class Prepared {
     return this.#shared.settings
   }
 
-  /** The resource of the task; undefined: it has none. */
   get resource(): string | undefined {
     return this.#resource === '' ? undefined : this.#resource
   }
 
-  /** Simplified form with overrides applied and settings merged; enough to prepare the same again. */
+  /** The simplified form with overrides and settings, from which it can be prepared again. */
   get rule(): Rule {
     const { rule: shared, properties } = this.#shared
     const rule = this.properties === properties ? shared : withProperties(shared, this.properties)
@@ -82,7 +79,6 @@ export class Prepared {
     return this.#shared.warnings
   }
 
-  /** The same as a task of that template. */
   of(template: string | undefined, overrides: VariableOverrides): Prepared {
     const names = { name: this.#name, resource: this.#resource }
     return new Prepared({ ...this.#shared, template, overrides }, names, this.properties)

@@ -1,4 +1,4 @@
-/** What an engine refuses, each in its words and with its code. */
+/** The errors of an engine, with their codes. */
 import { AppError, isPlainObject } from '#kernel'
 import { jsonFault } from '../plug/answer-json.ts'
 import { requireChannel } from '../plug/channel.ts'
@@ -49,7 +49,7 @@ export function requirePushed(label: string, value: { readonly state?: unknown; 
   if (rawData !== undefined && !isPlainObject(rawData)) {
     throw new AppError(
       'VALIDATION',
-      `rawData pushed to ${label} is no object; write for example { rawData: { level: 3 } }`,
+      `rawData pushed to ${label} is not an object; write for example { rawData: { level: 3 } }`,
     )
   }
   const fault = rawData === undefined ? undefined : jsonFault(rawData, 'rawData')
@@ -65,7 +65,7 @@ export function noNode(task: string, label: string, { byLabel }: Graph): AppErro
 
 export function noSensor(task: string, { label, kind }: GraphNode): AppError {
   const what = kind === 'gate' ? 'a relation' : 'an actuator'
-  return new AppError('NOT_FOUND', `node ${label} of task ${task} is no sensor but ${what}`)
+  return new AppError('NOT_FOUND', `node ${label} of task ${task} is ${what}, not a sensor`)
 }
 
 export function closedError(): AppError {

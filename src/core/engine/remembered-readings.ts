@@ -1,6 +1,6 @@
 /**
- * Readings that the tasks of an engine know if they come again, at most so many: beyond, the oldest of all tasks are
- * forgotten, and counted.
+ * The readings that the tasks of an engine recognize when repeated, up to a limit; beyond it, the oldest of all tasks
+ * are forgotten and counted.
  */
 import type { RecentReadings } from '../task/readings/recent.ts'
 import type { Readings } from '../task/readings/readings.ts'
@@ -8,14 +8,14 @@ import type { Counting } from './counts.ts'
 
 /** 64 MiB */
 export const MAX_REMEMBERED = 2 ** 22
-/** Share that stays when some are forgotten, so that forgetting is rare. */
+/** Share that stays when some are forgotten, so that it happens rarely. */
 const KEPT = 7 / 8
 
 export interface RememberedOptions {
   readonly most: number
-  /** ms for which they are known */
+  /** ms for which they are recognized */
   readonly window: number
-  /** epoch ms; absent: a host says when some are forgotten */
+  /** epoch ms; absent: a host decides when to forget */
   readonly now: (() => number) | undefined
 }
 
@@ -27,7 +27,7 @@ export class RememberedReadings {
   readonly #tasks: ReadonlyMap<string, RememberingTask>
   readonly #counts: Counting
   readonly #options: RememberedOptions
-  /** at least as many as there is memory for */
+  /** upper bound of the allocated readings */
   #room = 0
 
   constructor(tasks: ReadonlyMap<string, RememberingTask>, counts: Counting, options: RememberedOptions) {
@@ -36,7 +36,6 @@ export class RememberedReadings {
     this.#options = options
   }
 
-  /** There is memory for so many more, once the task that asks is done. */
   added(count: number): void {
     const { now } = this.#options
     const before = now && this.tooOld
@@ -44,7 +43,7 @@ export class RememberedReadings {
     this.#room += count
   }
 
-  /** Epoch ms: what was taken before is to be forgotten. Undefined: there is room. */
+  /** Epoch ms before which readings have to be forgotten. Undefined: the limit is not reached. */
   get tooOld(): number | undefined {
     const { most } = this.#options
     if (this.#room <= most) return undefined
@@ -52,7 +51,7 @@ export class RememberedReadings {
     return this.#room <= KEPT * most ? undefined : oldestToKeep(this.#recent, KEPT * most)
   }
 
-  /** Forgets at `now` what was taken before a time, epoch ms; counts what would still be known. */
+  /** Forgets readings from before a time, epoch ms; counts readings that would still be recognized at `now`. */
   forget(before: number, now: number): void {
     const since = now - this.#options.window
     let count = 0
@@ -65,7 +64,6 @@ export class RememberedReadings {
     return [...this.#tasks.values()].flatMap(({ readings }) => [...(readings?.recent.values() ?? [])])
   }
 
-  /** Tasks may be gone. */
   #recount(): void {
     this.#room = this.#recent.reduce((sum, { room }) => sum + room, 0)
   }

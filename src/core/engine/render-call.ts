@@ -1,6 +1,6 @@
 /**
- * The properties of a call that acts, made once when it fires, and what the call touches. Synchronous when the ports are.
- * Never throws: every failure is a text.
+ * The properties of an acting call, created once when it fires, and the things that it touches. Synchronous when the
+ * ports are. Never throws: failures are outcomes.
  */
 import { messageOf } from '#kernel'
 import type { Needs } from '../language/placeholders/scope.ts'
@@ -17,13 +17,12 @@ type Properties = Readonly<Record<string, unknown>>
 
 export interface Rendered {
   readonly ok: true
-  /** of each item, or of the one call; none: the loop has no items */
+  /** one per item, or of the only call; empty: the loop has no items */
   readonly rendered: readonly Properties[]
   readonly items?: readonly unknown[]
   readonly touches: readonly string[]
 }
 
-/** What came back for a call: its answer, or before that its properties. */
 export function isRendered(reply: { readonly ok: boolean }): reply is Rendered {
   return 'rendered' in reply
 }
@@ -45,7 +44,7 @@ export function renderCall(
   }
 }
 
-/** Whether the properties of a call that acts take an answer of the ports: secrets stand in them by name. */
+/** Whether the properties of an acting call need the ports; secrets are in them by name. */
 export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
   const { needs } = execution.node.call
   return needs !== undefined && execution.rendered === null && asksPorts(run, execution, caller, withoutSecrets(needs))
@@ -69,7 +68,7 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   return items === undefined ? { ok: true, rendered, touches } : { ok: true, rendered, items, touches }
 }
 
-/** A sensor that waited between two items of its loop takes its place anew for those that are left. */
+/** A sensor that waited between two items of its loop queues again for the rest of them. */
 function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
   const left = rendered.slice(execution.item)
   const touches = left.flatMap((one) => touchesOf(run, execution, one))
@@ -82,7 +81,7 @@ function touchesOf({ model }: TaskRun, { node }: Execution, given: Properties): 
   const { properties } = finishProperties(plug, given)
   if (properties !== undefined && node.kind === 'sensor' && !actsWith(plug, properties)) return []
   const own = [`node:${node.label}`]
-  // Properties that cannot be used: the call will say so.
+  // The call reports invalid properties.
   if (properties === undefined || plug.touches === undefined) return own
   const place = node.resource === -1 ? undefined : model.resourcePlace[node.resource]
   const resource = (place === undefined ? undefined : model.resources[place]) ?? model.resource

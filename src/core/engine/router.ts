@@ -1,19 +1,16 @@
 /**
- * Which tasks listen to a resource: one lookup per message. What is kept for the messages of a resource is made with the
- * first of them: a fleet waits, and would hold it for nothing.
+ * Routes resources to tasks: one lookup per message. The source of a resource is created with its first message, which
+ * saves memory of resting fleets.
  */
 import type { ListenersOf } from './executor.ts'
 
-/** What is kept per resource while somebody listens; told when its listeners change. */
 interface Source<T> {
-  /** in the order in which they came */
   readonly listeners: ListenersOf<T>
   changed(): void
 }
 
-/** Somebody who listens. */
 export interface Routed {
-  /** belongs to the router: the resources that it listens to */
+  /** owned by the router */
   routed: readonly string[]
 }
 
@@ -21,7 +18,7 @@ export const NOWHERE: readonly string[] = []
 
 export class Router<T extends Routed, S extends Source<T>> {
   readonly #sources = new Map<string, S>()
-  /** the only listener of a resource that had no message yet */
+  /** the only listener of a resource without messages so far */
   readonly #waiting = new Map<string, T>()
   readonly #newSource: (resource: string) => S
 
@@ -29,7 +26,6 @@ export class Router<T extends Routed, S extends Source<T>> {
     this.#newSource = newSource
   }
 
-  /** Undefined when nobody listens. */
   sourceOf(resource: string): S | undefined {
     return this.#sources.get(resource) ?? this.#awaited(resource)
   }
@@ -81,7 +77,7 @@ export class Router<T extends Routed, S extends Source<T>> {
     if (source.listeners.size === 0) this.#sources.delete(resource)
   }
 
-  /** Something about the listener is not as it was when it was added. */
+  /** The listener takes its messages differently. */
   changed(listener: T): void {
     for (const resource of listener.routed) this.#sources.get(resource)?.changed()
   }

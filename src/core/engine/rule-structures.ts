@@ -1,9 +1,9 @@
 /**
- * Rules that differ in nothing but properties of their nodes, and in names and resources of their tasks: the second of
- * them is checked and compiled only as far as it differs, and shares everything else with the first.
+ * Rules that differ only in properties of nodes, and in names and resources of tasks: the second is checked and
+ * compiled only as far as it differs, and shares the rest with the first.
  *
- * STRUCT-1 a rule that is found here gives what it would give if nothing were known: the same graph, the same document
- *   byte for byte, no issue that it would not have had; in doubt it is not found.
+ * STRUCT-1 a rule that is found here has the same outcome as without a cache: the same graph, the same document byte
+ *   for byte, the same issues; in doubt it is not found.
  */
 import { AppError, at, hasKeysOf, haveSameText, isPlainObject, LruCache } from '#kernel'
 import { compileCall, type CompiledRule } from '../graph/compile.ts'
@@ -14,7 +14,6 @@ import { readPart } from '../rule/check/read-document.ts'
 import { Report, type CheckOptions } from '../rule/check/report.ts'
 import type { Actuator, Rule, RuleGraph, Sensor, TaskSettings } from '../rule/rule.ts'
 
-/** A rule, as it was given, that others may be like. */
 interface Structure<S> {
   readonly given: JsonRule
   readonly known: S
@@ -22,21 +21,22 @@ interface Structure<S> {
 
 type JsonRule = Readonly<Record<string, unknown>>
 
-/** Where a rule is like one that is known, and where it is not. */
 export interface Likeness<S> {
   readonly known: S
-  /** what its nodes were given, by place; undefined: the same */
+  /** different properties of nodes, by position; undefined: equal */
   readonly own: readonly (Properties | undefined)[]
-  /** names of its task that are its own */
   readonly task: Pick<TaskSettings, 'name' | 'resource'>
 }
 
 const KEYS: ReadonlySet<string> = new Set(['sensors', 'actuators', 'relations', 'triggers', 'notes', 'task'])
 const MAX_KEYS = 1000
-/** Structures that agree in labels and plugs. */
+/** Limit of structures with equal labels and plugs. */
 const MAX_ALIKE = 8
 const MAX_NODES = 50
-/** Characters and placeholders of a rule; with parts in it that are read by themselves it stays below the limits of a document. */
+/**
+ * Limits of characters and placeholders of a rule, so that parts that are read on their own stay below the limits of a
+ * document.
+ */
 const MAX_TEXT = 500_000
 const MAX_PLACEHOLDERS = 2_500
 const MAX_NAME = 1000
@@ -45,7 +45,7 @@ export class RuleStructures<S> {
   readonly #byNodes = new LruCache<string, Structure<S>[]>(MAX_KEYS)
   #last: Structure<S> | undefined;
 
-  /** What is known of rules like this one, the likeliest first. */
+  /** Returns known rules that this one resembles, the likeliest first. */
   *like(input: unknown): Generator<Likeness<S>> {
     const last = this.#last
     const first = last && likeness(input, last)
@@ -59,7 +59,6 @@ export class RuleStructures<S> {
     }
   }
 
-  /** Another rule may be like this one, which is valid and was compiled. */
   add(input: unknown, rule: RuleGraph, { graph }: CompiledRule, options: CheckOptions, known: S): void {
     const key = keyOf(input)
     const given = key === undefined ? undefined : jsonOf(input)
@@ -78,7 +77,7 @@ export class RuleStructures<S> {
   }
 }
 
-/** The properties of a rule over the graph of one that it is like; undefined when it cannot have that graph. */
+/** The properties of a rule over the graph of a similar one; undefined if it cannot have that graph. */
 export function propertiesOver(
   { graph, properties: first }: CompiledRule,
   rule: RuleGraph,
@@ -105,7 +104,7 @@ export function propertiesOver(
   return new RuleProperties(given, made, first)
 }
 
-/** Nothing is to be said of its properties by themselves. */
+/** Whether its properties are free of issues on their own. */
 function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule: RuleGraph, options: CheckOptions) {
   const { kind, label, slot, call } = known
   const report = new Report(options)
@@ -113,7 +112,7 @@ function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule
   return report.issues.length === 0 && rule[`${kind}s`]?.[slot]?.label === label
 }
 
-/** What its calls need, when all that is in the graph would be the same. */
+/** The properties of a node, if its compiled call is otherwise equal. */
 function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): NodeProperties | undefined {
   const { plug, place, isConstant, uses, ahead } = known.call
   try {
@@ -125,7 +124,7 @@ function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): Nod
       (known.kind === 'actuator' || isSameList(parameters, known.parameters))
     return isSame ? properties : undefined
   } catch (error) {
-    if (error instanceof AppError) return undefined // the whole rule is checked, and says what is wrong
+    if (error instanceof AppError) return undefined // the full check reports it
     throw error
   }
 }
@@ -135,7 +134,7 @@ function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | u
   return a.length === b.length && (a.length === 0 || JSON.stringify(a) === JSON.stringify(b))
 }
 
-/** What rules must agree in to be worth a comparison; undefined for what is no rule in plain form. */
+/** What rules must share to be worth a comparison; undefined for input that is not a plain rule. */
 function keyOf(input: unknown): string | undefined {
   if (!isPlainObject(input)) return undefined
   for (const key of Object.keys(input)) if (!KEYS.has(key)) return undefined
@@ -157,7 +156,7 @@ function jsonOf(input: unknown): JsonRule | undefined {
   const given = JSON.parse(text) as JsonRule
   const { task } = given as Rule
   if (nodesOf(given).length > MAX_NODES || task?.nodes !== undefined) return undefined
-  // What JSON has no word for is in no rule that was found to be valid, unless nobody reads it.
+  // Values beyond JSON are valid only where they are ignored.
   return haveSameText(input, given) ? given : undefined
 }
 
@@ -204,7 +203,6 @@ function compareNodes(list: unknown, given: readonly JsonRule[], own: (Propertie
   return true
 }
 
-/** Name and resource of its task when nothing else is another. */
 function namesOf(task: unknown, known: JsonRule): Pick<TaskSettings, 'name' | 'resource'> | undefined {
   if (!isPlainObject(task) || !hasKeysOf(task, known)) return undefined
   const names: Pick<TaskSettings, 'name' | 'resource'> = {}

@@ -1,24 +1,22 @@
 /**
- * How often tasks ran that were removed, by the ids that their users chose: a task that is made again under such an id
- * goes on counting, so that no effect gets an id that an earlier one had. Bounded: of the ids that were pushed out, the
- * highest number counts for all that are made.
+ * Numbers of runs of removed tasks, by the ids that users chose: a new task under such an id continues counting, so
+ * that effect ids stay unique. Bounded: for evicted ids, the highest number counts for all new tasks.
  */
 import { LruCache } from '#kernel'
 
 const MAX_IDS = 10_000
 
 export class RunNumbers {
-  /** the last run, by id */
   readonly #last = new LruCache<string, number>(MAX_IDS)
   #pushedOut = 0
 
-  /** A task of that id is removed; `run`: its last one, 0 for one that never ran. */
+  /** `run`: the last one, 0 for a task that never ran. */
   removed(id: string, run: number): void {
     if (run === 0) return
     this.#pushedOut = Math.max(this.#pushedOut, this.#last.set(id, run) ?? 0)
   }
 
-  /** A number that no run under that id was above. `isNew`: nobody had the id before, as far as its maker says. */
+  /** An upper bound of the runs under an id. `isNew`: the caller knows the id as unused. */
   lastOf(id: string, isNew: boolean): number {
     return this.#last.get(id) ?? (isNew ? 0 : this.#pushedOut)
   }

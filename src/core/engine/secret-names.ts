@@ -1,22 +1,20 @@
 /**
- * Secrets in properties that are kept until a call is made: they stand there by name, and each attempt of the call puts
- * their values in, so that no value is ever stored.
+ * Secrets in properties that are stored until a call: they are there by name, and each attempt of the call inserts
+ * their values, so that values are never stored.
  */
 import { AppError, isPlainObject } from '#kernel'
 import { plainText } from '../language/placeholders/text.ts'
 import type { BindingUse } from '../language/placeholders/binding.ts'
 
-/** Letters of Unicode's private use, which no text of a rule or a message has a reason to hold. */
+/** Private-use characters of Unicode, which texts of rules and messages do not contain. */
 const BEGIN = '\u{F0000}'
 const END = '\u{F0001}'
 const NAMED = new RegExp(`${BEGIN}([^${END}]*)${END}`, 'gu')
 
-/** What stands for a secret until its value is needed. */
 export function secretName(key: string): string {
   return `${BEGIN}${key}${END}`
 }
 
-/** The properties with the values of their secrets. Throws `BINDING` when one is missing that is not optional. */
 export function withSecrets(
   properties: Readonly<Record<string, unknown>>,
   secrets: ReadonlyMap<string, unknown>,
@@ -34,7 +32,7 @@ function secretOf(key: string, secrets: ReadonlyMap<string, unknown>, uses: read
   const value = secrets.get(key)
   const isWanted = uses.some(({ root, segments, optional }) => root === 'vault' && segments[0] === key && !optional)
   if (value !== undefined || !isWanted) return value
-  throw new AppError('BINDING', `there is no secret "${key}"; store it, or make it optional: \${?vault.${key}}`)
+  throw new AppError('BINDING', `secret "${key}" does not exist; store it, or make it optional: \${?vault.${key}}`)
 }
 
 function fill(value: unknown, secret: (key: string) => unknown): unknown {

@@ -1,4 +1,7 @@
-/** What one task hands to the state machine and to its plug calls. A class, not closures: a fleet has one per task. */
+/**
+ * What one task passes to the state machine and to its plug calls. A class, since closures would cost memory for each
+ * task of a fleet.
+ */
 import type { TaskExecutor } from './executor.ts'
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
@@ -22,7 +25,6 @@ interface TaskOwner extends TimerOwner {
   readonly prepared: Prepared
 }
 
-/** What the tasks of an engine share. */
 export interface SharedHooks {
   readonly timers: TimerQueue
   readonly ports: Ports
@@ -30,26 +32,24 @@ export interface SharedHooks {
   readonly why: boolean
   readonly detail: boolean
   readonly events: EventSubscriptions
-  /** always there when it is there at all */
+  /** constant for an engine */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
   readonly remembered: RememberedReadings
-  /** by message, or by origin where there is none: what all that comes of it is known by */
+  /** id of the root by message, or by origin without one */
   readonly roots: WeakMap<object, string>
-  /** calls that are open */
   readonly open: OpenCount
 }
 
 /**
- * Events, timers and superseded calls of a task, passed on to its engine; and what its plugs can ask. One object for
- * both: each costs its memory for every task of a fleet.
+ * Events, timers and cancelled calls of a task, passed on to its engine, and the answers for its plugs. One object for
+ * both saves memory.
  */
 export class TaskHooks implements Sink, Caller {
   readonly #owner: TaskOwner
   readonly #host: SharedHooks
-  /** made with the first call that asks whether it is wanted: most tasks never have one */
+  /** created with the first question for a signal: most tasks never have one */
   #aborts: Map<Execution, AbortController> | undefined
-  /** types that somebody wants of this very task, as bits */
   types = 0
 
   constructor(owner: TaskOwner, host: SharedHooks) {
@@ -57,20 +57,18 @@ export class TaskHooks implements Sink, Caller {
     this.#host = host
   }
 
-  /** The call of a plug is open, and the engine counts it. */
   opened(execution: Execution): void {
     execution.isOpen = true
     this.#host.open.opened()
   }
 
-  /** Nobody waits for a call any more, or it has come back. */
+  /** The call has settled, or is no longer awaited. */
   closed(execution: Execution): void {
     if (!execution.isOpen) return
     execution.isOpen = false
     this.#host.open.closed()
   }
 
-  /** The plug has answered. */
   ended(execution: Execution): void {
     this.#aborts?.delete(execution)
     this.closed(execution)
@@ -89,7 +87,7 @@ export class TaskHooks implements Sink, Caller {
     const event = this.#wants(RARE_TYPES) ? events.tell : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (told) => {
-      // who is told finds it in the history
+      // subscribers find it in the history
       event(told)
       onRare(told)
     }
@@ -112,7 +110,6 @@ export class TaskHooks implements Sink, Caller {
   }
 
   rootOf(origin: Origin, first: string): string {
-    // tasks that take one message share it
     const arrival = origin.values ?? origin
     const { roots } = this.#host
     const known = roots.get(arrival)
@@ -166,7 +163,6 @@ export class TaskHooks implements Sink, Caller {
     return (execution.seen ??= frozenRun(run)) as TaskRun
   }
 
-  /** These go on under another rule. */
   change(model: TaskModel, executions: Iterable<Execution>): void {
     for (const execution of executions) {
       const seen = this.seenBy(execution)
@@ -174,7 +170,7 @@ export class TaskHooks implements Sink, Caller {
     }
   }
 
-  /** A call that is over has an aborted signal, also when the plug asks for it only then. */
+  /** A completed call has an aborted signal, even if the plug first reads it then. */
   signalOf(execution: Execution, call: number): AbortSignal {
     const isOver = !execution.isInFlight || execution.phase !== 'called' || execution.calls !== call
     if (isOver) return AbortSignal.abort()

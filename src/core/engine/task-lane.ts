@@ -1,14 +1,14 @@
 /**
- * The lane of one task: it takes inputs one after the other and calls plugs, one at a time. It decides when a step of
- * the state machine is made; what the step does is in ../task.
+ * The lane of one task: it takes inputs one after the other and calls plugs, one at a time. It decides when the state
+ * machine steps; ../task decides what a step does.
  *
- * Not in here: what a task shows and what users ask of it (live-task.ts), which tasks hear a message (engine.ts).
+ * Elsewhere: the view of a task and commands of users (live-task.ts), the routing of messages (engine.ts).
  *
- * LANE-1 the next input is taken when nothing of the one before is to be called or is at a sensor's plug; back-off
+ * LANE-1 the next input is taken when all calls of the one before were made and none is at a sensor's plug; back-off
  *   included.
- * LANE-2 inputs are taken by time; at one time the rule's own timers first, then in the order in which they came.
- * LANE-3 calls that act do not hold the lane; each begins when those before it on the same thing are over.
- * LANE-4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
+ * LANE-2 inputs are taken by time; at one time the rule's own timers first, then in order of arrival.
+ * LANE-3 acting calls do not hold the lane; each begins when those before it on the same thing are over.
+ * LANE-4 the queue is bounded: the oldest waiting message or call is dropped, counted and logged.
  */
 import type { Plug } from '../plug/plug.ts'
 import { NO_ANSWER } from '../plug/result.ts'
@@ -41,36 +41,29 @@ import type { TimerOwner } from './timer-table.ts'
 import { isData, isFinal, keptPlaces } from './lane-inputs.ts'
 import { makeRoom } from './make-room.ts'
 
-/** What a lane needs of its engine. */
 export interface LaneHost {
-  /** takes its turn after what is running now */
   enqueue(work: (now: number) => void): void
   readonly open: OpenCount
   readonly timers: TimerQueue
-  /** runs something after that many ms of the engine's clock */
   delay(ms: number, work: () => void): void
-  /** ms by which answers of a node's plug are held back, in a simulation */
+  /** ms by which a simulation delays answers of a node's plug */
   readonly latency: ((execution: Execution) => number) | undefined
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
   readonly counts: Counting
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** plugs that did not answer at once */
+  /** plugs that have answered asynchronously before */
   readonly later: WeakSet<Plug>
   readonly kept: KeptMessages
-  /** inputs that wait, in all tasks */
   readonly waiting: { count: number; maxLag: number }
 }
 
-/** The task that a lane belongs to. */
 export interface LaneOwner extends JournaledTask, TimerOwner {
-  /** Whether this is still its lane: a task that began anew has another. */
+  /** Whether this is still its lane: a restarted task has another. */
   isCurrent(lane: TaskLane): boolean
-  /** A mistake of the engine's own. */
+  /** Reports an internal error. */
   mistake(error: unknown): void
-  /** As that of its executor. */
   serve(mayFail: boolean): void
-  /** After anything that was taken. */
   after(): void
 }
 
@@ -82,9 +75,9 @@ export class TaskLane implements TaskRun {
   at: number
   readonly #owner: LaneOwner
   readonly #host: LaneHost
-  /** a timer of the rule's own came while the lane was held */
+  /** a timer of the rule came while the lane was held */
   #hasDue = false
-  /** made when an input waits of which calls may begin ahead */
+  /** created when an input waits whose calls may begin ahead */
   #ahead: AheadCalls | undefined
 
   constructor(owner: LaneOwner, host: LaneHost, parts: Pick<TaskLane, 'model' | 'state' | 'sink'>, now: number) {
@@ -113,7 +106,6 @@ export class TaskLane implements TaskRun {
     this.#owner.after()
   }
 
-  /** Takes an input when its turn comes. */
   arrive(now: number, input: LaneInput): void {
     if (this.state.isFree && this.state.readings === null) {
       this.#begins(0)
@@ -129,7 +121,6 @@ export class TaskLane implements TaskRun {
     }
   }
 
-  /** Messages that came together and are one invocation. */
   arriveData(now: number, messages: readonly Message[], sent: Sent | undefined): void {
     if (this.state.status !== 'running') return
     const isNoted = noteArrival(this, now, messages, sent)
@@ -137,11 +128,11 @@ export class TaskLane implements TaskRun {
     if (!isNoted || !this.#hold(now, input)) this.arrive(now, input)
   }
 
-  /** Whether an input has to wait to be put in order. */
+  /** Holds an input that has to wait for earlier readings. False: it need not. */
   #hold(now: number, input: DataInput): boolean {
     const { readings } = this.state
     if (readings === null || this.model.settings.reorderMs === 0) return false
-    // What runs nothing is remembered in its turn, too.
+    // Messages without a sensor are remembered in order, too.
     const time = placeOfData(this, input.messages, now)
     if (readings.isBehind(time)) return false
     if (!isHeldAlready(this, input.messages)) {
@@ -153,7 +144,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Readings whose time has come take their turn; the next ask for theirs. */
+  /** Releases due readings, and sets the timer of the next. */
   #releaseBy(now: number): void {
     const { readings } = this.state
     if (readings === null) return
@@ -164,7 +155,6 @@ export class TaskLane implements TaskRun {
     else this.#work(now)
   }
 
-  /** Readings that were measured before what is taken next. */
   #enterFirst(clock: number, list: readonly WaitingReading[]): void {
     const { state } = this
     const others = state.waiting
@@ -184,7 +174,7 @@ export class TaskLane implements TaskRun {
   fire(kind: TimerKind, key: number, now: number): void {
     if (kind === 'release') return this.#releaseBy(now)
     if (kind === 'tick' || kind === 'ownTick') {
-      // What was measured before it is taken before it.
+      // Readings from before the tick go first.
       for (const held of this.state.readings?.reordering.before(now - this.model.settings.reorderMs) ?? []) {
         this.#enter(now, held)
       }
@@ -194,7 +184,7 @@ export class TaskLane implements TaskRun {
     if (this.state.isFree) this.#work(now)
   }
 
-  /** What is due until now, before an input that came together with the one before. */
+  /** Takes what is due until now, before an input that came together with the one before. */
   takeDue(now: number): void {
     if (!this.state.isFree) return
     this.#hasDue = true
@@ -219,7 +209,6 @@ export class TaskLane implements TaskRun {
     this.#owner.after()
   }
 
-  /** As that of the task. A timer that is put off asks again when its time comes. */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
     let hasMoved = false
     for (const execution of this.state.open) {
@@ -231,7 +220,7 @@ export class TaskLane implements TaskRun {
     return hasMoved
   }
 
-  /** Takes another rule. Calls of what it does not touch stay open; the rest of what is at work is given up. */
+  /** Continues under another rule. Calls of untouched nodes stay open; the rest is cancelled. */
   change(now: number, { model, state: saved, kept, dropped }: CarriedOver): void {
     const before = this.state
     const open = new Map<number, Execution>()
@@ -257,14 +246,13 @@ export class TaskLane implements TaskRun {
     this.#hasDue = !this.state.isFree
   }
 
-  /** What follows at once from a change. */
   goOnUnder(now: number, carried: CarriedOver): void {
     this.#work(now, () => goOnUnder(this, carried))
   }
 
   /**
-   * A call that began elsewhere goes on here. `given`: what its plug gave; undefined: that is not called yet. `now`: of the
-   * input at hand; `at`: of the clock.
+   * Continues a call that began in the executor. `given`: the result of its plug; undefined: not called yet. `now`:
+   * time of the input; `at`: of the clock.
    */
   goOnWith(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.now = now
@@ -272,7 +260,6 @@ export class TaskLane implements TaskRun {
     this.#work(at, () => (given === undefined ? this.#begin(execution) : this.#given(execution, given)))
   }
 
-  /** What came back for the call of that number; nothing, when nobody waits for it any more. */
   settle(id: number, call: number, reply: Reply): void {
     this.#host.enqueue((now) => {
       const execution = this.execution(id)
@@ -280,31 +267,27 @@ export class TaskLane implements TaskRun {
     })
   }
 
-  /** What is in flight under that number. */
   execution(id: number): Execution | undefined {
     for (const execution of this.state.open) if (execution.id === id) return execution
     return undefined
   }
 
-  /** Nothing of it is wanted any more: calls are given up. */
   abandon(): void {
     this.forgetWaiting()
     for (const execution of this.state.open) this.sink.cancelled(execution)
   }
 
-  /** Nobody waits for the calls that are open; what they give is taken all the same. */
   giveUp(): void {
     for (const execution of this.state.open) this.sink.closed(execution)
     this.#ahead?.giveUp()
   }
 
-  /** What waits is not counted among what waits in the engine any more. */
+  /** Stops counting waiting messages in the engine's total. */
   forgetWaiting(): void {
     this.#host.waiting.count -= this.state.waiting.filter(isData).length + this.#held
     this.#ahead?.dropAll()
   }
 
-  /** readings that wait to be put in order */
   get #held(): number {
     return this.state.readings?.reordering.list.length ?? 0
   }
@@ -325,7 +308,7 @@ export class TaskLane implements TaskRun {
     this.#work(now, () => this.#settle(execution, reply, now))
   }
 
-  /** Calls what is to be called, and takes what waits, until the lane is held or nothing is left. */
+  /** Makes all calls and takes inputs until the lane is held or nothing is left. */
   #goOn(clock: number): void {
     do {
       this.#callAll()
@@ -334,7 +317,7 @@ export class TaskLane implements TaskRun {
     } while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
   }
 
-  /** The next of what waits: an input, or a timer that was due before it. */
+  /** Takes the next input, or a timer that was due before it. */
   #takeNext(clock: number): boolean {
     const { state } = this
     if (isOver(this)) {
@@ -358,7 +341,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Takes the timers that come before an input, or before the clock. False: none does. */
+  /** Takes timers that come before an input, or before the clock. False without one. */
   #takeTimers(head: WaitingInput | undefined, clock: number): boolean {
     const until = head?.time ?? clock
     const { readings } = this.state
@@ -367,7 +350,7 @@ export class TaskLane implements TaskRun {
     if (due === Number.POSITIVE_INFINITY) return false
     let acts = due
     if (readings !== null) {
-      // The clock lets it act, and those that are due before it; or an input of a later time takes it first.
+      // The clock lets it and earlier ones act; or an input of a later time takes it first.
       acts = earliestAct(this)
       const own = head && ownTime(this, head.time, head.input)
       if (own !== undefined && !readings.isBehind(own)) {
@@ -386,12 +369,11 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Nothing of the last input is left: those that follow are taken elsewhere. */
+  /** Completes the last input; the next ones are taken by the executor. */
   rest(): void {
     this.#begins(0)
   }
 
-  /** The input at hand is another one. */
   #begins(number: number): void {
     const { state } = this
     if (state.current !== 0) this.#ahead?.drop(state.current)
@@ -407,7 +389,7 @@ export class TaskLane implements TaskRun {
     else this.#call(execution)
   }
 
-  /** Whether a call that acts may have to wait for others, or needs its properties before it is known what it touches. */
+  /** Whether an acting call may have to queue, or needs its properties to determine what it touches. */
   #mustTakePlace({ node, touches }: Execution): boolean {
     if (touches !== null) return false
     const isAlone = this.state.effectQueues.size === 0
@@ -423,11 +405,11 @@ export class TaskLane implements TaskRun {
   #call(execution: Execution): void {
     const early = this.#early(execution)
     if (early !== undefined) return this.#useEarly(execution, early)
-    // Without an answer: it comes through `settle`.
+    // Without a call, the answer comes through `settle`.
     this.#given(execution, this.#mayCall(execution) ? callPlug(this, execution, this.sink) : undefined)
   }
 
-  /** The first call of a root sensor may have begun before its turn. */
+  /** The first call of a root sensor may have begun ahead. */
   #early({ node, via, attempt, calls, items }: Execution): AheadCall | undefined {
     if (this.#ahead === undefined || node.kind === 'actuator' || via !== null) return undefined
     return attempt === 0 && calls === 1 && items === null ? this.#ahead.take(this.state.current, node.label) : undefined
@@ -437,19 +419,18 @@ export class TaskLane implements TaskRun {
     this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
     if (outcome !== undefined) return this.#given(execution, outcome)
-    // Its answer comes when it is durable, where that matters.
+    // With a journal, its answer comes when it is durable.
     this.#await(execution, this.#host.journal === undefined ? Promise.resolve(given) : undefined, 0, beganAt)
   }
 
   #callAhead(clock: number): void {
     const { journal } = this.#host
-    // Who plays a log again has the answers.
+    // A replay has the answers.
     if (journal?.mayCall !== undefined || !this.model.graph.sensors.some(({ call }) => call.ahead !== undefined)) return
     this.#ahead ??= new AheadCalls(this.model, this.#host, this.#owner)
     this.#ahead.begin(this.state.waiting, clock)
   }
 
-  /** What a call that began before its turn gave: for the input of that number, to that sensor. */
   settleAhead(number: number, label: string, outcome: Outcome): void {
     this.#host.enqueue((now) => {
       const { state } = this
@@ -460,7 +441,7 @@ export class TaskLane implements TaskRun {
       }
       const node = this.model.graph.byLabel.get(label)
       const execution = node?.kind === 'sensor' ? state.work?.sensors[node.slot]?.running : undefined
-      // One that took too long was the first attempt: a later one has an answer of its own.
+      // A call ahead was the first attempt; later ones have answers of their own.
       const isAsked = execution?.phase === 'called' && execution.via === null && execution.attempt === 0
       if (isAsked) this.#replied(execution, outcome, now)
     })
@@ -479,9 +460,8 @@ export class TaskLane implements TaskRun {
     }
   }
 
-  /** Makes the properties of a call that acts; then it takes its place. */
   #render(execution: Execution): void {
-    // What takes no answer of the outside is made also where a log is played again: no answer of it is there.
+    // A replay has no recorded answer for properties that need nothing from outside.
     const mayRender = !renderingAsks(this, execution, this.sink) || this.#mayCall(execution)
     const rendered = mayRender ? renderCall(this, execution, this.sink) : undefined
     if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
@@ -490,7 +470,7 @@ export class TaskLane implements TaskRun {
     this.#await(execution, rendered, 0)
   }
 
-  /** A call that is under way, and did not come to its end at once, has its place from now on. */
+  /** Queues a call that did not end at once. */
   #takePlace(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
     const own = [`node:${execution.node.label}`]
@@ -535,7 +515,6 @@ export class TaskLane implements TaskRun {
     })
   }
 
-  /** The reply of a call that was open; one that is over has nothing to say any more. */
   #cameBack(execution: Execution, call: number, reply: Reply, latency: number): void {
     const { journal, enqueue, delay } = this.#host
     const take = (now: number): void => {
@@ -550,7 +529,7 @@ export class TaskLane implements TaskRun {
     }
   }
 
-  /** `now`: of the input at hand when the reply came at once, else of the clock. */
+  /** `now`: time of the input for a synchronous reply, else of the clock. */
   #settle(execution: Execution, reply: Reply, now: number): void {
     this.sink.ended(execution)
     if (!reply.ok) step(this, now, { kind: 'error', execution, message: reply.error }, this.at)
@@ -574,7 +553,7 @@ export class TaskLane implements TaskRun {
     this.#callAhead(now)
   }
 
-  /** Counts what is dropped, and says so the first time and then ever more rarely. */
+  /** Counts a drop, and logs the first, tenth, hundredth and so on. */
   #dropped(why: string): void {
     const { state } = this
     state.dropped++

@@ -1,4 +1,4 @@
-/** What a task shows of itself: its record, and each node's states and data. */
+/** The view of a task: its record, and each node's states and data. */
 import { nodesBehind } from '../graph/behind.ts'
 import { UNKNOWN, type GraphNode, type ObservableNode } from '../graph/graph.ts'
 import { posterior } from '../graph/posterior.ts'
@@ -17,7 +17,6 @@ interface Shown {
   readonly error: string | undefined
 }
 
-/** `state` is undefined for a task that never ran. */
 export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
   const { name, settings, template, warnings, resource } = task.prepared
   return {
@@ -50,7 +49,6 @@ function waitingOf(state: TaskState): Pick<TaskInfo, 'waiting'> {
   return { waiting: { inputs: state.waiting.length, effects, ...(!state.isFree && { since: state.time }) } }
 }
 
-/** A node as it stands; without a state nothing is observed yet. */
 export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeView {
   if (node.kind === 'actuator') {
     const actuator = state && actuatorState(state, node)
@@ -82,7 +80,7 @@ export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeVi
   }
 }
 
-/** A gate is when a sensor behind it is. */
+/** A gate counts as observed when a sensor behind it is. */
 function isObserved(node: ObservableNode, state: NodeStates | undefined): boolean {
   const isKnown = ({ index }: ObservableNode): boolean => (state?.observed[index]?.state ?? UNKNOWN) !== UNKNOWN
   if (isKnown(node)) return true

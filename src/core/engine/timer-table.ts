@@ -1,23 +1,23 @@
 /**
  * The timers of all owners as columns of numbers: a heap that finds the earliest, a hash that finds a thing, a chain
- * that finds all of one owner. Objects would cost some 300 bytes a timer, this costs about 60, and a fleet has millions.
+ * that finds all of one owner. Objects would cost some 300 bytes a timer, this costs about 60, and a fleet has
+ * millions.
  *
- * TIMER-1 one row per thing (owner, kind, key), however often it is asked for.
+ * TIMER-1 one row per thing (owner, kind, key), however often it is requested.
  * TIMER-2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
  * TIMER-3 `#heap` is a permutation of all rows: those in use first, in heap order, then the free ones.
  *
- * The heap has four children a node and the times of its nodes side by side, so that a step down reads one line of the
- * processor's cache. What fires keeps its row until it has fired: a clock that asks for its next tick moves it once.
+ * The heap has four children a node and the times of its nodes side by side, so that a step down reads one cache line.
+ * A firing timer keeps its row until it has fired: a clock that requests its next tick moves it once.
  */
 import type { TimerKind } from '../task/input.ts'
 
-/** Whoever asked for the timer. */
 export interface TimerOwner {
   /** order among tasks, a different one for each */
   readonly order: number
-  /** belongs to the table: the owner's first row, or NO_TIMER */
+  /** owned by the table: the owner's first row, or NO_TIMER */
   firstTimer: number
-  /** when the thing is really due: now or earlier, later (asked again), or Infinity (forgotten) */
+  /** due time of the thing: now or earlier, later (requested again), or Infinity (forgotten) */
   dueAt(kind: TimerKind, key: number): number
   fire(kind: TimerKind, key: number, now: number): void
 }
@@ -26,7 +26,6 @@ export interface Timer {
   readonly owner: TimerOwner
   readonly kind: TimerKind
   readonly key: number
-  /** order among timers of one kind that are due together */
   readonly place: number
   readonly at: number
 }
@@ -37,13 +36,12 @@ export const NO_TIMER = -1
 const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick', 'release'] as const satisfies readonly TimerKind[]
 const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4, release: 5 }
 const FIRST_CAPACITY = 16
-/** children of a node of the heap */
 const ARITY = 4
-/** Small tables double; large ones grow by half, since what is not used is paid for. */
+/** Small tables double; large ones grow by half, to waste less. */
 const LARGE = 4096
 
 export class TimerTable {
-  /** when the earliest is due, Infinity without any: a cell, which is read without a call or a box */
+  /** when the earliest is due, Infinity without one: a cell, which is read without a call or a box */
   readonly earliest = new Float64Array([Number.POSITIVE_INFINITY])
   #size = 0
   #capacity = 0
@@ -51,15 +49,12 @@ export class TimerTable {
   #key = new Float64Array(0)
   #place = new Float64Array(0)
   #rank = new Uint8Array(0)
-  /** chain of the rows of one owner */
   #next = new Int32Array(0)
   #previous = new Int32Array(0)
   #heap = new Int32Array(0)
-  /** when, in the order of the heap */
   #at = new Float64Array(0)
-  /** where in the heap a row stands */
   #position = new Int32Array(0)
-  /** what was taken and may be asked for again */
+  /** the row that was taken and may be set again */
   #taken = NO_TIMER
   /** rows by hash, plus one; 0 is empty. A power of two, at most three quarters full */
   #buckets = new Int32Array(0)
@@ -68,7 +63,7 @@ export class TimerTable {
     return this.#size
   }
 
-  /** Adds the timer, or brings it forward; one that is set to the same or an earlier time stays. */
+  /** Adds the timer, or brings it forward; the same or a later time changes nothing. */
   set(owner: TimerOwner, kind: TimerKind, key: number, at: number, place: number): void {
     const rank = RANK[kind]
     const known = this.#find(owner, rank, key)
@@ -94,24 +89,21 @@ export class TimerTable {
     this.#up(this.#size++, row, at)
   }
 
-  /** The earliest. */
   peek(): Timer | undefined {
     return this.#size === 0 ? undefined : this.#timer(num(this.#heap, 0))
   }
 
-  /** The earliest, which is out from now on unless it is set again before `release`. */
+  /** The earliest; it is removed by `release` unless it is set again. */
   take(): Timer | undefined {
     if (this.#size === 0) return undefined
     this.#taken = num(this.#heap, 0)
     return this.#timer(this.#taken)
   }
 
-  /** What was taken and not set again leaves. */
   release(): void {
     if (this.#taken !== NO_TIMER) this.#remove(this.#taken)
   }
 
-  /** Takes out all that the owner asked for. */
   forget(owner: TimerOwner): void {
     while (owner.firstTimer !== NO_TIMER) this.#remove(owner.firstTimer)
   }
@@ -123,7 +115,7 @@ export class TimerTable {
   }
 
   #timer(row: number): Timer {
-    const kind = KINDS[num(this.#rank, row)] as TimerKind // ranks are places in KINDS
+    const kind = KINDS[num(this.#rank, row)] as TimerKind // ranks are indexes of KINDS
     return {
       owner: this.#ownerOf(row),
       kind,
@@ -154,13 +146,12 @@ export class TimerTable {
     if (last !== row) this.#move(hole, last, lastAt)
   }
 
-  /** Whether the row that is wanted at `at` comes before the one at a position of the heap. */
+  /** Whether a row at `at` comes before the one at a position of the heap. */
   #isBefore(at: number, row: number, position: number): boolean {
     const difference = at - num(this.#at, position)
     return difference === 0 ? this.#isFirst(row, num(this.#heap, position)) : difference < 0
   }
 
-  /** Among rows of one time. */
   #isFirst(a: number, b: number): boolean {
     const order = this.#ownerOf(a).order - this.#ownerOf(b).order
     if (order !== 0) return order < 0
@@ -229,7 +220,7 @@ export class TimerTable {
     this.#buckets[bucket] = row + 1
   }
 
-  /** Rows behind it move up, so that no mark is needed where one was. */
+  /** Rows behind it move up, so that no tombstone is needed. */
   #leave(row: number): void {
     const mask = this.#buckets.length - 1
     let hole = this.#homeOf(row)
@@ -273,7 +264,6 @@ function parentOf(position: number): number {
 
 type Column = Float64Array | Int32Array | Uint8Array
 
-/** An element that exists, which the compiler cannot know. */
 function num(column: Column, index: number): number {
   return column[index] as number // every index comes from the table itself
 }

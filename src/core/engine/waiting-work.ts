@@ -1,17 +1,14 @@
-/** Work that came to an engine while it was at work, first come first served. */
+/** Work that arrived at an engine while it was busy, first in, first out. */
 import { AppError } from '#kernel'
-import type { EndOfInput } from './end-of-input.ts'
 
-/** A piece of work that takes its turn; it is told the time at which it does. */
+/** A piece of work; `now`: the time of its turn. */
 export type Work = (now: number) => void
 
 const MAX_WAITING = 100_000
 const COMPACT_AFTER = 10_000
 
-/** Work that arrived while other work was under way, first come first served. */
 export class WaitingWork {
   readonly #list: Work[] = []
-  /** how many of the list were taken already */
   #taken = 0
   readonly #end: EndOfInput
 
@@ -35,7 +32,7 @@ export class WaitingWork {
     this.#end.hasWork = true
   }
 
-  /** Counts on instead of shifting: shifting a long queue takes time for each that waits. */
+  /** Advances an index, since shifting a long queue is linear. */
   next(): Work | undefined {
     const next = this.#list[this.#taken++]
     if (next === undefined || this.#taken >= COMPACT_AFTER) {
@@ -44,4 +41,8 @@ export class WaitingWork {
     }
     return next
   }
+}
+
+export interface EndOfInput {
+  hasWork: boolean
 }

@@ -1,4 +1,4 @@
-/** The variables that a rule reads, declared or not. */
+/** The variables of a rule, declared or not. */
 import { isPlainObject, refuse } from '#kernel'
 import { findBindings } from '../language/placeholders/find-bindings.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
@@ -6,7 +6,7 @@ import { readDocument } from './check/read-document.ts'
 import { Report } from './check/report.ts'
 import { variableOf } from './instantiate.ts'
 
-/** A declaration as it stands in the rule, or as it could: of a resource role, or of a value of any type. */
+/** A declaration of the rule, or a possible one: of a resource role, or of a value of any type. */
 export interface FoundVariable {
   readonly name: string
   readonly type: string
@@ -15,8 +15,8 @@ export interface FoundVariable {
 }
 
 /**
- * Those of a graph in either form, by name: its own declarations first, then `$name` of a node's resource, then
- * `${variables.name}` of a property. Throws `VALIDATION` for what is no graph.
+ * The variables of a graph in either form, by name: its own declarations first, then `$name` of a node's resource, then
+ * `${variables.name}` of a property. Throws `VALIDATION` for an invalid graph.
  */
 export function findVariables(input: unknown): readonly FoundVariable[] {
   const report = new Report()

@@ -1,4 +1,4 @@
-/** A task out of a template and what a request brings. */
+/** Creates a task from a template and a request. */
 import { AppError, at, type Issue } from '#kernel'
 import { parseResource } from '../language/placeholders/resource.ts'
 import { Report } from './check/report.ts'
@@ -7,20 +7,22 @@ import type { Rule, RuleGraph, TaskSettings, Template } from './rule.ts'
 import { mergeSettings } from './settings.ts'
 import { reportMissingVariable, resolveVariables } from './variables.ts'
 
-/** A task to be, made of a template or rule and a request. */
 export interface Instance {
-  /** the graph with the overrides applied, and `task` with the merged settings; `task.nodes` is used up */
+  /** the graph with the overrides applied, and `task` with the merged settings, without `task.nodes` */
   rule: Rule
   /** all variables by name, in their declared types; the same as `rule.task.variables` */
   variables: Record<string, unknown>
-  /** problems of the request; paths point into it, or to `/taskDefaults` of the template. Errors among them mean that the task cannot start */
+  /**
+   * problems of the request; paths refer to it, or to `/taskDefaults` of the template. With an ERROR the task cannot
+   * start
+   */
   issues: Issue[]
 }
 
 /**
- * Makes a task of a template. What counts more comes later: the template's node properties,
- * `taskDefaults` for settings, the settings of `request`, its `nodes`. A rule stands for a template whose defaults
- * are its `task`. Neither argument is changed, and the result has still to be validated as a rule. Never throws.
+ * Creates a task from a template. Later values win: the template's node properties,
+ * `taskDefaults` for settings, the settings of `request`, its `nodes`. A rule counts as a template whose defaults are
+ * its `task`. Neither argument is changed, and the result still needs validation as a rule. Never throws.
  */
 export function instantiate(source: Template | Rule, request: TaskSettings = {}): Instance {
   const report = new Report()
@@ -52,13 +54,13 @@ function graphOf(source: RuleGraph): RuleGraph {
   return graph
 }
 
-/** The body of a request may still carry the name of its template and its version, which are no settings. */
+/** The body of a request may have the name and version of its template, which are not settings. */
 function withoutTemplateName(settings: TaskSettings & { template?: string; templateVersion?: number }): TaskSettings {
   const { template: _template, templateVersion: _version, ...rest } = settings
   return rest
 }
 
-/** `$name` as a resource needs a value now: a task cannot start without it. */
+/** `$name` as a resource needs a value before the start. */
 function checkResourceVariables(graph: RuleGraph, variables: Readonly<Record<string, unknown>>, report: Report): void {
   const missing = new Set<string>()
   for (const { resource } of [...(graph.sensors ?? []), ...(graph.actuators ?? [])]) {
@@ -69,13 +71,12 @@ function checkResourceVariables(graph: RuleGraph, variables: Readonly<Record<str
   for (const name of missing) reportMissingVariable(name, at('/variables', name), report)
 }
 
-/** The name in `$name`; undefined for any other resource. */
 export function variableOf(resource: string): string | undefined {
   try {
     const spec = parseResource(resource)
     return spec.kind === 'variable' ? spec.name : undefined
   } catch (error) {
-    // a resource that cannot be read is reported when the rule is validated
+    // an invalid resource is reported by the validation of the rule
     if (error instanceof AppError) return undefined
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Per-node overrides: a later list over an earlier one, and a list over a rule.
- * Documents are changed through immer, so neither a template nor a list is ever touched.
+ * Per-node overrides: a later list over an earlier one, and a list over a rule. Documents are changed through immer, so
+ * that templates and lists stay unchanged.
  */
 import { Immer, type Draft } from 'immer'
 import { at, FORBIDDEN_KEYS, ownValue, shown, stepsOf } from '#kernel'
@@ -8,12 +8,12 @@ import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'
 
-/** Freezing would reach into parts that the result shares with the caller's template. */
+/** Freezing would affect parts that the result shares with the caller's template. */
 const documents = new Immer({ autoFreeze: false })
 
 type NodeFields = NodeOverride['properties']
 
-/** Override fields that only sensors have, and the field of the sensor that each sets. */
+/** Override fields of sensors only, and the field of the sensor that each sets. */
 const SENSOR_FIELDS = {
   cost: 'sequence',
   evictionTime: 'evictionTime',
@@ -25,14 +25,16 @@ const SENSOR_FIELDS = {
   dataTrigger: 'dataTrigger',
 } as const
 
-/** `later` over `earlier`, by node, then by field, then by property name; actuators by label. Neither list is changed. */
+/**
+ * `later` over `earlier`, by node, then by field, then by property name; actuators by label. Neither list is changed.
+ */
 export function mergeOverrides(earlier: readonly NodeOverride[], later: readonly NodeOverride[]): NodeOverride[] {
   const merged = new Map<string, NodeFields>()
   for (const { name, properties } of [...earlier, ...later]) merged.set(name, mergeFields(merged.get(name), properties))
   return [...merged].map(([name, properties]) => ({ name, properties }))
 }
 
-/** Properties of an override as one record; of a key given twice the last counts. Keys that reach prototypes are left out. */
+/** Properties of an override as one record; the last value of a repeated key wins. Keys of prototypes are omitted. */
 export function requiredProperties(override: PlugOverride): Record<string, unknown> {
   const record = emptyRecord()
   for (const item of itemsOf(override)) {
@@ -43,7 +45,7 @@ export function requiredProperties(override: PlugOverride): Record<string, unkno
 
 /**
  * The rule with the overrides applied in order. An actuator is addressed by its own label as `name`, or through the
- * node that fires it with `actions`. Overrides that fit nothing are reported below `path`.
+ * node that fires it with `actions`. Overrides without a target are reported below `path`.
  */
 export function applyOverrides(
   graph: RuleGraph,
@@ -64,7 +66,7 @@ export function applyOverrides(
       if (target === undefined && override.name === '') return
       if (target === undefined) {
         const hint = report.instead(override.name, nodes.keys(), 'nodes')
-        report.error('OVERRIDE', at(place, 'name'), `there is no node ${shown(override.name)} to override`, hint)
+        report.error('OVERRIDE', at(place, 'name'), `unknown node ${shown(override.name)}`, hint)
         return
       }
       const fields = at(place, 'properties')
@@ -78,8 +80,8 @@ export function applyOverrides(
 }
 
 /**
- * Where among the overrides the value comes from that stands at `pointer` in the rule with them applied, as a pointer
- * below `path`; undefined: it stands in `graph` itself.
+ * The override that set the value at `pointer` in the resulting rule, as a pointer below `path`; undefined: the value
+ * is from `graph` itself.
  */
 export function overriddenAt(
   graph: RuleGraph,
@@ -92,7 +94,6 @@ export function overriddenAt(
   const node = graph[list]?.[Number(place)]
   if (node === undefined) return undefined
   const actuators = new Set(graph.actuators?.map(({ label }) => label))
-  // what was applied last counts
   for (const [i, { name, properties }] of [...overrides.entries()].toReversed()) {
     const fields = at(path, i, 'properties')
     const fires =
@@ -184,7 +185,7 @@ function applyPlug(override: PlugOverride, node: Draft<PlugNode>, path: string, 
   node.properties = { ...node.properties, ...requiredProperties(override) }
 }
 
-/** The actuator (or sensor) that `action` means among those that `source` fires. */
+/** The actuator (or sensor) of `action` fired by `source`. */
 function findAction(
   source: string,
   action: PlugOverride,

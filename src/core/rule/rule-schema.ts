@@ -1,8 +1,8 @@
 /**
- * The shapes of rules, templates and task settings as JSON Schema. One source: the checker walks these very schemas, and
- * a host publishes them. Fields beyond those listed are let through; the checker warns. Two keywords are our own:
- * `x-check`, more is checked of the value than JSON Schema can say, and `x-issue`, the type of the issue of a value that
- * does not fit, where it is not TYPE.
+ * The shapes of rules, templates and task settings as JSON Schema. The single source: the checker walks these schemas,
+ * and a host publishes them. Unlisted fields are accepted; the checker warns. Two keywords are extensions:
+ * `x-check`, a check beyond JSON Schema, and `x-issue`, the type of the issue of a value that does not fit, if it is
+ * not TYPE.
  */
 import { Type } from 'typebox'
 import { DURATION_PATTERN } from '#kernel'
@@ -11,7 +11,7 @@ import { DOWNTIME_POLICIES } from '../plug/downtime.ts'
 const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
 const CHECKED = { 'x-check': true } as const
 const MAX_DURATION = { maxLength: 100, description: 'duration such as PT50S' }
-/** It has a digit that is not 0. */
+/** Requires a digit other than 0. */
 const LONGER_THAN_NOTHING = `(?=.*[1-9])${DURATION_PATTERN}`
 const Duration = Type.String({ pattern: LONGER_THAN_NOTHING, ...MAX_DURATION })
 const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'properties of the plug by name' })
@@ -125,7 +125,6 @@ const PlugOverrideSchema = Type.Object(
   { title: 'plug override' },
 )
 
-/** One entry of `nodes`. */
 export const NodeOverrideSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, description: 'label of a node', 'x-issue': 'OVERRIDE', ...CHECKED }),
@@ -149,10 +148,10 @@ export const NodeOverrideSchema = Type.Object(
   { title: 'node override' },
 )
 
-/** Longest time between two ticks: one year, in ms. */
+/** Limit of the time between two ticks: one year, in ms. */
 export const MAX_FREQUENCY = 31_536_000_000
 
-/** Longest time that a value of a message stays in reach: one year, in ms. */
+/** Limit of the time that a value of a message stays available: one year, in ms. */
 const MAX_STREAM_VALIDITY = 31_536_000_000
 
 const settings = {
@@ -210,10 +209,8 @@ const settings = {
   nodes: Type.Optional(Type.Array(NodeOverrideSchema)),
 }
 
-/** The `task` object of a rule, and `taskDefaults` of a template. */
 export const TaskSettingsSchema = Type.Object(settings, { title: 'task settings' })
 
-/** The body that makes a task from a template. */
 export const TaskFromTemplateSchema = Type.Object(
   {
     template: Type.String({ minLength: 1, ...CHECKED }),
@@ -242,7 +239,6 @@ const VariableDeclarationSchema = Type.Object(
   { title: 'variable' },
 )
 
-/** A rule with its task settings. */
 export const RuleSchema = Type.Object(
   {
     ...graph,
@@ -257,7 +253,6 @@ export const RuleSchema = Type.Object(
   { title: 'rule' },
 )
 
-/** A stored rule with a name. */
 export const TemplateSchema = Type.Object(
   {
     name: Type.String({ minLength: 1 }),

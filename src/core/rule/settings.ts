@@ -1,9 +1,8 @@
-/** Task settings with their defaults, and those of a request over those of a template. */
+/** Task settings with their defaults, and settings of a request over those of a template. */
 import { durationMs, type JsonObject } from '#kernel'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { DstPolicy, Rule, TaskSettings, TaskType, Template } from './rule.ts'
 
-/** Task settings with every default filled in. */
 export interface NormalSettings {
   readonly name: string
   readonly start: boolean
@@ -17,42 +16,37 @@ export interface NormalSettings {
   /** ms between ticks; only of a periodic task */
   readonly frequency: number | undefined
   readonly pollingFixedRate: boolean
-  /** only of a scheduled task, which has either this or `rrule` */
   readonly cron: string | undefined
   readonly rrule: string | undefined
   readonly timeZone: string
   readonly misfire: 'skip' | 'once' | 'all'
-  /** ms; undefined: a missed tick is never too old */
   readonly maxLatenessMs: number | undefined
-  /** how many missed ticks run at most */
   readonly maxMissed: number
   readonly overlap: 'skip' | 'queue' | 'cancelPrevious'
-  /** ms that a value of a message stays in reach; undefined: as long as the engine says */
+  /** ms for which a value of a message stays available; undefined: the engine's default */
   readonly streamValidity: number | undefined
   readonly whenBusy: 'queue' | 'latest' | 'skip'
-  /** what becomes of a reading that is older than what its sensor has taken */
   readonly late: 'drop' | 'take'
-  /** ms that readings wait to be put in order; 0: they do not */
+  /** ms that readings wait to be put in order; 0: none */
   readonly reorderMs: number
   readonly time: 'event' | 'arrival'
   readonly duplicates: 'drop' | 'take'
-  /** undefined: as each plug says */
+  /** undefined: as each plug declares */
   readonly downtime: DowntimePolicy | undefined
-  /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
+  /** absent fields depend on the expression: one that runs every hour also runs in a repeated hour */
   readonly dst: DstPolicy
   readonly tags: JsonObject
 }
 
-/** What tasks of one template share, when nothing else of theirs differs. */
+/** What tasks of one template share, if they have no other differences. */
 export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 
-/** Defaults that an engine may have of its own. */
 export type SettingDefaults = Partial<Pick<NormalSettings, 'duplicates'>>
 
 /**
  * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
- * left out. Without a type the clock that is given decides, and without a clock the task is `reactive`.
- * Throws `VALIDATION` when `maxLateness` or `reorder` is not a duration; for everything else, give it checked settings.
+ * omitted. Without a type the clock decides, and without a clock the task is `reactive`. Throws `VALIDATION` when
+ * `maxLateness` or `reorder` is not a duration; everything else must have been checked.
  */
 export function normalizeSettings(
   settings: TaskSettings,
@@ -97,7 +91,7 @@ function lateOf(late: TaskSettings['late'] = 'drop'): Pick<NormalSettings, 'late
 
 const CLOCK_FIELDS = ['frequency', 'pollingInterval', 'cron', 'rrule'] as const
 
-/** The settings that a rule brings along: of a template, its defaults. */
+/** The settings in a rule; of a template, its defaults. */
 export function settingsOf(rule: Rule | Template): TaskSettings {
   return ('name' in rule ? rule.taskDefaults : rule.task) ?? {}
 }
@@ -111,7 +105,7 @@ export function mergeSettings(defaults: TaskSettings, request: TaskSettings): Ta
   const hasClock = CLOCK_FIELDS.some((field) => request[field] !== undefined)
   const changesType = request.type !== undefined && request.type !== defaults.type
   if (hasClock || changesType) for (const field of CLOCK_FIELDS) delete merged[field]
-  // a type of the defaults that cannot read the request's clock would only make that clock useless
+  // a default type that cannot read the request's clock would disable that clock
   if (hasClock && request.type === undefined && typeOfClock(request) !== defaults.type) delete merged.type
   Object.assign(merged, request)
   if (defaults.tags && request.tags) merged.tags = { ...defaults.tags, ...request.tags }

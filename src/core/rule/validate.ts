@@ -1,4 +1,4 @@
-/** The checks of rules, templates and requests for tasks, put together. */
+/** The complete checks of rules, templates and requests for tasks. */
 import { at, isPlainObject, type Issue } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
@@ -33,11 +33,10 @@ import type {
 } from './rule.ts'
 import { checkDeclarations, resolveVariables } from './variables.ts'
 
-/** The outcome of checking a rule. */
 export interface Validated {
-  /** a copy of the rule in simplified form; undefined when there is an ERROR among the issues */
+  /** a copy of the rule in simplified form; undefined if an issue is an ERROR */
   rule: Rule | undefined
-  /** every problem at once; paths are JSON pointers into what was given */
+  /** every problem at once; paths are JSON pointers into the input */
   issues: Issue[]
 }
 
@@ -52,8 +51,8 @@ export interface ValidatedRequest {
 }
 
 /**
- * Checks a rule with its task settings, in simplified or in `bn` form. Never throws on JSON. The rule
- * that comes back is always in simplified form, and has no conditions that say nothing and no old names for task types.
+ * Checks a rule with its task settings, in simplified or in `bn` form. Never throws on JSON. The returned rule is
+ * always in simplified form, without empty conditions and old names of task types.
  */
 export function validateRule(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): Validated {
   const report = new Report(options)
@@ -66,7 +65,7 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
   if (values !== undefined) rule.task = { ...rule.task, variables: values }
   const settings = rule.task ?? {}
   checkSettings(settings, written['task'], '/task', false, report)
-  // engine.start may still bring a clock to a rule without settings
+  // engine.start may still add a clock to a rule without settings
   const hasTick = rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive'
   const effective = overridden(rule, settings, '/task/nodes', report)
   const { evaluation = false } = options
@@ -75,7 +74,7 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
 }
 
-/** Without the fields by which the engine knows a template: they were warned of, and nothing may read them. */
+/** Without the fields that mark a template: these were warned about, and must not be read. */
 function ofRule({
   name: _name,
   taskDefaults: _defaults,
@@ -106,9 +105,9 @@ function valuesOf(
 }
 
 /**
- * Checks a template: as a rule, with its variables and `taskDefaults`. What a task may still bring is
- * only warned of: mandatory properties without a value, variables that nobody declared. So is what a draft lacks: one
- * without sensors is a template, and no task can be made of it.
+ * Checks a template: as a rule, with its variables and `taskDefaults`. Parts that a task may still supply are only
+ * warnings: mandatory properties without a value, undeclared variables. So are the gaps of a draft: a template may lack
+ * sensors, but cannot be run then.
  */
 export function validateTemplate(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ValidatedTemplate {
   const report = new Report(options)
@@ -128,8 +127,8 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry, options: C
 }
 
 /**
- * Checks the body that makes a task from a template by itself. Whether it fits the template is seen by
- * `instantiate`, and whether the outcome can run by `validateRule`.
+ * Checks the body that creates a task from a template on its own. `instantiate` checks it against the template, and
+ * `validateRule` whether the outcome can run.
  */
 export function validateTaskRequest(input: unknown): ValidatedRequest {
   const report = new Report()
@@ -145,7 +144,6 @@ interface Loose {
   readonly value: unknown
   /** the document before its shape was checked */
   readonly written: Readonly<Record<string, unknown>>
-  /** an issue with its path in the document as it was given */
   readonly toOriginal: (issue: Issue) => Issue
 }
 
@@ -156,7 +154,7 @@ function readLoose(input: unknown, kind: Kind, schema: object, report: Report): 
   const simplified = isBn ? readBn(document, report) : { document, toOriginal: (issue: Issue) => issue }
   if (simplified === undefined) return undefined
   const renamed = withNewNames(simplified.document)
-  // the bn form of a rule carries a name of its own, which means nothing here
+  // the bn form of a rule has a name of its own, which means nothing here
   if (isBn && kind === 'rule') delete renamed['name']
   const kept = kind === 'template' ? takeShown(renamed) : {}
   const value = checkShape(schema, renamed, '', `the ${kind}`, report)
@@ -164,7 +162,7 @@ function readLoose(input: unknown, kind: Kind, schema: object, report: Report): 
   return { value: Object.assign(value, kept), written: renamed, toOriginal: simplified.toOriginal }
 }
 
-/** What a host shows of a template beside what was posted: it may be posted back as it was got. */
+/** Fields that a host adds to a template, so that it can be posted back after a GET. */
 const SHOWN: Readonly<Record<string, string>> = {
   version: 'number',
   user: 'string',
@@ -174,7 +172,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   discoveryTemplate: 'boolean',
 }
 
-/** Takes those away, and the one that is kept though no rule reads it; gives that. */
+/** Removes those, and returns the only one that is stored. */
 function takeShown(document: Record<string, unknown>): { readonly protected?: boolean } {
   for (const [field, type] of Object.entries(SHOWN)) if (typeof document[field] === type) delete document[field]
   const { protected: isProtected } = document
@@ -183,14 +181,13 @@ function takeShown(document: Record<string, unknown>): { readonly protected?: bo
   return { protected: isProtected }
 }
 
-/** The graph as it will run. Overrides whose shape is wrong were reported and are passed over. */
+/** The graph as it will run. Overrides of an invalid shape were reported and are skipped. */
 function overridden(rule: LooseRule, settings: TaskSettings, path: string, report: Report): LooseRule {
   const overrides: readonly Partial<NodeOverride>[] = settings.nodes ?? []
   const whole = overrides.map(({ name = '', properties = {} }) => ({ name, properties }))
   return applyOverrides(rule as RuleGraph, whole, path, report) as LooseRule
 }
 
-/** Old clients say `cron` for the type that is called `scheduled`. */
 function withNewNames(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy = Object.assign(emptyRecord(), document)
   for (const key of ['task', 'taskDefaults'] as const) {
@@ -205,9 +202,7 @@ function withNewNames(document: Readonly<Record<string, unknown>>): Record<strin
 
 interface GraphContext {
   readonly written: Readonly<Record<string, unknown>>
-  /** what is missing may still come */
   readonly open: boolean
-  /** the task clock ticks, or may */
   readonly hasTick: boolean
   readonly settings: TaskSettings
   readonly variables: readonly Partial<VariableDeclaration>[]

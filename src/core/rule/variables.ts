@@ -5,7 +5,7 @@ import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { VariableDeclaration } from './rule.ts'
 
-/** The declarations of a template: double or reserved names, enums without values, defaults of the wrong type. */
+/** The declarations of a template: repeated or reserved names, enums without values, defaults of the wrong type. */
 export function checkDeclarations(
   declarations: readonly Partial<VariableDeclaration>[],
   path: string,
@@ -42,8 +42,8 @@ export function checkDeclarations(
 }
 
 /**
- * The variables of a task: what was given, in the declared types, over the declared
- * defaults. Variables that nobody declared pass as they are.
+ * The variables of a task: its values, in the declared types, over the declared defaults. Undeclared variables pass as
+ * they are.
  */
 export function resolveVariables(
   declarations: readonly VariableDeclaration[],
@@ -73,7 +73,6 @@ export function resolveVariables(
   return values
 }
 
-/** The error for a variable that has no value although it needs one. */
 export function reportMissingVariable(name: string, path: string, report: Report): void {
   report.error('VARIABLE', path, `Variable '${name}' not found`, `give variables.${name} a value`, { variable: name })
 }
@@ -82,7 +81,7 @@ function typedValue(declaration: Partial<VariableDeclaration>, value: unknown, p
   const { name = '', type, format } = declaration
   if (type === undefined) return value
   const rule = FIELD_TYPES[type]
-  // text is not made out of other values: a number where a name is expected is a mistake
+  // other values are not converted to text: a number in place of a name is a mistake
   const typed = rule.fits(value) ? value : type === 'string' ? undefined : rule.convert(value)
   if (typed === undefined) {
     report.error(

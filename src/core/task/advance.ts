@@ -1,10 +1,10 @@
 /**
- * The evaluation of an input: once through the nodes of a rule, in the order that was fixed when the rule was compiled. It
- * visits only nodes that the input runs and their followers, stops for each call, and resumes with the answer.
+ * The evaluation of an input: one pass over the nodes of a rule, in an order fixed at compile time. It visits only
+ * nodes that the input runs and their followers, stops for each call, and resumes with the answer.
  *
  * EVAL-1 an input runs a sensor, decides a gate and fires a destination at most once.
  * EVAL-2 a gate is decided after all its parents, from their states at that moment.
- * EVAL-3 each further item of a loop is evaluated by itself, after the evaluation of the input.
+ * EVAL-3 each further item of a loop is evaluated on its own, after the evaluation of the input.
  */
 import { UNKNOWN, type GateNode, type GraphNode, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
@@ -19,7 +19,7 @@ import type { TaskRun } from './run.ts'
 import { observedState, sensorState, type Evaluation, type Execution, type Touch } from './state.ts'
 import { traceGate } from './trace.ts'
 
-/** The next execution to call; undefined when nothing is to be called, or while the lane is held. */
+/** The next execution to call; undefined without one, or while the lane is held. */
 export function nextCall(run: TaskRun): Execution | undefined {
   const { state } = run
   if (state.work === null && state.evaluation === null) return undefined
@@ -44,7 +44,7 @@ function nextInEvaluation(run: TaskRun): Execution | null {
   return run.state.calls.shift()
 }
 
-/** Resumes the evaluation at hand until a call is queued, the lane is held, or no node is left to visit. */
+/** Resumes the evaluation until a call is queued, the lane is held, or all nodes were visited. */
 export function advance(run: TaskRun): void {
   const { state } = run
   while (state.evaluation !== null && state.holder === null && state.calls.isEmpty) {
@@ -54,7 +54,7 @@ export function advance(run: TaskRun): void {
   }
 }
 
-/** Ends the evaluation; begins that of the next item of the first sensor with a loop, if one is left. */
+/** Ends the evaluation, and begins that of the next item of the first sensor with a loop, if any. */
 function beginNextItem(run: TaskRun): void {
   const { state } = run
   state.evaluation = null
@@ -67,7 +67,6 @@ interface Looping {
   readonly invocation: number
 }
 
-/** The sensor with further items that stands first in the order. */
 function firstLooping(run: TaskRun): Looping | undefined {
   let first: Looping | undefined
   for (const { node, phase, invocation } of run.state.open) {
@@ -92,7 +91,6 @@ function runRoot(run: TaskRun, { invocation }: Evaluation, node: SensorNode, ori
   begin(run, node, invocation, origin, null)
 }
 
-/** A result that was held back, a pause that ends, or the next item of a loop. */
 function takeDue(run: TaskRun, node: SensorNode): void {
   const { follow, running } = sensorState(run.state, node)
   if (running === null) {
@@ -113,7 +111,7 @@ function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void 
   touchNode(run, gate, touch)
 }
 
-/** What the last of a gate's parents that the input observed or evaluated goes back to. */
+/** The last touch of a gate's parents in this evaluation. */
 function lastTouch(run: TaskRun, { touched }: Evaluation, gate: GateNode): Touch | undefined {
   let last: Touch | undefined
   let lastPosition = -1

@@ -1,10 +1,10 @@
 /**
- * The state of a task under another rule. What the change does not touch (touched.ts) goes on as it was: states, memory,
- * cool-downs, timers, work, and effects that wait. What it touches begins anew, and what it loses by that is told.
+ * The state of a task under another rule. Untouched nodes (touched.ts) keep their states, memory, cool-downs, timers,
+ * work and waiting effects; touched ones restart, and their losses are reported.
  *
- * CARRY-1 a change that touches nothing gives an equal state
- * CARRY-2 counters, the number of the run and its chance go on, so that no two effects share an id
- * CARRY-3 what waits for its turn goes on waiting, but for what is meant for a node that is gone
+ * CARRY-1 a change that touches nothing results in an equal state
+ * CARRY-2 counters, the number of the run and its randomness continue, so that no two effects share an id
+ * CARRY-3 waiting inputs continue to wait, except those of removed nodes
  * CARRY-4 a trigger with the same ends and the same sets keeps the bits of `begins` and `ends`, whatever else changed
  */
 import type { Graph, GraphNode, ObservableNode, TriggerEdge } from '../graph/graph.ts'
@@ -24,20 +24,16 @@ import { lostBy, type Lost } from './lost.ts'
 import { untouched, type RuleSide, type Untouched } from './touched.ts'
 
 export interface CarriedOver {
-  /** of the new rule; relations that do not go on, and clocks that begin anew, are not in it */
   readonly state: SavedState
-  /** of the new rule, with the clocks that go on */
   readonly model: TaskModel
   readonly kept: Untouched
-  /** places of triggers in the new rule that keep the bits of their edges */
+  /** positions of triggers in the new rule that keep the bits of their edges */
   readonly edges: ReadonlySet<number>
-  /** how many inputs were for nodes that are gone */
   readonly dropped: number
-  /** what nodes of the old rule had and do not keep, in its order */
   readonly lost: readonly Lost[]
 }
 
-/** `after` as if its clocks began now, which is in epoch ms. */
+/** `after`: as if its clocks began at `now`, epoch ms. */
 export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, now: number): CarriedOver {
   const kept = untouched(before, after)
   const { graph } = after.model
@@ -69,7 +65,7 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
   return { state, model, kept, edges, dropped, lost: lostBy(before.model.graph, saved, kept, now) }
 }
 
-/** Carries the bits of edges over; returns the places of the triggers that had them before. */
+/** Carries the bits of edges over; returns the old positions of their triggers. */
 function keepEdges(before: Graph, after: Graph, saved: SavedState, next: SavedState): ReadonlySet<number> {
   const orders = ordersOf(before.triggers.filter(hasEdges), after.triggers.filter(hasEdges), edgeKey)
   for (const [old, order] of orders) {
@@ -122,7 +118,7 @@ function mapped<T extends object>(
   )
 }
 
-/** An input that waits, as far as it is still meant for something. */
+/** A waiting input, reduced to what the new rule has. */
 function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
   if (input.kind === 'data') return [input]
   if (input.kind === 'tick') {
@@ -139,13 +135,12 @@ function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
   return isKnown ? [input] : []
 }
 
-/** What a state names by its place in the old rule, as the new one has it. */
 class Names {
   readonly links: SavedLink[] = []
   readonly #graph: Graph
   readonly #old: readonly SavedLink[]
   readonly #orders: ReadonlyMap<number, number>
-  /** new places of links; undefined: nothing of it is left */
+  /** new positions of links; undefined: removed */
   readonly #places = new Map<number, number | undefined>()
 
   constructor(before: Graph, after: Graph, saved: SavedState) {
@@ -172,14 +167,13 @@ class Names {
       ...rest,
       ...(fired && { firing: fired }),
       ...(held && holder !== undefined && { held: { ...held, trigger: holder } }),
-    } as T // a destination whose firing and hold are the same, moved, or gone
+    } as T // a destination whose firing and hold are kept, moved or removed
   }
 
   execution(saved: SavedExecution): SavedExecution {
     return this.#moved(saved)
   }
 
-  /** Without the nodes that are gone. */
   evaluation(saved: SavedEvaluation): SavedEvaluation {
     const kindOf = (label: string): string | undefined => this.#graph.byLabel.get(label)?.kind
     return {
@@ -220,10 +214,10 @@ class Names {
   #moved<T extends { via?: number }>(saved: T): T {
     const { via, ...rest } = saved
     const place = via === undefined ? undefined : this.#places.get(via)
-    return { ...rest, ...(place !== undefined && { via: place }) } as T // the same with the place moved, or without
+    return { ...rest, ...(place !== undefined && { via: place }) } as T // the position moved, or removed
   }
 
-  /** A link of a trigger that is gone stands for the one before it. */
+  /** The link of a removed trigger is replaced by the one before it. */
   #link(place: number): number | undefined {
     if (this.#places.has(place)) return this.#places.get(place)
     const link = this.#old[place]
@@ -237,7 +231,7 @@ class Names {
   }
 }
 
-/** Places of triggers in the new rule, by their places in the old one. Equal ones follow each other. */
+/** Positions of triggers in the new rule, by those in the old one. Equal triggers keep their sequence. */
 function ordersOf(
   before: readonly TriggerEdge[],
   after: readonly TriggerEdge[],

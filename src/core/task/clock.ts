@@ -1,11 +1,11 @@
 /**
- * The clocks of a task: its own tick and those of single sensors. What happens to ticks that came too late (`misfire`)
- * and to ticks that meet the work of an earlier one (`overlap`) is decided here, the same for both kinds. Clocks follow
- * the engine's time; a tick then is an input of the task, which waits for its turn.
+ * The clocks of a task: its own tick and those of single sensors. The policies for late ticks (`misfire`) and for ticks
+ * that meet earlier work (`overlap`) are the same for both kinds. Clocks follow the engine's time; a tick is then an
+ * input of the task, which queues.
  *
  * CLOCK-1 every occurrence ticks at most once, or is counted as skipped.
- * CLOCK-2 an occurrence is missed when the engine was not there for it, or came more than a minute late; one that
- *   waits for its turn is not missed.
+ * CLOCK-2 an occurrence is missed when the engine did not run, or ran it more than a minute late; one in the queue is
+ *   not missed.
  * CLOCK-3 ticks that wait are bounded; what does not fit is held, with an event.
  */
 import type { SensorNode } from '../graph/graph.ts'
@@ -19,17 +19,16 @@ import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { traceHeld, traceLog } from './trace.ts'
 
-/** A tick that is this late was missed. */
+/** Later ticks are missed. */
 const GRACE_MS = 60_000
 const MAX_WAITING_TICKS = 100
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Arms all clocks at task start. Sensors first, so that they show what they polled before the task's tick. */
+/** Arms all clocks at task start. Sensors first, so that their polled data precedes the task's tick. */
 export function startClocks(run: TaskRun): void {
   beginClocks(run, run.model.graph.sensors, true, run.now)
 }
 
-/** The clocks of these sensors begin, and that of the task. */
 export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask: boolean, now: number): void {
   for (const node of sensors) {
     const schedule = scheduleOf(run, node)
@@ -38,7 +37,7 @@ export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask
   if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
-/** All clocks that are due, by time; at one time those of sensors first, as declared. */
+/** Runs all due clocks by time; at one time those of sensors first, as declared. */
 export function clocksAreDue(run: TaskRun): void {
   const due: { at: number; node: SensorNode | null }[] = []
   for (const node of run.model.graph.sensors) {
@@ -49,12 +48,12 @@ export function clocksAreDue(run: TaskRun): void {
   for (const { node } of due.toSorted((a, b) => a.at - b.at)) clockIsDue(run, node)
 }
 
-/** By which ticks go: they wait for readings of their time to come. */
+/** The clock of ticks, which wait for readings of their time. */
 function clockOf(run: TaskRun): number {
   return run.at - run.model.settings.reorderMs
 }
 
-/** A clock is due: at most one occurrence ticks now, the rest waits or is skipped as `misfire` says. */
+/** Ticks at most one occurrence now; the rest waits or is skipped, as `misfire` demands. */
 function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   const schedule = scheduleOf(run, node)
   if (schedule === undefined) return
@@ -70,7 +69,6 @@ function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   for (const at of later) wait(run, node, at)
 }
 
-/** What the end of work sets off: the next tick of a clock that counts from the end. */
 export function afterWork(run: TaskRun): void {
   const { state, model } = run
   if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
@@ -81,7 +79,7 @@ export function afterWork(run: TaskRun): void {
 interface DueTicks {
   readonly run: readonly number[]
   readonly skipped: number
-  /** false: there were too many to count, `skipped` is a lower bound */
+  /** false: too many to count, `skipped` is a lower bound */
   readonly isExact: boolean
   readonly next: number | null
 }
@@ -93,7 +91,7 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
   if (schedule.fixedDelay === true) {
     const isWanted = misfire === 'once' || (misfire === 'all' && maxMissed > 0)
     const runs = isOnTime(run, scheduledAt) || (isWanted && now - scheduledAt <= (maxLatenessMs ?? NEVER))
-    // With a fixed delay the end of the work plans the next tick; a tick that is left out has no work.
+    // With a fixed delay, the end of the work plans the next tick; a skipped tick has no work.
     return { run: runs ? [scheduledAt] : [], skipped: runs ? 0 : 1, isExact, next: runs ? null : schedule.next(now) }
   }
   const next = schedule.next(scheduledAt)
@@ -106,7 +104,7 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
   const gone = missed(schedule, scheduledAt - 1, isPunctual ? latest : now + 1, policy, now)
   const following = schedule.next(now)
   if (!isPunctual) return { ...gone, next: following }
-  // The punctual one stands for what `once` would run late.
+  // A punctual tick replaces the late one of `once`.
   const late = misfire === 'all' ? gone.run : []
   const skipped = gone.skipped + gone.run.length - late.length
   return { run: [...late, latest], skipped, isExact: gone.isExact, next: following }
@@ -123,7 +121,6 @@ function tick(run: TaskRun, node: SensorNode | null, at: number): void {
   arrive(run, node, at)
 }
 
-/** The tick is an input now, which waits for its turn. */
 function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
   const { state } = run
   const ticks = state.waiting.reduce((count, { input }) => count + (input.kind === 'tick' ? 1 : 0), 0)
@@ -131,7 +128,7 @@ function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): voi
   wait(run, node, scheduledAt)
 }
 
-/** Ticks of one time that stand next to each other are one input. */
+/** Adjacent ticks of one time are one input. */
 function wait({ state, at }: TaskRun, node: SensorNode | null, scheduledAt: number): void {
   const last = state.waiting.at(-1)
   if (last?.input.kind !== 'tick' || last.input.scheduledAt !== scheduledAt) {
@@ -147,14 +144,14 @@ function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'
   traceHeld(run, run.state.invocations, node?.label ?? run.model.id, reason, {})
 }
 
-/** Whether something that this clock began is in flight, or waits for its turn. */
+/** Whether work that this clock began is in flight, or queued. */
 function isBusy(run: TaskRun, node: SensorNode | null): boolean {
   if (isInEvaluation(run, node)) return true
   for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
   return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.nodes.includes(node))
 }
 
-/** Whether a sensor that this clock began is at work; waits end when it runs anew, and effects do not hold it. */
+/** Whether a sensor that this clock began is at work; a new run ends waits, and effects do not hold it. */
 function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) {
     if (isWork(execution) && isWorkOf(execution.origin, node)) return true
@@ -162,7 +159,6 @@ function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   return isInEvaluation(run, node)
 }
 
-/** Whether the evaluation at hand runs what this clock began. */
 function isInEvaluation({ state: { evaluation } }: TaskRun, node: SensorNode | null): boolean {
   for (const origin of evaluation?.selected.values() ?? []) if (isWorkOf(origin, node)) return true
   return false

@@ -13,19 +13,19 @@ import { resourcePlaceOf, type TaskRun } from './run.ts'
 import type { DowntimeInterval } from './saved.ts'
 import { sensorState } from './state.ts'
 
-/** At most this long counts as no downtime, ms. */
+/** Shorter downtimes are ignored, ms. */
 const SHORTEST_MS = 2_000
-/** Downtimes that are not further apart are one: waits that the earlier one moved are not over yet. */
+/** Downtimes closer than this are one: waits that the earlier one moved are still open. */
 const APART_MS = 600_000
 
 type Ruled = { readonly graph: Pick<Graph, 'sensors'>; readonly settings: Pick<SharedSettings, 'downtime'> }
 
-/** Whether a downtime is more to any sensor than time that passed. */
+/** Whether a sensor treats downtime differently from time that passed. */
 export function mindsDowntime({ graph, settings }: Ruled): boolean {
   return graph.sensors.some((node) => policyOf(settings, node) !== 'continue')
 }
 
-/** The same of one downtime: a short one is none. */
+/** The same of one downtime; a short one is ignored. */
 export function mindsAway(
   ruled: Ruled & { readonly settings: { readonly reorderMs: number } },
   away: DowntimeInterval,
@@ -37,7 +37,9 @@ function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): 
   return downtime ?? settings.downtime ?? call.plug.downtime ?? 'continue'
 }
 
-/** The last downtime in the time of a sensor's readings; undefined without one, and where it is time that passed. */
+/**
+ * The last downtime in the time of a sensor's readings; undefined without one, and if it counts as time that passed.
+ */
 export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, node: SensorNode): Downtime | undefined {
   const { downtime, readings } = state
   if (downtime === null) return undefined
@@ -49,7 +51,7 @@ export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, n
   return { policy, from: downtime.from - lag, until: downtime.until - lag + model.settings.reorderMs }
 }
 
-/** The host is there again for a restored task. */
+/** Notes the downtime of a restored task. */
 export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   const { state, model } = run
   if (state.status !== 'running' || !mindsAway(model, away)) return
@@ -74,7 +76,10 @@ export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   }
 }
 
-/** When a wait that a run sets ends: a reading of before the start, or of the time away, may be one of many that were lost. */
+/**
+ * The end of a wait that a run sets: if its reading is from before the start or from the downtime, others may have been
+ * lost.
+ */
 export function endOfFollow(run: TaskRun, node: SensorNode, then: Answer): number {
   const at = run.now + (then.after ?? 0)
   const downtime = downtimeOf(run, node)

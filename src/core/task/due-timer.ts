@@ -1,18 +1,18 @@
-/** The timers of a task's own time: evictions, results that follow, waits and pauses of sensors. */
+/** The timers of a task's own time: evictions, following results, waits and pauses of sensors. */
 import type { SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
 import type { SensorState } from './state.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** When the earliest is due, epoch ms; Infinity without any. */
+/** The earliest due time, epoch ms; Infinity without one. */
 export function earliestDue({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))
   return at
 }
 
-/** When the clock lets the first of them act, epoch ms; Infinity without any. */
+/** When the clock lets the first of them act, epoch ms; Infinity without one. */
 export function earliestAct({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) {
@@ -25,12 +25,12 @@ function resultLag({ follow, running }: SensorState): number {
   return follow?.lag ?? running?.wakeLag ?? 0
 }
 
-/** The sensors whose observations expire by a time. */
+/** Sensors whose observations expire by a time. */
 export function expiredBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => (state.work?.sensors[slot]?.evictAt ?? NEVER) <= time)
 }
 
-/** The sensors of which a result or the end of a pause is due by a time. */
+/** Sensors with a result or the end of a pause that is due by a time. */
 export function resultsDueBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => {
     const sensor = state.work?.sensors[slot]

@@ -1,42 +1,35 @@
 /**
- * Calls of one task that act and are not over, in the order in which they fired. A call begins when no earlier one that
- * touches the same is left; calls that touch different things do not wait for each other, as long as not too many are
- * under way.
+ * The unfinished acting calls of one task, in the order in which they fired. A call begins when no earlier one that
+ * touches the same thing is left; other calls run in parallel, up to a limit.
  *
  * QUEUE-1 calls on one thing begin in the order in which they took their places
- * QUEUE-2 a call takes its place in all its queues at once, so that no two wait for each other
+ * QUEUE-2 a call enters all its queues at once, so that no two wait for each other
  */
 import type { Execution } from './state.ts'
 
 export class EffectQueues {
-  /** oldest first, by what they touch */
   readonly #queues = new Map<string, Execution[]>()
-  /** those that have not begun, oldest first */
   readonly #behind = new Set<Execution>()
   #size = 0
 
-  /** how many have their place, whether they wait or are called */
   get size(): number {
     return this.#size
   }
 
-  /** how many wait for others */
   get behind(): number {
     return this.#behind.size
   }
 
-  /** those that wait for others, oldest first */
   get waiting(): Iterable<Execution> {
     return this.#behind
   }
 
-  /** The call that waits longest for others; undefined when none does. */
   get oldestBehind(): Execution | undefined {
     for (const execution of this.#behind) return execution
     return undefined
   }
 
-  /** Gives the execution its place; true when it may begin. `most`: how many may be under way. */
+  /** Enters the queues; true if the execution may begin. `most`: limit of calls under way. */
   place(execution: Execution, touches: readonly string[], most: number): boolean {
     const distinct = touches.length === 1 ? touches : [...new Set(touches)]
     execution.touches = distinct
@@ -54,7 +47,7 @@ export class EffectQueues {
     return isFirst
   }
 
-  /** The execution is over; gives those that may begin now. */
+  /** Leaves the queues; returns the executions that may begin now. */
   release(execution: Execution, most: number): readonly Execution[] {
     const touched = execution.touches ?? []
     execution.touches = null

@@ -1,18 +1,17 @@
-/** The agenda of an evaluation: which nodes an input still has to visit, and which it has touched. */
+/** The agenda of an evaluation: nodes that an input still has to visit, and nodes that it touched. */
 import { idOf } from '../graph/evaluation-order.ts'
 import type { EvaluationOrder, GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import type { Evaluation, Touch } from './state.ts'
 
-/** What an input runs: root sensors with what began each, and sensors of which something is due. */
+/** What an input runs: root sensors with their origins, and sensors with something due. */
 export interface EvaluationContents {
   readonly selected?: ReadonlyMap<SensorNode, Origin>
   readonly due?: Iterable<SensorNode>
   readonly invocation: number
 }
 
-/** Begins the evaluation of an input; `advance` carries it out. */
 export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }: EvaluationContents): Evaluation {
   const evaluation: Evaluation = {
     invocation,
@@ -27,7 +26,7 @@ export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }
   return evaluation
 }
 
-/** Notes that the input at hand observed, evaluated or ran a node, and schedules its followers. */
+/** Notes that the input observed, evaluated or ran a node, and schedules its followers. */
 export function touchNode(run: TaskRun, node: ObservableNode, touch: Touch): void {
   const { evaluation } = run.state
   if (evaluation === null) return
@@ -44,7 +43,6 @@ function schedule(run: TaskRun, { agenda }: Evaluation, node: GraphNode): void {
   if (agenda[at - 1] !== position) agenda.splice(at, 0, position)
 }
 
-/** Where a node stands in the order of evaluation. */
 export function positionOf({ model }: TaskRun, node: GraphNode): number {
   return orderOf(model).positions[idOf(model.graph, node)] ?? -1
 }
@@ -57,7 +55,7 @@ function orderOf({ graph: { orders }, settings }: TaskRun['model']): EvaluationO
   return settings.parallel ? orders.parallel : orders.serial
 }
 
-/** Leaves out root sensors that the evaluation has not reached yet. */
+/** Skips root sensors that the evaluation has not reached yet. */
 export function leaveOut({ state: { evaluation } }: TaskRun, which: (origin: Origin) => boolean): void {
   for (const [node, origin] of evaluation?.selected ?? []) if (which(origin)) evaluation?.selected.delete(node)
 }

@@ -1,21 +1,19 @@
 /**
- * Two lists of executions that are changed several times per message: what is in flight, and what is to be called
- * next. The links are fields of the executions, so that neither list allocates.
+ * Two lists of executions that change several times per message: those in flight, and those to call next. The links are
+ * fields of the executions, so that neither list allocates.
  */
 
-/** The links of an execution in the list of what is in flight. */
 export interface Linked<T> {
   isInFlight: boolean
   earlier: T | null
   later: T | null
 }
 
-/** The link of an execution in a queue of calls. */
 export interface Queued<T> {
   nextInQueue: T | null
 }
 
-/** Executions in the order in which they began. Any of them can end at any time, also while the list is walked. */
+/** Executions in the order in which they began. Any of them can end at any time, also during iteration. */
 export class InFlight<T extends Linked<T>> {
   #first: T | null = null
   #last: T | null = null
@@ -54,14 +52,14 @@ export class InFlight<T extends Linked<T>> {
   }
 
   *[Symbol.iterator](): Iterator<T> {
-    // One that ended keeps its own links, so the walk finds its way back to those that did not.
+    // An ended one keeps its links, so the iteration finds its way back.
     for (let execution = this.#first; execution !== null; execution = execution.later) {
       if (execution.isInFlight) yield execution
     }
   }
 }
 
-/** First in, first out. An execution waits in at most one queue, once. */
+/** First in, first out. An execution is in at most one queue, once. */
 export class CallQueue<T extends Queued<T>> {
   #first: T | null = null
   #last: T | null = null
@@ -73,7 +71,6 @@ export class CallQueue<T extends Queued<T>> {
     this.#last = execution
   }
 
-  /** Puts an execution before all others. */
   unshift(execution: T): void {
     execution.nextInQueue = this.#first
     this.#first = execution

@@ -1,4 +1,4 @@
-/** The life of one execution, from its place in the queue to its end. */
+/** The life of one execution, from the queue to its end. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { NO_NEWS } from './news.ts'
 import type { Origin } from './origin.ts'
@@ -6,7 +6,6 @@ import { lagOf, type TaskRun } from './run.ts'
 import { NOT_PLACED, sensorState, type Execution, type Link, type SensorState } from './state.ts'
 import { withCarried } from './stream.ts'
 
-/** An execution that nothing was done about yet. */
 export function newExecution(
   node: SensorNode | ActuatorNode,
   origin: Origin,
@@ -47,7 +46,6 @@ export function newExecution(
   }
 }
 
-/** Queues an execution. */
 export function begin(
   run: TaskRun,
   node: SensorNode | ActuatorNode,
@@ -69,26 +67,27 @@ export function begin(
   return execution
 }
 
-/** Puts an execution where the driver takes its next call from. */
 export function enqueue(run: TaskRun, execution: Execution): void {
   execution.phase = 'queued'
   execution.wakeAt = Number.POSITIVE_INFINITY
   run.state.calls.push(execution)
 }
 
-/** Whether an execution keeps its task from the next input: it is to be called, or its plug is at work. Waits do not. */
+/**
+ * Whether an execution holds its task back from the next input: it is to be called, or its plug is at work. Waits do
+ * not.
+ */
 export function isWork({ node, phase }: Execution): boolean {
   return node.kind === 'sensor' && phase !== 'holding' && phase !== 'paused'
 }
 
-/** The lane does not wait for this execution any more. */
 export function letGo(run: TaskRun, execution: Execution): void {
   if (run.state.holder === execution) run.state.holder = null
 }
 
 /**
- * Gives a call that acts its place, with its properties and what it touches. It begins when it may; true when that is
- * now, or when its plug is at work already.
+ * Queues an acting call with its properties and the things that it touches. True if it may begin, or its plug is at
+ * work already.
  */
 export function place(
   run: TaskRun,
@@ -109,14 +108,13 @@ export function place(
   return mayBegin
 }
 
-/** A retry or the next item of a call that has its place. */
+/** Queues a retry or the next item of a call that has its place. */
 export function callAgain(run: TaskRun, execution: Execution): void {
   execution.phase = 'queued'
   execution.wakeAt = Number.POSITIVE_INFINITY
   run.state.ready.push(execution)
 }
 
-/** Puts an execution before all others that wait for their call: the lane waited for it. */
 export function enqueueFirst(run: TaskRun, execution: Execution): void {
   letGo(run, execution)
   execution.phase = 'queued'
@@ -124,14 +122,13 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
   run.state.calls.unshift(execution)
 }
 
-/** `lag`: ms by which the clock is ahead of `at`, when that is of the task's own time. */
+/** `lag`: ms by which the clock is ahead of `at`, if that is of the task's own time. */
 export function wakeAt(run: TaskRun, execution: Execution, at: number, lag = 0): void {
   execution.wakeAt = at
   execution.wakeLag = lag
   askForWake(run, execution)
 }
 
-/** Asks for the timer of an execution's wait. */
 export function askForWake(run: TaskRun, execution: Execution): void {
   run.sink.timer('wake', execution.wakeAt + execution.wakeLag, wakePlace(run, execution.node))
 }
@@ -140,7 +137,7 @@ function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
   return node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
 }
 
-/** The execution of the node at that place that wakes first; undefined when none waits. */
+/** The execution of the node at that position that wakes first, if any. */
 export function firstToWake(run: TaskRun, at: number): Execution | undefined {
   const { work } = run.state
   const sensor = work?.sensors[at]
@@ -158,36 +155,35 @@ function isAwake({ wakeAt: at }: Execution): boolean {
   return at === Number.POSITIVE_INFINITY
 }
 
-/** Has an execution wait for a resume, but no longer than its limit. */
 export function pause(run: TaskRun, execution: Execution, limit: number): void {
   letGo(run, execution)
   execution.phase = 'paused'
   wakeAt(run, execution, run.now + limit, lagOf(run))
 }
 
-/** The plug has not answered at once: its time limit counts from now, or from when it was asked. */
+/** Starts the deadline of an asynchronous call, at `since`. */
 export function armTimeout(run: TaskRun, execution: Execution, since = run.at): void {
   if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
   else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
 /**
- * When a call is given up, given that nobody was there from and until epoch ms: what was left of its time counts from then
- * on. It may have had none yet, and would be given up without a try.
+ * The deadline of a call after an absence of the host, epoch ms: the rest of its time counts from `until`. A call
+ * without a rest would fail without a try.
  */
 export function limitAfter(wakeAt: number, from: number, until: number): number {
   return wakeAt > from ? wakeAt + (until - from) : wakeAt
 }
 
 /**
- * When a call is given up, given that a time did not count, from and until epoch ms: as far as it was under way then. It
- * has no more than all of its time from then on.
+ * The deadline of a call if some time does not count, as far as the call was under way then; at most its full timeout
+ * from `until`.
  */
 export function limitWithout(limit: number, timeoutMs: number, from: number, until: number): number {
   return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
 }
 
-/** The execution is over, whatever came of it; effects that waited for it may begin. */
+/** Ends the execution; effects that waited for it may begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run
   state.inFlight.delete(execution)
@@ -198,12 +194,11 @@ export function end(run: TaskRun, execution: Execution, isSuperseded = false): v
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
-    // The run that takes its place plans the next one when it ends.
+    // The run that replaces it plans the next one.
     if (!isSuperseded) planFromEnd(run, node, sensor)
   }
 }
 
-/** A period that counts from the end of the last run. */
 function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: SensorNode, sensor: SensorState): void {
   if (pollingFixedRate || pollingPeriod === undefined || sensor.ownTickAt !== Number.POSITIVE_INFINITY) return
   const { reorderMs } = run.model.settings
@@ -211,7 +206,6 @@ function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: Se
   run.sink.timer('ownTick', sensor.ownTickAt + reorderMs, slot)
 }
 
-/** Nothing of what the execution touches is waited for on its account any more. */
 export function leavePlace(run: TaskRun, execution: Execution): void {
   if (execution.touches === null) return
   for (const next of run.state.effectQueues.release(execution, run.model.maxWaiting)) {
@@ -220,13 +214,12 @@ export function leavePlace(run: TaskRun, execution: Execution): void {
   }
 }
 
-/** Drops an execution: nothing of it is applied any more. */
 export function cancel(run: TaskRun, execution: Execution): void {
   run.sink.cancelled(execution)
   end(run, execution)
 }
 
-/** Drops a wait, for a newer run of its node. */
+/** Drops a wait in favor of a newer run of its node. */
 export function supersede(run: TaskRun, execution: Execution): void {
   run.sink.cancelled(execution)
   end(run, execution, true)

@@ -18,16 +18,17 @@ import { buildWhy } from './why.ts'
 
 export interface Explanation {
   node: string
-  /** epoch ms at which this was asked */
   time: number
-  /** present while the task is at work on an earlier input: what is told is as of that time, and so many more wait */
+  /**
+   * present while the task is at work on an earlier input: the answer is as of that time, and so many more inputs wait
+   */
   behind?: { since: number; inputs: number }
-  /** the last firing in this run; null when there was none */
+  /** the last firing in this run; null without one */
   fired: { time: number; why: Why } | null
   triggers: TriggerExplanation[]
-  /** sensors of the task that nothing ever runs, and that nobody gave a state; absent when there are none */
+  /** sensors of the task without anything that runs them or has pushed a state; absent when there are none */
   neverRun?: { node: string; message: string }[]
-  /** readings of the task that were not taken in their order, in this run; absent while there were none */
+  /** readings of this run that were taken out of order; absent while there were none */
   readings?: ReadingCounts
 }
 
@@ -39,7 +40,7 @@ export interface TriggerExplanation {
   blocked: Obstacle[]
   /**
    * The fewest sensor states that would have fired it, had nothing else changed. Empty: the states are right and
-   * something else holds it back. Null: no states can do it at once, as when a change must first go back.
+   * something else holds it back. Null: no states can do it at once, for example if a change must first go back.
    */
   needs: { node: string; state: string }[] | null
 }
@@ -48,12 +49,11 @@ export interface Obstacle {
   reason: 'state' | 'unknown' | 'unchanged' | 'cool-down' | 'never executed' | 'error' | 'overlap' | 'stopped'
   node: string
   message: string
-  /** epoch ms */
   since?: number
   until?: number
 }
 
-/** Explains a sensor that triggers lead to, or an actuator. `NOT_FOUND` for anything else. */
+/** Explains an actuator, or a sensor with triggers. `NOT_FOUND` for anything else. */
 export function explain(run: TaskRun, label: string, now: number): Explanation {
   const node = destinationOf(run, label)
   const { firing } = destinationState(run.state, node)
@@ -67,7 +67,7 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
     triggers: triggers.map((trigger) => ({
       source: trigger.source.label,
       condition: conditionText(trigger),
-      // While it is behind: as of the input at hand.
+      // While behind: as of the present input.
       blocked: obstacles(run, trigger, run.state.isFree ? now : run.state.time),
       needs: needsOf(run, trigger),
     })),
@@ -98,7 +98,6 @@ function destinationOf(run: TaskRun, label: string): DestinationNode {
   throw new AppError('NOT_FOUND', `task ${run.model.id}: ${what}; triggers lead to ${destinations || 'nothing'}`)
 }
 
-/** A trigger's condition for people. */
 export function conditionText(trigger: TriggerEdge): string {
   const { source, states, change, begins, ends } = trigger
   const parts: string[] = []
@@ -143,7 +142,7 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
   return found
 }
 
-/** The firing of this very instant began the cool-down; it was not held back by it. */
+/** A firing of this very instant began the cool-down; it was not held back by it. */
 function firedNow({ firing, held }: Destination, trigger: TriggerEdge, now: number): boolean {
   return firing?.time === now && firing.trigger === trigger && held?.trigger !== trigger
 }
@@ -159,7 +158,7 @@ function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {
   return [...errorOf(run, source), mismatch(run, trigger, observed)]
 }
 
-/** A known source in the wrong state, or one that did not change. */
+/** A known source in the wrong state, or without a change. */
 function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obstacle {
   const { source, change, begins } = trigger
   const state = stateName(source, observed.state) ?? ''
@@ -192,7 +191,7 @@ function rowText(run: TaskRun, source: ObservableNode): string {
   return ` (${source.type} of ${row.join(', ')})`
 }
 
-/** The sensors whose missing states leave a source unknown, each with what is the matter with it. */
+/** The sensors whose missing states leave a source unknown, each with its problem. */
 function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
   const behind = new Set<ObservableNode>([source])
   for (const node of behind) {
@@ -243,7 +242,7 @@ function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: str
   return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
 }
 
-/** The states of the source that would fire the trigger at the next evaluation, as it stands. */
+/** The states of the source that would fire the trigger at the next evaluation. */
 function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): number[] {
   const before = observed.state === UNKNOWN ? observed.memory : observed.state
   return trigger.source.states.flatMap((_, state) => {
@@ -253,9 +252,8 @@ function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): n
 }
 
 /**
- * Why nothing ever runs a sensor by itself, and what would, as text that completes "t never runs: ...". Undefined for
- * one that a clock, data, events or a trigger run, and for one that has a resource but wants neither: it is meant for
- * pushed states alone.
+ * Why a sensor never runs, and what would run it, as text that completes "t never runs: ...". Undefined for one that a
+ * clock, data, events or a trigger run, and for one with a resource but no use of data: it is meant for pushed states.
  */
 function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule'>): string | undefined {
   if (sensor.conditional || sensor.pollingPeriod !== undefined || sensor.schedule !== undefined) return undefined
@@ -265,7 +263,7 @@ function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule
   if (isBound && !sensor.onTick) return undefined
   const data = isBound ? 'its dataTrigger is false' : 'it has no resource'
   const bind = isBound ? 'leave dataTrigger out' : 'write "resource": "$" for the resource of the task'
-  if (sensor.channel !== undefined) return `${data} and it hears the channel ${sensor.channel} of one; ${bind}`
+  if (sensor.channel !== undefined) return `${data} and runs on the channel ${sensor.channel} of one; ${bind}`
   return hasClock
     ? `${data}, no trigger leads to it, and its tickTrigger is false; ${bind}, or leave tickTrigger out`
     : `${data}, no trigger leads to it, and neither it nor the task has a clock; ${bind}, or give it a pollingPeriod or a trigger`

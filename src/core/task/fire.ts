@@ -23,8 +23,8 @@ import { snapshot } from './why.ts'
 const NOTHING_ELSE: readonly Holding[] = []
 
 /**
- * Fires a destination once when triggers to it hold in the input at hand: by the first whose cool-down has passed. True
- * when an execution began.
+ * Fires a destination once if triggers to it hold in the input, by the first whose cool-down has passed. True when an
+ * execution began.
  */
 export function fireDestination(run: TaskRun, { touched }: Evaluation, node: DestinationNode): boolean {
   const destination = destinationState(run.state, node)
@@ -76,12 +76,12 @@ function coolUntil({ firedAt }: Destination, { policyMs }: TriggerEdge): number 
   return firedAt + policyMs
 }
 
-/** Of triggers that are all held back, the one that may fire first. */
+/** The trigger that may fire first, if all are held back. */
 function earliest(destination: Destination, holding: readonly Holding[]): Holding {
   return holding.reduce((a, b) => (coolUntil(destination, b.trigger) < coolUntil(destination, a.trigger) ? b : a))
 }
 
-/** Whether a trigger holds in an input that touched its source; brings the bits of its edges up to date. */
+/** Whether a trigger holds in an input that touched its source; updates the bits of its edges. */
 function holds(
   run: TaskRun,
   destination: Destination,
@@ -105,7 +105,7 @@ function holdingOf(trigger: TriggerEdge, matched: Match, { before, state }: Obse
   return { trigger, matched, from: before, to: state }
 }
 
-/** Whether nothing but a run of its source is asked for. */
+/** Whether any run of its source fires it. */
 export function isUnconditional({ states, change, begins: entered, ends }: TriggerEdge): boolean {
   return states === undefined && change === undefined && entered === undefined && ends === undefined
 }
@@ -114,7 +114,7 @@ export function hasEdges({ begins: entered, ends }: TriggerEdge): boolean {
   return entered !== undefined || ends !== undefined
 }
 
-/** Which part of a trigger holds for its source's last evaluation; undefined when none does. `bits`: of its edges. */
+/** Which part of a trigger holds for its source's last evaluation, if any. `bits`: of its edges. */
 export function match(trigger: TriggerEdge, source: Observed, bits: number): Match | undefined {
   const { states, change, begins: entered, ends } = trigger
   const state = source.state
@@ -131,13 +131,13 @@ function hasChanged({ from, to }: NonNullable<TriggerEdge['change']>, { state, p
   return before === from && (to === ANY ? state !== from : state === to)
 }
 
-/** The bits of a trigger's edges once its source was seen in a known state. */
+/** The bits of a trigger's edges after its source was observed in a known state. */
 export function seenBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered !== undefined && entered[state] !== true ? bits & ~HAS_BEGUN : bits
   return ends?.[state] === true ? begun | MAY_END : begun
 }
 
-/** The same once the trigger held and its destination fired. */
+/** The same after the trigger fired its destination. */
 export function firedBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered?.[state] === true ? bits | HAS_BEGUN : bits
   return ends !== undefined && ends[state] !== true ? begun & ~MAY_END : begun
@@ -149,17 +149,15 @@ function noteFired(run: TaskRun, destination: Destination, { trigger }: Holding)
   setBits(destination, edgePlace(trigger), firedBits(trigger, state, edgeBits(run.state, trigger)))
 }
 
-/** Place of a trigger among those to its destination. */
 function edgePlace(trigger: TriggerEdge): number {
   return trigger.destination.incoming.indexOf(trigger)
 }
 
-/** The bits of a trigger's edges as they are. */
 export function edgeBits(state: NodeStates, trigger: TriggerEdge): number {
   return destinationState(state, trigger.destination).edges[edgePlace(trigger)] ?? 0
 }
 
-/** A trigger that is new to a running task: it has not begun, and may end when its source was last in that set. */
+/** A trigger that is new to a running task: it has not begun, and may end if its source was last in that set. */
 export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
   if (!hasEdges(trigger)) return
   const { memory } = observedState(run.state, trigger.source)

@@ -1,9 +1,9 @@
-/** A task as it is at one moment, for calls that act and go on while the task does: what they see does not change. */
+/** A snapshot of a task, for acting calls that continue while the task does. */
 import type { GraphNode } from '../graph/graph.ts'
 import type { TaskModel, TaskRun } from './run.ts'
 import { TaskState } from './task-state.ts'
 
-/** The same moment for a call that goes on while its task gets another rule. In place: who looks at it has that object. */
+/** Moves a snapshot to another rule, in place, since calls hold the object. */
 export function rebind(frozen: TaskRun, model: TaskModel): void {
   const { state } = frozen
   const before = frozen.model
@@ -36,7 +36,7 @@ export function frozenRun({ model, state, sink, now, at }: TaskRun): TaskRun {
   Object.assign(copy, { status, run, seed, invocations })
   const { work } = state
   if (work !== null) {
-    // What their fields hold is replaced as a whole when it changes.
+    // Values of their fields are replaced as a whole, so a shallow copy suffices.
     for (const [slot, sensor] of copy.sensors.entries()) Object.assign(sensor, work.sensors[slot])
     for (const [slot, gate] of copy.gates.entries()) Object.assign(gate, work.gates[slot])
     for (const [slot, actuator] of copy.actuators.entries()) Object.assign(actuator, work.actuators[slot])

@@ -1,13 +1,16 @@
 /**
- * What a task takes. Inputs of the lane (data, ticks, pushes, runs, resumes, and timers of the rule's own) are taken one
- * after the other; the rest serves the work at hand: what plugs answer, their time limits and back-off, and clocks.
+ * The inputs of a task. Inputs of the lane (data, ticks, pushes, runs, resumes, and timers of the rule) are taken one
+ * after the other; the rest serves open work: answers of plugs, their deadlines and back-off, and clocks.
  */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/** `release`: of readings that wait to be put in order. `wake`: of executions that wait, in the task's own time or for a plug. */
+/**
+ * `release`: of readings that wait to be put in order. `wake`: of executions that wait, in the task's own time or for a
+ * plug.
+ */
 export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
@@ -17,7 +20,7 @@ export type Input =
       readonly kind: 'data'
       readonly messages: readonly Message[]
       readonly sent?: Sent | undefined
-      /** epoch ms at which they came, where it matters when they were measured */
+      /** epoch ms of their arrival, if measurement times matter */
       readonly arrived?: number | undefined
     }
   | {
@@ -30,32 +33,28 @@ export type Input =
       readonly kind: 'tick'
       /** whose clocks tick at once; null: the task's own */
       readonly nodes: readonly (SensorNode | null)[]
-      /** epoch ms */
       readonly scheduledAt: number
     }
   | { readonly kind: 'run'; readonly node: SensorNode }
   | { readonly kind: 'resume'; readonly node: SensorNode | ActuatorNode }
   | { readonly kind: 'answer'; readonly execution: Execution; readonly answer: Answer }
   | { readonly kind: 'error'; readonly execution: Execution; readonly message: string; readonly timedOut?: boolean }
-  /** all timers of the task's own time that are due */
   | { readonly kind: 'timers' }
-  /** one that follows the engine's clock */
   | {
       readonly kind: 'timer'
       readonly timer: TimerKind
-      /** slot of the sensor; for `wake` the place of the node: sensors first, then actuators */
+      /** slot of the sensor; for `wake` the position of the node: sensors first, then actuators */
       readonly key: number
     }
 
-/** An input that may have to wait until the one before is done. */
+/** An input that may have to queue. */
 export type LaneInput = Extract<Input, { kind: 'data' | 'push' | 'tick' | 'run' | 'resume' }>
 
 export interface WaitingInput {
-  /** epoch ms at which it came, or was due */
   readonly time: number
-  /** counts the inputs that came to the lane in this run: tells apart what was asked ahead */
+  /** number among the inputs of this run, which identifies calls ahead */
   readonly number: number
   readonly input: LaneInput
-  /** of messages that the host keeps: its number for them, and their places among those that came together */
+  /** if the host keeps the messages: its number for them, and their indexes in its array */
   readonly kept?: { readonly position: number; readonly places: readonly number[] } | undefined
 }

@@ -13,7 +13,6 @@ import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
 import { traceOrigin } from './trace.ts'
 
-/** What clocks that tick at once run: each its own sensors. */
 export function runTicks(run: TaskRun, nodes: readonly (SensorNode | null)[], scheduledAt: number): void {
   const { tickPlan } = run.model.graph
   const selected = new Map<SensorNode, Origin>()
@@ -29,12 +28,11 @@ export function runTicks(run: TaskRun, nodes: readonly (SensorNode | null)[], sc
   invoke(run, plan, origins, selected)
 }
 
-/** One sensor by hand. */
 export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void {
   invoke(run, makePlan([node]), [origin], new Map([[node, origin]]))
 }
 
-/** Messages that arrived together, cut where a resource repeats: each part is an invocation of its own. */
+/** Splits messages that arrived together where a resource repeats: each part is an invocation. */
 export function withoutRepeats(messages: readonly Message[]): readonly (readonly Message[])[] {
   if (messages.length === 1) return [messages]
   const parts: Message[][] = []
@@ -52,7 +50,6 @@ export function withoutRepeats(messages: readonly Message[]): readonly (readonly
   return parts
 }
 
-/** Messages that arrived together, one for each resource. */
 export function data(run: TaskRun, messages: readonly Message[], sent: Sent | undefined): void {
   const [only] = messages
   if (messages.length === 1 && only !== undefined) return oneMessage(run, only, sent)
@@ -64,7 +61,7 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
 
-/** The same of readings with times of their own: what is late or repeated for a sensor does not run it. */
+/** The same of readings with times of their own: sensors skip late and repeated ones. */
 export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void {
   rememberAll(run, admitted)
   const running = admitted.filter(({ plan }) => plan.sensors.length > 0)
@@ -77,12 +74,11 @@ export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void 
   invoke(run, plan, origins, selected)
 }
 
-/** Keeps the values of readings, each as of when it was measured. */
 export function rememberAll({ state, model }: TaskRun, admitted: readonly Admitted[]): void {
   for (const { place, message, time } of admitted) {
     const last = state.streams[place]
     const same = last?.at === time ? [...(last.same ?? []), last.values as Message].slice(-MAX_KEPT) : undefined
-    // What ran a sensor and comes again is not here.
+    // Repetitions of what ran a sensor were filtered before.
     if (same && model.settings.duplicates === 'drop' && isAmong(same, message, model.identityIgnores)) continue
     remember({ state, model, now: time }, place, message)
     const stream = state.streams[place]
@@ -99,7 +95,6 @@ function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): voi
   invoke(run, plan, [origin], new Map(plan.sensors.map((node) => [node, origin])))
 }
 
-/** What a message for a resource runs; undefined when nobody listens to the resource. */
 function planOf({ model }: TaskRun, sent: Sent | undefined, place: number, message: Message): Plan | undefined {
   if (sent?.channel !== undefined) return model.channelPlans.get(sent.channel)?.[place]
   return model.dataPlans[place]?.partFor(message)
@@ -129,7 +124,7 @@ function dataInvocation(
   invoke(run, plan, origins, new Map(plan.sensors.map((node) => [node, originFor(run, node, origins)])))
 }
 
-/** A data array brings one origin per resource; each sensor belongs to the message of its own. */
+/** An array has one origin per resource; each sensor belongs to the message of its own. */
 function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
   const first = origins[0] as Origin // an invocation always has an origin
   if (origins.length === 1) return first
@@ -143,12 +138,12 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: 
   run.state.lastExecutionTime = run.now
   for (const origin of origins) traceOrigin(run, origin)
   const { resetObservations, resetScope } = run.model.settings
-  // What is forgotten first: everything, or what this invocation renews.
+  // Forgets everything first, or what this invocation renews.
   if (resetObservations) reset(run, resetScope === 'task' ? wipePlan(run.model.graph) : plan)
   beginEvaluation(run, { invocation: run.state.invocations, selected })
 }
 
-/** A state or raw data given from outside counts as an observation; nothing runs but what it triggers. */
+/** Takes a state or raw data from outside as an observation; only its triggers run. */
 export function push(
   run: TaskRun,
   node: SensorNode,

@@ -3,16 +3,14 @@ import type { Graph } from '../graph/graph.ts'
 import type { SavedDestination, SavedExecution, SavedSensor, SavedState } from './saved.ts'
 
 /**
- * state: what it shows and its data. memory: what its plug remembers, such as a window. cool-down: a firing after which
- * it may not fire again yet. timer: of its clock, its eviction, or a result that is to follow. call: of a plug, made or
- * about to be. effects: calls of an actuator that wait for their turn.
+ * state: the shown state and data. memory: of the plug, such as a window. cool-down: after a firing. timer: of its
+ * clock, its eviction, or a following result. call: of a plug, made or queued. effects: waiting calls of an actuator.
  */
 export const LOST_PARTS = ['state', 'memory', 'cool-down', 'timer', 'call', 'effects'] as const
 export type LostPart = (typeof LOST_PARTS)[number]
 
 export interface Lost {
   readonly node: string
-  /** in the order in which the parts stand above */
   readonly what: readonly LostPart[]
 }
 
@@ -21,7 +19,7 @@ interface Kept {
   readonly clocks: ReadonlySet<string>
 }
 
-/** In the order of the rule; nodes that lose nothing are not named. `now` is in epoch ms. */
+/** In the order of the rule; nodes without losses are absent. `now`: epoch ms. */
 export function lostBy(graph: Graph, saved: SavedState, kept: Kept, now: number): Lost[] {
   const nodes = [...graph.sensors, ...graph.actuators]
   return nodes.flatMap(({ label, kind }): Lost[] => {

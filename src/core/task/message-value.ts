@@ -1,9 +1,9 @@
-/** Own values of a message, read without asking whose they are each time. */
+/** Fast access to own values of a message. */
 import { ownValue } from '#kernel'
 
 /**
- * An own value of a message. What every object inherits is a function or `__proto__`, so only those need the slow
- * question whose it is.
+ * An own value of a message. Inherited members are functions or `__proto__`, so only these need the slow check of
+ * ownership.
  */
 export function messageValue(values: Readonly<Record<string, unknown>>, key: string): unknown {
   const value = values[key]

@@ -1,7 +1,7 @@
 /**
  * The smallest set of sensor states that would bring a sensor or gate into a wanted state, given what is known now.
- * Candidates are put together from the gates downwards, which always ends quickly; then smaller sets are searched for
- * within a bound, so that the answer is the smallest for every graph of a size that people write.
+ * Candidates are combined from the gates downwards, which always ends quickly; then smaller sets are searched for
+ * within a bound, so that the answer is the smallest for every graph of a usual size.
  */
 import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import { nodesBehind } from '../graph/behind.ts'
@@ -12,13 +12,13 @@ export interface Need {
   readonly state: number
 }
 
-/** Sensor states that must hold together, those that hold already included. */
+/** Sensor states that must hold together, including present ones. */
 type Candidate = ReadonlyMap<SensorNode, number>
 
 const MAX_CANDIDATES = 32
 const MAX_TRIES = 20_000
 
-/** Changes of sensor states after which `source` is certainly in one of `wanted`; null when no states can do that. */
+/** Changes of sensor states after which `source` is certainly in one of `wanted`; null if impossible. */
 export function smallestChange(
   source: ObservableNode,
   wanted: readonly number[],
@@ -67,7 +67,6 @@ class Search {
     return smallest ?? null
   }
 
-  /** Candidates for a node to be in a state. */
   #reach(node: ObservableNode, state: number): readonly Candidate[] {
     if (node.kind === 'sensor') return [new Map([[node, state]])]
     const key = `${node.index}:${state}`
@@ -97,7 +96,7 @@ class Search {
     return this.#together(gate.parents.map((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN)))
   }
 
-  /** Ways to miss every row: a parent in a state that no row has, or all parents in a row that is not listed. */
+  /** Ways to miss every row: a parent in a state without a row, or all parents in a row that is not listed. */
   #noRow(gate: GateNode): readonly Candidate[] {
     const single = gate.parents.flatMap((parent, i) => {
       const listed = new Set(gate.rows.map((row) => row[i]))
@@ -124,7 +123,7 @@ class Search {
     return parent.states.flatMap((_, other) => (other === state ? [] : this.#reach(parent, other)))
   }
 
-  /** One candidate of each list, joined where they do not contradict each other. */
+  /** Joins one candidate of each list, where they do not contradict each other. */
   #together(lists: readonly (readonly Candidate[])[]): readonly Candidate[] {
     let joined: readonly Candidate[] = [new Map()]
     for (const list of lists) joined = this.#best(joined.flatMap((a) => list.flatMap((b) => join(a, b))))
@@ -147,7 +146,6 @@ class Search {
       .map(([sensor, state]) => ({ sensor, state }))
   }
 
-  /** Leaves out what is not needed after all. */
   #reduce(needs: readonly Need[]): readonly Need[] {
     let kept = needs
     for (const need of needs) {

@@ -1,16 +1,16 @@
 /**
- * What is new to sensors of the nodes that they read.
+ * News for sensors from the nodes that they read.
  *
- * NEWS-1 data of another node is new to a reader exactly until the reader answers with success to a call that could see it.
+ * NEWS-1 data of another node is new to a reader exactly until the reader answers with success to a call that could see
+ *   it.
  */
 import { UNKNOWN, type GraphNode, type SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
 import { actuatorState, observedState, sensorState, type Execution, type NodeStates } from './state.ts'
 
-/** Of a sensor that has seen all there is. */
 export const NO_NEWS: readonly string[] = []
 
-/** A node has run with success, was pushed, or was decided: its readers have something new. */
+/** Notes news for readers of a node that ran with success, was pushed, or was decided. */
 export function noteNews({ state }: TaskRun, node: GraphNode): void {
   for (const reader of node.readers) {
     const sensor = sensorState(state, reader)
@@ -18,19 +18,17 @@ export function noteNews({ state }: TaskRun, node: GraphNode): void {
   }
 }
 
-/** A sensor has answered: it has seen what was new when it was called. */
 export function tookNews({ state }: TaskRun, { node, news }: Execution): void {
   if (news.length === 0 || node.kind !== 'sensor') return
   const sensor = sensorState(state, node)
   sensor.news = sensor.news.filter((label) => !news.includes(label))
 }
 
-/** Whether data of that node is new to a call. */
 export function isNewOf({ node, news }: Execution, label: string): boolean {
   return node.kind === 'actuator' || news.includes(label) || !node.reads.some((read) => read.label === label)
 }
 
-/** All that can be read already is new to a sensor that another rule brings. */
+/** For a sensor of another rule, everything readable is new. */
 export function beginNews({ state }: TaskRun, node: SensorNode): void {
   const known = node.reads.filter((read) => hasData(state, read))
   if (known.length > 0) sensorState(state, node).news = known.map(({ label }) => label)

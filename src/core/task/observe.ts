@@ -1,4 +1,4 @@
-/** How a state becomes known and unknown again, and what that does to the gates behind it. */
+/** How a state becomes known and unknown, and its effect on the gates behind it. */
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { touchNode } from './evaluation.ts'
@@ -6,7 +6,7 @@ import { lagOf, type TaskRun } from './run.ts'
 import { observedState, sensorState, type Observed, type Touch } from './state.ts'
 import { traceEvicted, traceState } from './trace.ts'
 
-/** A sensor shows a certain state: it is remembered, and what follows from it is looked at in its turn. */
+/** Sets the certain state of a sensor; what follows from it is evaluated in turn. */
 export function observe(run: TaskRun, node: SensorNode, state: number, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   settle(sensor, state, run.now)
@@ -25,7 +25,7 @@ function evaluate(run: TaskRun, gate: GateNode): number {
   return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
 }
 
-/** Gates of another rule: what they are follows from their parents alone. Nothing fires. */
+/** Decides gates of another rule, from their parents alone. Nothing fires. */
 export function decideAnew(run: TaskRun, gates: readonly GateNode[]): void {
   for (const gate of gates) {
     const state = evaluate(run, gate)
@@ -35,7 +35,6 @@ export function decideAnew(run: TaskRun, gates: readonly GateNode[]): void {
   }
 }
 
-/** Takes a node's newly evaluated state. */
 export function settle(observed: Observed, state: number, now: number): void {
   observed.previous = observed.state
   observed.before = observed.state === UNKNOWN ? observed.memory : observed.state
@@ -63,7 +62,7 @@ function forget(observed: Observed, now: number): void {
   observed.lost = now
 }
 
-/** The observation is too old: the sensor and every gate that depended on it know nothing any more. Nothing fires. */
+/** Evicts an observation: the sensor and every gate that depended on it become unknown. Nothing fires. */
 export function evict(run: TaskRun, node: SensorNode): void {
   const sensor = sensorState(run.state, node)
   sensor.evictAt = Number.POSITIVE_INFINITY

@@ -1,8 +1,8 @@
 /**
- * What a task with work needs, kept small while nothing of it is in flight: its nodes as a saved state has them, packed.
- * Counters and times of the task itself, and its last messages, stay what they are.
+ * The packed state of a task that has work but nothing in flight: its nodes in the form of a saved state. Counters and
+ * times of the task, and its last messages, stay unpacked.
  *
- * PACKWORK-1 what is unpacked is what was packed, in every field that anybody reads.
+ * PACKWORK-1 unpacking restores every field that is read.
  */
 import { JsonPacker, type PackedJson, unpack } from '#kernel'
 import { restoreState } from './restore.ts'
@@ -13,9 +13,8 @@ import { TaskState, type SmallWork, type Work } from './task-state.ts'
 
 type SavedWork = Pick<SavedState, 'origins' | 'links' | 'sensors' | 'gates' | 'actuators'>
 
-/** Numbers that are places in lists, few and small: those are shared with the form. */
+/** Numbers that are indexes of lists, few and small: those are shared with the form. */
 const PLACES = ['origin', 'via', 'earlier', 'trigger', 'place']
-/** What a saved state has besides. */
 const NO_COUNTERS: Omit<SavedState, keyof SavedWork> = {
   status: 'running',
   run: 0,
@@ -29,13 +28,12 @@ const NO_COUNTERS: Omit<SavedState, keyof SavedWork> = {
   seed: 0,
   streams: {},
 }
-/** Told when its work was unpacked to stay so. */
 interface WorkOwner {
   unpacked(): void
 }
 
 class PackedWork implements SmallWork {
-  /** The last messages stay themselves: who compares them finds the same, and to read them needs no unpacking. */
+  /** The last messages keep their identity for comparisons, and can be read without unpacking. */
   readonly streams: Work['streams']
   readonly #model: TaskModel
   readonly #packed: PackedJson
@@ -61,11 +59,10 @@ class PackedWork implements SmallWork {
   }
 }
 
-/** Packs what the tasks of an engine have of work. */
 export class WorkPacker {
   readonly #packer = new JsonPacker(PLACES)
 
-  /** Of a state with nothing in flight. One that is not plain JSON stays as it is. */
+  /** Packs a state with nothing in flight. A state beyond plain JSON stays as it is. */
   pack(model: TaskModel, state: TaskState, owner: WorkOwner): void {
     const { origins, links, sensors, gates, actuators } = saveState(model, state)
     const packed = this.#packer.pack({ origins, links, sensors, gates, actuators }, model.resources)

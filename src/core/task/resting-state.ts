@@ -1,8 +1,8 @@
 /**
- * The state of a task that runs and has had nothing to do since it began or came back: a few numbers. Most of a large
- * fleet waits for its first message, and its full state is made when that comes.
+ * The state of a task that runs and has been idle since it began or was restored: a few numbers. Most of a large fleet
+ * waits for its first message, which creates the full state.
  *
- * RESTING-1 the full state that is made of it is the one that it was made of, in every field.
+ * RESTING-1 the full state that is created from it equals the original one in every field.
  */
 import type { Graph } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
@@ -11,7 +11,6 @@ import { TaskState } from './task-state.ts'
 
 type Begun = Pick<TaskState, 'run' | 'startTime' | 'seed'>
 
-/** A state, and the times of the input at hand: the rule's and the clock's. */
 interface Timed {
   readonly state: TaskState
   readonly now: number
@@ -20,9 +19,9 @@ interface Timed {
 
 const BLANK = new TaskState({ sensors: [], gates: [], actuators: [] }, 0)
 const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
-/** What may be another than in a task that never ran. */
+/** Fields that may differ from those of a task that never ran. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])
-/** All that a saved state has of a task at rest. */
+/** All fields of the saved state of a task at rest. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
   'status',
   'run',
@@ -43,12 +42,10 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
 ])
 const EQUAL = FIELDS.filter((field) => !KEPT.has(field))
 
-/** What tasks have in common that came to rest together. */
 class Rest {
-  /** the rule's time and the clock's, epoch ms */
   readonly now: number
   readonly isRestored: boolean
-  /** the last one: a fleet comes back at a few moments */
+  /** the last one: a fleet is restored at a few moments */
   static #last: Rest | undefined
 
   private constructor(now: number, isRestored: boolean) {
@@ -67,7 +64,7 @@ export class RestingState {
   readonly run: number
   readonly startTime: number
   readonly #rest: Rest
-  /** as a signed number, which costs no box */
+  /** as a signed number, which needs no box */
   readonly #seed: number
 
   private constructor({ run, startTime, seed }: Begun, rest: Rest) {
@@ -77,12 +74,10 @@ export class RestingState {
     this.#seed = seed | 0
   }
 
-  /** the rule's time and the clock's, epoch ms */
   get now(): number {
     return this.#rest.now
   }
 
-  /** Undefined for a task that is not at rest. */
   static of(timed: Timed): RestingState | undefined {
     const { state, now, at } = timed
     const isAtRest =
@@ -96,7 +91,7 @@ export class RestingState {
     return isAtRest ? new RestingState(state, Rest.at(now, state.restoredAt === now)) : undefined
   }
 
-  /** Of a task without clocks that was saved at rest and comes back `now`. Undefined: it was not, or it is another rule's. */
+  /** Of a task without clocks that was saved at rest. Undefined: it was not, or another rule saved it. */
   static ofSaved(saved: SavedState, { byLabel }: Graph, now: number): RestingState | undefined {
     for (const key in saved) if (!KNOWN_FIELDS.has(key)) return undefined
     if (saved.status !== 'running' || !isSeed(saved.seed)) return undefined
@@ -113,7 +108,6 @@ export class RestingState {
     return new RestingState(saved, Rest.at(now, true))
   }
 
-  /** Makes the state of a run, which is a fresh one, what it was. */
   restore({ state }: Pick<TaskRun, 'state'>): void {
     state.status = 'running'
     state.run = this.run
@@ -133,7 +127,7 @@ function isBlank(saved: object): boolean {
   return true
 }
 
-/** Empty lists are one. */
+/** Empty lists count as absent. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0)
 }

@@ -1,4 +1,4 @@
-/** Plain JSON -> state, for the very rule that it was saved from. */
+/** Plain JSON -> state, for the rule that it was saved from. */
 import { AppError, decodeNumbers } from '#kernel'
 import {
   UNKNOWN,
@@ -48,18 +48,17 @@ import {
   type Link,
 } from './state.ts'
 
-/** Executions by id. */
 export type OpenExecutions = ReadonlyMap<number, Execution>
 type Order = ReadonlyMap<number, number>
 
 const NONE_OPEN: OpenExecutions = new Map()
-/** What does not belong to the input at hand. */
+/** Phases that do not belong to the present input. */
 const WAITS: ReadonlySet<SavedExecution['phase']> = new Set(['holding', 'paused'])
 
 /**
- * Fills `run.state` from a saved one, asks for every timer again, and queues what was being called, oldest first,
- * under its old id. `open`: of a task that only got another rule; their calls are still under way. `away`: when the
- * host was down. Throws `SAVED_STATE` when the saved task names what the rule does not have.
+ * Fills `run.state` from a saved one, sets every timer again, and queues calls that were under way, oldest first, under
+ * their old ids. `open`: of a task that only changed its rule; their calls continue. `away`: downtime of the host.
+ * Throws `SAVED_STATE` if the saved task names what the rule does not have.
  */
 export function restoreState(
   run: TaskRun,
@@ -159,7 +158,7 @@ export function restoreState(
   askForTimers(run)
 }
 
-/** Under a rule that puts nothing in order any more it is taken at once. */
+/** Under a rule without order it is taken at once. */
 function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
   if (input.kind !== 'data') return
   const { arrived = time } = input
@@ -187,7 +186,10 @@ function orderOf(ids: readonly number[] = []): Order {
   return new Map(ids.map((id, i) => [id, i]))
 }
 
-/** Queues what is to be called, what was being called too. States saved without an order have it oldest first. */
+/**
+ * Queues calls that are to be made, including interrupted ones. States saved without an order have it oldest
+ * first.
+ */
 function requeue(run: TaskRun, place: Order, open: OpenExecutions): void {
   const { state } = run
   const wanted: Execution[] = []
@@ -245,12 +247,11 @@ function askForTimers(run: TaskRun): void {
   }
 }
 
-/** Nothing was kept of the node: it is as in a fresh state. */
+/** Nothing was saved of the node: it is as in a fresh state. */
 function isBlank(saved: object): boolean {
   return Object.keys(saved).length === 0
 }
 
-/** Looks up what a saved state names. */
 class Names {
   readonly #run: TaskRun
   readonly #origins: readonly Origin[]
@@ -375,7 +376,10 @@ function restoreHolding({ trigger: order, matched, from, to }: SavedHolding, nam
   return { trigger, matched, from: names.state(states, from), to: names.state(states, to) }
 }
 
-/** The input at hand of a state saved before one evaluation per input: what is at work, and the sensors that were to follow. */
+/**
+ * The present input of a state saved before one evaluation per input: executions at work, and the sensors that were to
+ * follow.
+ */
 function earlierWork({ executing = [], groups = [] }: SavedState, names: Names): SavedEvaluation | undefined {
   const isAtWork = executing.some((one) => names.runnable(one.node).kind === 'sensor' && !WAITS.has(one.phase))
   if (!isAtWork && groups.length === 0) return undefined
@@ -443,19 +447,18 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     later: null,
     nextInQueue: null,
   }
-  // Whoever waits for its answer, or looks at it, has that very object.
+  // Callers that wait for its answer hold that object.
   const execution = known === undefined ? made : Object.assign(known, made)
   run.state.inFlight.add(execution)
   if (node.kind === 'sensor') sensorState(run.state, node).running = execution
   if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
 }
 
-/** Of nodes that the rule still reads. */
 function newsIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: readonly string[] }): readonly string[] {
   return news.length === 0 ? NO_NEWS : news.filter((label) => reads.some((node) => node.label === label))
 }
 
-/** Calls that act keep their places: first those that have begun, then those that wait for them. */
+/** Acting calls keep their places: first those under way, then the ones behind them. */
 function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
   const touching = new Map(saved.flatMap(({ id, touches }) => (touches === undefined ? [] : [[id, touches] as const])))
   if (touching.size === 0) return
@@ -466,7 +469,7 @@ function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Or
   }
 }
 
-/** Those whose turn it is are made again, unless their calls are still open. */
+/** A call whose turn it is is made again, unless it is still open. */
 function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
   const { node, phase } = execution
   const { effectQueues, ready } = run.state

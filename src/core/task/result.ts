@@ -1,4 +1,4 @@
-/** What becomes of a plug's answer or failure. */
+/** The effects of a plug's answer or failure. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
@@ -23,14 +23,14 @@ import { traceError, traceLog, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
 
-/** A plug answered: now, or later when the answer says so, which lets go of the lane. */
+/** Takes the answer of a plug: now, or at the later time that it demands, which releases the lane. */
 export function answer(run: TaskRun, execution: Execution, given: Answer): void {
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
   if (given.after !== undefined && given.after > 0) {
     execution.phase = 'holding'
     execution.held = given
-    // It has acted: only the later items of an actuator's loop keep its place.
+    // It has acted: only later items of an actuator's loop keep its place.
     if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) leavePlace(run, execution)
     wakeAt(run, execution, run.now + given.after, lagOf(run))
     return
@@ -38,7 +38,7 @@ export function answer(run: TaskRun, execution: Execution, given: Answer): void 
   apply(run, execution, given)
 }
 
-/** A result takes effect; then the execution is over, or goes on with the next item of its loop. */
+/** Applies a result; then the execution ends, or continues with the next item of its loop. */
 export function apply(run: TaskRun, execution: Execution, given: Answer): void {
   traceResult(run, execution, given)
   execution.held = null
@@ -60,7 +60,6 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
   finish(run, execution)
 }
 
-/** What follows a result, when its time has come. */
 export function applyFollow(run: TaskRun, node: SensorNode, follow: Follow): void {
   sensorState(run.state, node).follow = null
   applyToSensor(run, node, follow.answer, follow.invocation, follow.origin, follow.via)
@@ -97,7 +96,7 @@ export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isO
   touchNode(run, node, { ...touch, isObserved: false })
 }
 
-/** A plug failed or took too long: again, another state, or an error that changes nothing. */
+/** A failure or timeout: another attempt, another state, or an error that changes nothing. */
 export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
   const { node } = execution
   destinationState(run.state, node).error = { time: timeOf(run, execution), message }
@@ -114,7 +113,7 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
       `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
       node.label,
     )
-    // Back-off holds the lane: a later input would be taken before this one was.
+    // Back-off holds the lane, since a later input would overtake this one.
     if (node.kind === 'sensor') run.state.holder = execution
     wakeAt(run, execution, run.at + delay)
     return
@@ -131,7 +130,6 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
   finish(run, execution)
 }
 
-/** A call that acts is dropped before its turn came, because too many wait. */
 export function dropEffect(run: TaskRun, execution: Execution, message: string): void {
   destinationState(run.state, execution.node).error = { time: timeOf(run, execution), message }
   countFailure(run, execution.invocation)
@@ -139,7 +137,7 @@ export function dropEffect(run: TaskRun, execution: Execution, message: string):
   end(run, execution)
 }
 
-/** The next item of a loop, or the end. A failed item does not stop the others. */
+/** Continues with the next item of a loop, or ends. A failed item does not stop the others. */
 function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++
@@ -152,7 +150,7 @@ function finish(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** The next item of a sensor's loop is evaluated by itself; until then others may touch what it touches. */
+/** The next item of a sensor's loop is evaluated on its own; until then its things are released. */
 function waitForEvaluation(run: TaskRun, execution: Execution, node: SensorNode): void {
   letGo(run, execution)
   leavePlace(run, execution)
@@ -167,7 +165,7 @@ function hasMoreItems({ items, item }: Execution): boolean {
   return items !== null && item + 1 < items.length
 }
 
-/** Takes an execution out of its wait: the held result applies, or the next attempt begins. */
+/** Wakes an execution: the held result applies, or the next attempt begins. */
 export function wake(run: TaskRun, execution: Execution): void {
   if (execution.phase === 'holding' && execution.held !== null) {
     if (execution.placedAt !== NOT_PLACED) execution.placedAt += execution.held.after ?? 0
@@ -175,10 +173,10 @@ export function wake(run: TaskRun, execution: Execution): void {
   } else if (execution.phase === 'retrying') retry(run, execution)
   else if (execution.phase === 'called' || execution.phase === 'rendering')
     failed(run, execution, timeLimitText(execution), true)
-  else if (execution.phase === 'paused') failed(run, execution, 'nobody resumed the node within its pause limit', true)
+  else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
 }
 
-/** A node whose pause ran out waits for a resume again; one that was resumed may run. */
+/** A node whose pause ran out waits for a resume again; a resumed one may run. */
 function retry(run: TaskRun, execution: Execution): void {
   const { pauseMs } = execution.node.call
   if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)
@@ -190,7 +188,7 @@ function timeLimitText(execution: Execution): string {
   return `${execution.node.call.plug.name} took longer than ${execution.node.call.timeoutMs} ms`
 }
 
-/** Drops what is in flight, and root sensors that were to follow. */
+/** Cancels executions in flight, and root sensors that were to follow. */
 export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
   leaveOut(run, which)
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
@@ -206,12 +204,11 @@ function withFailure(failures: readonly number[], invocation: number, newest: nu
   return kept === -1 ? [] : all.slice(kept)
 }
 
-/** What is kept of failed invocations when these failed as well, one after the other, each the newest then. */
+/** Adds failed invocations, one after the other, each the newest at its time. */
 export function withFailures(failures: readonly number[], invocations: readonly number[]): readonly number[] {
   return invocations.reduce((kept, invocation) => withFailure(kept, invocation, invocation), failures)
 }
 
-/** Failed invocations among the last 64. */
 export function health(state: TaskRun['state']): { errorsCount: number; errorsRate: number } {
   const oldest = state.invocations - HEALTH_WINDOW
   const errorsCount = state.failures.filter((invocation) => invocation > oldest).length

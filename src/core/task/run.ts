@@ -1,4 +1,4 @@
-/** One task at work: what never changes during a run, what does, and who listens. */
+/** One running task: its fixed model, its state, and the sink of what it does. */
 import type { EngineEvent, RareEvent } from '../engine/events.ts'
 import type { ChannelPlans, DataPlan, Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
@@ -9,34 +9,30 @@ import type { ReadingCounts } from './readings/readings.ts'
 import { NOT_PLACED, type Execution } from './state.ts'
 import type { TaskState } from './task-state.ts'
 
-/** Fixed from start to stop. */
 export interface TaskModel {
   readonly id: string
   readonly graph: Graph
   /** of the task's own rule, which may share its graph with others */
   readonly properties: RuleProperties
   readonly settings: SharedSettings
-  /** of the task itself; undefined: it has none */
   readonly resource: string | undefined
   /** resolved and distinct */
   readonly resources: readonly string[]
-  /** place in `resources` by place in `graph.resources` */
+  /** index in `resources` by index in `graph.resources` */
   readonly resourcePlace: readonly number[]
-  /** what data for a resource runs, by place in `resources` */
+  /** what data for a resource runs, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
-  /** the same for messages on channels */
   readonly channelPlans: ChannelPlans
   /** the task's clock; undefined for reactive tasks */
   readonly schedule: Schedule | undefined
   /** clocks of single sensors, by slot */
   readonly ownSchedules: ReadonlyMap<number, Schedule>
-  /** ms that a stream value stays in reach */
+  /** ms for which a stream value stays available */
   readonly streamValidity: number
-  /** inputs that may wait for the one at hand, and effects for earlier ones */
+  /** limit of inputs that wait for the present one, and of effects that wait for earlier ones */
   readonly maxWaiting: number
-  /** keys of messages that do not count when two of them are compared */
   readonly identityIgnores: readonly string[]
-  /** ms of the clock for which readings are known again, where sensors do not know them */
+  /** ms of the clock for which repeated readings are recognized that sensors do not know */
   readonly dedupWindow: number
 }
 
@@ -44,36 +40,34 @@ export interface FiringCounts {
   firings: number
   calls: number
   held: number
-  /** inputs and effects that were dropped */
   dropped: number
 }
 
-/** What a driver counts of its tasks. */
 export interface TaskCounts extends FiringCounts, ReadingCounts {}
 
-/** Who hears of what a task does. The driver gives it; the state machine itself touches nothing outside. */
+/** The outputs of a task. The driver supplies them; the state machine itself touches nothing outside. */
 export interface Sink {
-  /** null when nobody listens: then no event is built */
+  /** null without subscribers: then events are not created */
   readonly event: ((event: EngineEvent) => void) | null
-  /** the same for what happens at every message: ticks, data, states, gates, and results without an error */
+  /** the same for details of messages: ticks, data, states, gates, and results without an error */
   readonly detail: ((event: EngineEvent) => void) | null
-  /** the same for what is rare and worth keeping: starts, ends, failures and lines of the log */
+  /** the same for lifecycle events: starts, ends, failures and log lines */
   readonly rare: ((event: RareEvent) => void) | null
-  /** null: nobody counts */
   readonly counts: TaskCounts | null
-  /** whether `fired` carries its why */
   readonly why: boolean
-  /** Asks for a timer input at `at`. `key` is a sensor's slot; for `wake` the node's place, sensors first, then actuators. */
+  /**
+   * Requests a timer input at `at`. `key`: a sensor's slot; for `wake` the node's position, sensors first, then
+   * actuators.
+   */
   timer(kind: TimerKind, at: number, key: number): void
-  /** a reading is known from now on if it comes again; there is memory for so many more */
   remembered(count: number): void
-  /** an execution was superseded, timed out or stopped: its plug should give up */
+  /** Notes that an execution was superseded, timed out or stopped: its plug should stop. */
   cancelled(execution: Execution): void
-  /** Returns the number of the newest invocation; `known`: the newest that the state has seen. */
+  /** Returns the number of the newest invocation; `known`: the newest of the state. */
   newest(known: number): number
 }
 
-/** Nobody hears of it, and timers were asked for already. */
+/** Without subscribers, for timers that are set already. */
 export const SILENT: Sink = {
   event: null,
   detail: null,
@@ -90,33 +84,35 @@ export interface TaskRun {
   readonly model: TaskModel
   readonly state: TaskState
   readonly sink: Sink
-  /** epoch ms of the input at hand: the rule's time */
   now: number
-  /** epoch ms of the engine's clock, never behind `now`: the time of limits, back-off and fixed delays */
+  /** epoch ms of the engine's clock, never behind `now`: the time of deadlines, back-off and fixed delays */
   at: number
-  /** what its start has fixed of the state, where that is not at hand */
+  /** fixed parts of a state that is not at hand */
   readonly started?: Pick<TaskState, 'run' | 'seed'>
 }
 
-/** ms by which the clock was ahead of the time of the input at hand when that was there to be taken: its timers wait so much longer. */
+/**
+ * ms by which the clock was ahead of the time of the present input when that could be taken: its timers wait so much
+ * longer.
+ */
 export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
   return state.readings?.lag ?? 0
 }
 
-/** The sensor's place in `model.resources`, -1 without a resource. */
+/** The sensor's index in `model.resources`, -1 without a resource. */
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
 }
 
 /**
- * The time of what a plug says: for a sensor that of the input at hand; for an actuator, which answers beside the inputs,
- * that of the one that it fired for, later only by what it holds its results back.
+ * The time of a plug's result: for a sensor that of the present input; for an actuator, which answers beside the
+ * inputs, that of the input that fired it, later only by the delay of its results.
  */
 export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number {
   return node.kind === 'sensor' || placedAt === NOT_PLACED ? now : placedAt
 }
 
-/** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognised. */
+/** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognized. */
 export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
   return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.place}`
 }

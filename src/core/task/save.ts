@@ -1,4 +1,4 @@
-/** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
+/** State -> plain JSON. Numbers beyond JSON (NaN from a broken sensor) are encoded by json-numbers.ts. */
 import { encodeNumbers, present } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -43,7 +43,7 @@ import type {
   SavedTaken,
 } from './saved.ts'
 
-/** The whole state, at any step; `restoreState` makes the same state of it again. */
+/** The whole state, at any step; the inverse of `restoreState`. */
 export function saveState(model: TaskModel, state: TaskState): SavedState {
   const tables = new Tables()
   const { graph } = model
@@ -132,14 +132,14 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
   return encodeNumbers(saved) as SavedState
 }
 
-/** What the lane waits for is called again before all others. */
+/** A call that the lane waits for is made again before all others. */
 function callOrder({ holder, calls }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
   const order = [...(isCalled ? [holder] : []), ...calls]
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
-/** Those that wait for the one at hand, readings that wait to be put in order, and those that run nothing until their time. */
+/** Queued inputs, readings that wait to be put in order, and messages that run nothing until their time. */
 function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
   const inputs = [
     ...waiting.map(saveInput),
@@ -207,7 +207,7 @@ class Tables {
   readonly origins: Origin[] = []
   readonly links: SavedLink[] = []
   readonly #originPlaces = new Map<Origin, number>()
-  /** of messages that came as nothing but broker data: by what they said */
+  /** of plain broker data, by its values */
   readonly #ofMessages = new Map<Origin['values'], Origin[]>()
   readonly #linkPlaces = new Map<Link, number>()
 
@@ -219,7 +219,7 @@ class Tables {
     return place
   }
 
-  /** Of the same message at the same time, whoever has it: executors need not share the object. */
+  /** Of the same message at the same time: executors need not share the object. */
   #placeOfMessage(origin: Origin): number | undefined {
     const { kind, time, values, channel, carried, hops } = origin
     if (kind !== 'data' || (channel ?? carried ?? hops) !== undefined) return undefined
@@ -285,7 +285,7 @@ function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
     ...named('previous', node, observed.previous),
     ...named('before', node, observed.before),
     ...(observed.since !== -1 && { since: observed.since }),
-    // Nobody asks when a gate became unknown.
+    // Of a gate, the time of becoming unknown is never read.
     ...(node.kind === 'sensor' && observed.lost !== -1 && { lost: observed.lost }),
   }
 }

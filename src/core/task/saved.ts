@@ -1,4 +1,4 @@
-/** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
+/** A task's state as plain JSON: labels and state names instead of indexes. Absent fields have their defaults. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
 import type { Ignored } from './readings/reading.ts'
@@ -20,28 +20,26 @@ export interface SavedState {
   seed: number
   clocksBegan?: ClocksBegan
   failures?: number[]
-  /** what began things that still matter; others point here by place */
   origins: Origin[]
-  /** how executions came about; `earlier` points into this list */
   links: SavedLink[]
   sensors: Record<string, SavedSensor>
   gates: Record<string, SavedObserved>
   actuators: Record<string, SavedActuator>
   streams: Record<string, SavedStream>
-  /** of the input at hand */
   evaluation?: SavedEvaluation
-  /** of states saved before one evaluation per input: root sensors that the input at hand was still to run, from `position` on */
+  /**
+   * of states saved before one evaluation per input: root sensors that the present input was still to run, from
+   * `position` on
+   */
   groups?: { invocation: number; groups: string[][]; position: number; origins: number[] }[]
   executing?: SavedExecution[]
-  /** ids of those that are to be called, in the order of their calls */
   calls?: number[]
-  /** ids of those that act and wait for earlier ones on the same thing, oldest first */
+  /** ids of acting calls that wait for earlier ones on the same thing, oldest first */
   behind?: number[]
-  /** epoch ms of the input at hand, while it is at work or others wait for it */
+  /** epoch ms of the present input, while it is at work or others wait for it */
   now?: number
-  /** inputs that wait for the one at hand, oldest first */
   waiting?: SavedInput[]
-  /** inputs that waited in this run, the one of them at hand, and those dropped */
+  /** inputs that waited in this run, the present one of them, and those dropped */
   arrived?: number
   current?: number
   dropped?: number
@@ -56,53 +54,47 @@ export interface SavedReadings {
   newest: Record<string, NewestReading>
   inRow?: Record<string, number>
   mixed?: string[]
-  /** as `RecentReadings` writes them */
   recent?: Record<string, string>
   counts: ReadingCounts
 }
 
-/** What a sensor has taken last: when it was measured, and the identities of the readings of that time. */
+/** What a sensor has taken last: the time of measurement, and the identities of the readings of that time. */
 export interface SavedTaken {
   time: number
   known?: string[]
 }
 
-/** From when to when the host was away, epoch ms of its clock. */
+/** A downtime of the host, epoch ms of its clock. */
 export interface DowntimeInterval {
   readonly from: number
   readonly until: number
 }
 
-/** The last downtime of a task. */
 export interface TaskDowntime extends DowntimeInterval {
-  /** ms that the newest reading of each resource had taken to come; one that is not known yet is that of its first reading */
+  /** lag of the newest reading of each resource, ms; for an unknown one, that of its first reading */
   readonly lags: Readonly<Record<string, number>>
 }
 
-/** When clocks began that did not begin with the run, epoch ms. */
 export interface ClocksBegan {
-  /** the task's own */
   readonly task?: number
-  /** of sensors, by label */
   readonly sensors?: Readonly<Record<string, number>>
 }
 
 export type SavedInput = { time: number; number: number } & (
   | {
       kind: 'data'
-      /** absent: the host keeps them */
       messages?: Message[]
       kept?: { position: number; places: readonly number[] }
       channel?: string
       hops?: number
       arrived?: number
-      /** places of messages whose timestamp is not their own */
+      /** indexes of messages without a timestamp of their own */
       unstamped?: readonly number[]
-      /** what of them does not count when they are compared with others */
+      /** what is ignored when they are compared */
       ignores?: Ignored
-      /** it waits to be put in order; then `time` is when it was measured */
+      /** it waits to be put in order; then `time` is that of the measurement */
       isHeld?: true
-      /** it runs nothing, and is remembered when the task gets to its time */
+      /** it runs nothing, and is remembered when the task reaches its time */
       isAhead?: true
       root?: string
     }
@@ -125,7 +117,6 @@ export interface SavedObserved {
   previous?: string
   before?: string
   since?: number
-  /** of a sensor */
   lost?: number
 }
 
@@ -133,7 +124,7 @@ export interface SavedDestination {
   firedAt?: number
   firing?: SavedFiring
   held?: { reason: 'invocationPolicy' | 'overlap'; time: number; until?: number; trigger: number }
-  /** places of triggers in the rule whose `begins` has fired, and whose `ends` may fire */
+  /** positions of triggers in the rule whose `begins` has fired, and whose `ends` may fire */
   begun?: number[]
   mayEnd?: number[]
   error?: { time: number; message: string }
@@ -146,7 +137,7 @@ export interface SavedSensor extends SavedObserved, SavedDestination {
   evictAt?: number
   evictLag?: number
   taken?: SavedTaken
-  /** labels of nodes with something new for it */
+  /** labels of nodes with news for it */
   news?: string[]
   late?: Message[]
   origin?: number
@@ -190,10 +181,8 @@ export interface SavedStream {
 
 export interface SavedEvaluation {
   invocation: number
-  /** sensors, each with what began it */
   selected: [node: string, origin: number][]
   due: string[]
-  /** nodes to look at, in order */
   agenda: string[]
   touched: SavedTouch[]
 }
@@ -227,13 +216,12 @@ export interface SavedExecution {
   resumed?: true
   news?: string[]
   late?: number
-  /** properties of each item; absent: they are made by the call, or never change */
+  /** properties of each item; absent: created by the call, or constant */
   rendered?: Record<string, unknown>[]
   touches?: string[]
   placedAt?: number
 }
 
-/** An answer with the state by name; absent fields were not given. */
 export type SavedAnswer = { state?: string } & {
   [K in Exclude<keyof Answer, 'ok' | 'state' | 'then'>]?: Answer[K] | undefined
 } & { then?: SavedAnswer }

@@ -1,7 +1,7 @@
 /**
  * What a task remembers of its nodes and its work between inputs; task-state.ts holds it together. Small, plain, and
- * changed only by step.ts and the files it calls; save.ts turns it into JSON and back. Times are epoch ms of the
- * engine's clock.
+ * changed only by step.ts and the files it calls; save.ts and restore.ts convert it to JSON and back. Times are epoch
+ * ms of the engine's clock.
  */
 import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -11,29 +11,24 @@ import type { KnownReading, Taken } from './readings/reading.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
-/** What sensors and gates have in common. */
 export interface Observed {
-  /** index of the certain state, UNKNOWN when there is none */
+  /** index of the certain state, or UNKNOWN */
   state: number
   /** last certain state; survives a reset, not an eviction */
   memory: number
-  /** state before the last evaluation */
   previous: number
   /** the same, or the memory when it was unknown */
   before: number
-  /** since when it has its last certain state */
   since: number
-  /** when it became unknown */
   lost: number
 }
 
-/** What sensors and actuators have in common: they can be fired. */
+/** What sensors and actuators share: they can be fired. */
 export interface Destination {
-  /** last firing, -Infinity before the first */
   firedAt: number
   firing: Firing | null
   held: Held | null
-  /** `HAS_BEGUN` and `MAY_END` of each trigger to it, in their order; empty until one is set */
+  /** `HAS_BEGUN` and `MAY_END` of each trigger to it, in order; empty until one is set */
   edges: readonly number[]
   error: { time: number; message: string } | null
 }
@@ -44,21 +39,20 @@ export interface SensorState extends Observed, Destination {
   rawData: Readonly<Record<string, unknown>> | undefined
   internalState: unknown
   evictAt: number
-  /** what made the present state, for the why */
   origin: Origin | null
   via: Link | null
-  /** the execution at work */
   running: Execution | null
   follow: Follow | null
-  /** next tick of its own clock */
   ownTickAt: number
-  /** what it has taken last of stamped messages */
+  /** the stamped messages that it has taken last */
   taken: Taken | null
-  /** labels of nodes that it reads and that have run with success since it answered last */
+  /** labels of nodes that it reads and that ran with success since its last answer */
   news: readonly string[]
-  /** late readings for a plug that absorbs them, in the order of arrival: a call in flight has seen the first `late` of them */
+  /**
+   * late readings for a plug that absorbs them, in order of arrival; a call in flight has seen the first `late` of them
+   */
   late: readonly Message[]
-  /** ms by which the clock was ahead when the observation was made that `evictAt` ends */
+  /** ms by which the clock was ahead at the observation that `evictAt` ends */
   evictLag: number
 }
 
@@ -79,10 +73,9 @@ export interface Link {
 export const HAS_BEGUN = 1
 export const MAY_END = 2
 
-/** Which part of a trigger holds. */
 export type Match = 'state' | 'change' | 'begins' | 'ends' | 'execution'
 
-/** A trigger that holds in an input, and what it saw of its source. */
+/** A trigger that holds in an input, and the states of its source. */
 export interface Holding {
   readonly trigger: TriggerEdge
   readonly matched: Match
@@ -90,22 +83,20 @@ export interface Holding {
   readonly to: number
 }
 
-/** Enough of a firing to explain it later. */
 export interface Firing {
   readonly trigger: TriggerEdge
   readonly time: number
   readonly invocation: number
-  /** number of the input and place in it: with task and run the id of the effect */
+  /** number of the input and position in it: with task and run the id of the effect */
   readonly input: number
   readonly place: number
   readonly matched: Match
   readonly from: number
   readonly to: number
-  /** the other triggers that held in the same input */
   readonly also: readonly Holding[]
   readonly origin: Origin
   readonly via: Link | null
-  /** the sensors and gates behind the source, as they were */
+  /** snapshot of the sensors and gates behind the source */
   readonly seen: readonly Seen[]
 }
 
@@ -125,68 +116,62 @@ export interface Held {
 
 /**
  * queued: waits for its call. rendering: its properties wait for what they need. behind: an earlier call touches the
- * same. called: the plug has it. holding: a result waits for its time. retrying: waits for the next attempt.
- * paused: waits for a resume. looping: the next item of its loop waits for the end of the evaluation at hand.
+ * same thing. called: the plug is at work. holding: a result waits for its time. retrying: waits for the next attempt.
+ * paused: waits for a resume. looping: the next item of its loop waits for the end of the evaluation.
  */
 export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused' | 'looping'
 
 /** The execution never had a place among the effects. */
 export const NOT_PLACED = -1
 
-/** Its links belong to the lists that it is in. */
+/** The links belong to its lists. */
 export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly id: number
   readonly node: SensorNode | ActuatorNode
   readonly invocation: number
   readonly origin: Origin
   readonly via: Link | null
-  /** number of the input and place in it: with task and run the id of the effect */
   readonly input: number
   readonly place: number
   phase: Phase
   wakeAt: number
-  /** ms by which the clock is ahead of `wakeAt`, when that is of the task's own time */
+  /** ms by which the clock is ahead of `wakeAt`, if that is of the task's own time */
   wakeLag: number
-  /** failed attempts so far */
   attempt: number
-  /** how often the plug was called for it: tells a late answer from the present one */
+  /** number of its calls, which distinguishes a late answer from the present one */
   calls: number
   held: Answer | null
-  /** loopDef: all items, and the one at hand */
+  /** loopDef: all items, and the index of the present one */
   items: readonly unknown[] | null
   item: number
   resumed: boolean
-  /** of a sensor: its news when its plug was called, and how many late readings it could see */
+  /** of a sensor: its news at the call, and how many late readings it could see */
   news: readonly string[]
   late: number
-  /** what its calls see of the task, a run of it; null: the task as it is */
+  /** the snapshot that its calls see; null: the present task */
   seen: object | null
-  /** its plug is at work, and the engine counts it among its open calls */
   isOpen: boolean
-  /** properties of each item, made when it fired; secrets stand in them by name. Null: they are made by the call */
+  /** properties of each item, created when it fired; secrets are in them by name. Null: the call creates them */
   rendered: readonly Readonly<Record<string, unknown>>[] | null
-  /** what its calls touch, once it has its place among the effects; null before */
+  /** things that its calls touch, once it has a place among the effects */
   touches: readonly string[] | null
   /**
-   * epoch ms of the input at hand when it took its place, `NOT_PLACED` before; stays when it has left it. A result that was
-   * held back moves it to its own time
+   * epoch ms of the input when it took its place, `NOT_PLACED` before; stays after it left. A delayed result moves it
+   * to its own time
    */
   placedAt: number
 }
 
-/** The evaluation of one input: the nodes still to visit, and the nodes that it touched. */
 export interface Evaluation {
   readonly invocation: number
-  /** root sensors that the input runs, with what began each */
   readonly selected: Map<SensorNode, Origin>
-  /** sensors of which a result, a resume or an item of a loop is due in it */
+  /** sensors with a result, a resume or an item of a loop that is due */
   readonly due: Set<SensorNode>
-  /** positions in the order of evaluation, ascending */
   readonly agenda: number[]
   readonly touched: Map<ObservableNode, Touch>
 }
 
-/** What an input did with a node, and what it goes back to. */
+/** What an input did with a node, and its cause. */
 export interface Touch {
   readonly invocation: number
   readonly origin: Origin
@@ -197,10 +182,8 @@ export interface Touch {
   readonly hasSucceeded: boolean
 }
 
-/** A result that follows unless the node runs again before. */
 export interface Follow {
   readonly at: number
-  /** ms by which the clock is ahead of `at` */
   readonly lag: number
   readonly answer: Answer
   readonly invocation: number
@@ -208,17 +191,14 @@ export interface Follow {
   readonly via: Link | null
 }
 
-/** Values of the messages of one resource. */
 export interface Stream {
   values: Readonly<Record<string, unknown>>
   at: number
   /** values of earlier messages that the last one did not repeat */
   carried: Map<string, { value: unknown; until: number }> | null
-  /** earlier messages of the same time */
   same?: readonly KnownReading[]
 }
 
-/** The states of all nodes of a task. */
 export interface NodeStates {
   readonly sensors: readonly SensorState[]
   readonly gates: readonly GateState[]
@@ -241,7 +221,6 @@ export function destinationState(state: NodeStates, node: SensorNode | ActuatorN
   return node.kind === 'sensor' ? sensorState(state, node) : actuatorState(state, node)
 }
 
-/** The name of a node's state, null when unknown. */
 export function stateName(node: SensorNode | GateNode, state: number): string | null {
   return node.states[state] ?? null
 }

@@ -1,24 +1,24 @@
 /**
- * The state machine: one input in, a changed state, calls to make and timers to set out. It reads no clock, keeps no secret
- * state and calls no plug: the driver takes `nextCall`, calls the plug, and hands the answer back as an input.
+ * The state machine: one input in, a changed state, calls to make and timers to set out. It reads no clock, keeps no
+ * hidden state and calls no plug: the driver takes `nextCall`, calls the plug, and returns the answer as an input.
  *
- * Inputs that begin something of their own are taken one after the other: the next when nothing of the one before is to
- * be called or is at a sensor's plug (`state.isFree`). The rest serves work that is open: answers, time limits,
- * back-off, and clocks, which only bring ticks. How long a plug takes therefore changes when things happen, never what.
+ * Inputs that begin work are taken one after the other: the next when all calls of the one before were made and none is
+ * at a sensor's plug (`state.isFree`). The rest serves open work: answers, deadlines, back-off, and clocks, which only
+ * bring ticks. The speed of a plug therefore changes when things happen, never what.
  *
- * The state is changed in place, because a copy per event would cost more than the event; save.ts and restore.ts give
- * it as plain JSON before and after any step.
+ * The state is changed in place, because a copy per event would cost more than the event; save.ts and restore.ts
+ * convert it to plain JSON before and after any step.
  *
  * Invariants, which the tests cite:
- * STEP-1 equal state and equal inputs give equal states, effects and events.
+ * STEP-1 equal state and equal inputs lead to equal states, effects and events.
  * STEP-2 every effect has the id task/run/input/place, and no two have the same.
  * STEP-3 unknown is not false: a gate is certain only when its known parents decide it.
  * STEP-4 a destination never fires within the cool-down of the trigger that would fire it.
- * STEP-5 an execution ends exactly once: by a result, an error, a time limit, or by being superseded or stopped.
- * STEP-6 saving, restoring and going on is the same as going on.
- * STEP-7 a stopped task changes nothing but by start.
+ * STEP-5 an execution ends exactly once: by a result, an error, a deadline, or by being superseded or stopped.
+ * STEP-6 saving, restoring and continuing equals continuing.
+ * STEP-7 a stopped task changes only by a start.
  * STEP-8 states, firings and properties of calls are those of the run in which every answer comes at once.
- * STEP-9 a task's time is that of the input at hand and never goes back; limits, back-off and fixed delays count on
+ * STEP-9 a task's time is that of the present input and never goes back; deadlines, back-off and fixed delays count on
  *   the clock.
  */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
@@ -41,18 +41,18 @@ import type { TaskRun } from './run.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
 /**
- * Takes one input of the time `now`, when the engine's clock says `at` (epoch ms); `clock`: what it said when the input was
- * there to be taken. Inputs that came too late to matter change nothing and are not counted.
+ * Takes one input of the time `now`, when the engine's clock is at `at` (epoch ms); `clock`: its time when the input
+ * could be taken. Inputs that came too late to matter change nothing and are not counted.
  */
 export function step(run: TaskRun, now: number, input: Input, at = now, clock = now): void {
   const { state } = run
   if (at > run.at) run.at = at
   const { readings } = state
   const admitted = state.status === 'running' ? admittedOf(run, input) : undefined
-  // Nothing that runs no sensor is an input.
+  // Messages that run no sensor are not inputs.
   if (admitted?.every(({ plan }) => plan.sensors.length === 0) === true) return rememberIdle(run, input, admitted)
   if (readings === null) {
-    // What serves open work leaves the time to the input at hand, if there is one.
+    // Inputs that serve open work leave the time to the present input, if any.
     if (!isBeside(input) || state.isFree) run.now = Math.max(run.now, now)
   } else if (!isBeside(input)) {
     takeTime(run, readings, now, input, clock)
@@ -76,14 +76,13 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
   afterEvaluation(run)
 }
 
-/** What the end of work sets off: the next tick of a fixed delay, and the end of a onetime task. */
+/** The end of work: the next tick of a fixed delay, and the end of a onetime task. */
 export function afterEvaluation(run: TaskRun): void {
   if (run.state.status !== 'running') return
   afterWork(run)
   finishOnetime(run)
 }
 
-/** What follows at once when a task goes on under another rule. */
 export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept' | 'edges'>): void {
   const { sensors, gates, triggers } = run.model.graph
   decideAnew(
@@ -91,7 +90,7 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
   for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
-  // What was there before is new to a sensor that keeps nothing.
+  // Everything is new to a sensor that keeps nothing.
   for (const node of sensors) if (!kept.runnable.has(node.label)) beginNews(run, node)
   beginClocks(
     run,
@@ -103,7 +102,7 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
   afterEvaluation(run)
 }
 
-/** Whether an input serves work that is open, and comes when it comes. */
+/** Whether an input serves open work, and is taken out of turn. */
 function isBeside(input: Input): boolean {
   return input.kind === 'answer' || input.kind === 'error' || input.kind === 'timer'
 }
@@ -112,20 +111,20 @@ function isBeside(input: Input): boolean {
 export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
   if (kind === 'tick' || kind === 'ownTick') return true
   if (kind !== 'wake') return false
-  // What an actuator answers begins nothing.
+  // Answers of actuators begin nothing.
   if (key >= run.model.graph.sensors.length) return true
   const phase = firstToWake(run, key)?.phase
   return phase !== 'holding' && phase !== 'paused'
 }
 
-/** When an actuator answers is no part of what a task does: its numbers go on as if it had answered at once. */
+/** Late answers of actuators do not count: numbers continue as if they had answered at once. */
 function isCounted(run: TaskRun, input: Input): boolean {
   if (input.kind === 'answer' || input.kind === 'error') return input.execution.node.kind === 'sensor'
   if (input.kind !== 'timer') return true
   return input.timer === 'wake' && input.key < run.model.graph.sensors.length
 }
 
-/** The readings of an input of which it matters when they were measured. */
+/** The readings of an input if measurement times matter. */
 function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined {
   if (input.kind !== 'data' || input.arrived === undefined) return undefined
   const { readings } = run.state
@@ -133,7 +132,7 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
   return admit(run, readings, input.messages, input.arrived)
 }
 
-/** The time of an input that is taken now, in a task whose readings have times of their own. */
+/** Sets the time for an input, in a task whose readings have times of their own. */
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
   const own = ownTime(run, now, input)
   if (own !== undefined && input.kind === 'data' && (readings.isBehind(own) || hasNewerValues(run, own)))
@@ -142,12 +141,11 @@ function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, c
   readings.took(run.now, clock)
 }
 
-/** When the next thing comes that the task knows of, in its own time. */
 function nextTime(run: TaskRun, { reordering }: Readings): number {
   return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
 }
 
-/** The time that an input has of itself, epoch ms; undefined: it has none. */
+/** The input's own time, epoch ms, if it has one. */
 export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':
@@ -186,7 +184,7 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: 
   }
 }
 
-/** Timers are not taken back when plans change: one that no longer fits the state is dropped here. */
+/** Timers are not cancelled when plans change: one that no longer fits the state is dropped here. */
 function isDue(run: TaskRun, input: Input): boolean {
   const { state } = run
   if (input.kind === 'answer' || input.kind === 'error') return state.inFlight.has(input.execution)
@@ -194,7 +192,7 @@ function isDue(run: TaskRun, input: Input): boolean {
   return input.kind !== 'timer' || dueAt(run, input.timer, input.key) <= run.at
 }
 
-/** When the thing that a timer stands for is really due; Infinity when it is not awaited any more. */
+/** The due time of a timer's thing; Infinity when it is no longer awaited. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   const { reorderMs } = run.model.settings
@@ -226,7 +224,6 @@ function timer(run: TaskRun, kind: TimerKind, key: number): void {
   if (next) askForWake(run, next)
 }
 
-/** A paused node may run; of an actuator, all executions that pause. */
 function resume(run: TaskRun, node: SensorNode | ActuatorNode): void {
   const paused = [...run.state.inFlight].filter((one) => one.node === node && one.phase === 'paused')
   for (const execution of paused) {
@@ -269,7 +266,7 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   traceStopped(run, reason)
 }
 
-/** No timer but those of open calls is due any more. */
+/** Keeps only the timers of open calls. */
 function stopClocks({ state }: TaskRun): void {
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.work?.sensors ?? []) {
@@ -279,14 +276,14 @@ function stopClocks({ state }: TaskRun): void {
   }
 }
 
-/** A onetime task that is over does nothing by itself any more; it stops when its calls of actuators are done. */
+/** Stops a onetime task that is over when its actuator calls are done. */
 function finishOnetime(run: TaskRun): void {
   if (!isOver(run)) return
   if ((run.state.work?.inFlight.size ?? 0) === 0) stop(run, 'finished')
   else stopClocks(run)
 }
 
-/** Whether a onetime task takes nothing any more: its tick came, and no sensor is at work or waits. */
+/** Whether a onetime task takes no more inputs: its tick came, and no sensor is at work or waits. */
 export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
   if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false
@@ -294,13 +291,12 @@ export function isOver({ state, model }: TaskRun): boolean {
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
 }
 
-/** What a onetime task that is over still takes: its calls of actuators may be held back, or wait for a resume. */
+/** Inputs that a finished onetime task still takes: its actuator calls may be delayed, or wait for a resume. */
 function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
   if (input.kind === 'timer') return input.timer === 'wake' && input.key >= model.graph.sensors.length
   return input.kind === 'stop' || input.kind === 'resume' || isOwnTick(input)
 }
 
-/** A tick of the task's own clock: the one that a onetime task is there for. */
 function isOwnTick(input: Input): boolean {
   return input.kind === 'tick' && input.nodes.includes(null)
 }

@@ -1,11 +1,10 @@
-/** The message context of a node: what came last for its resource, each value for a while. */
+/** The message context of a node: the last values of its resource, each for a while. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { messageValue } from './message-value.ts'
 import type { Message, Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import type { Execution, Stream } from './state.ts'
 
-/** What remembering a message needs of a task. */
 export interface Remembering {
   readonly state: { readonly streams: (Stream | null)[] }
   readonly model: Pick<TaskRun['model'], 'streamValidity'>
@@ -27,7 +26,6 @@ export function remember({ state, model, now }: Remembering, place: number, valu
   last.at = now
 }
 
-/** Keeps what newer messages do not have of one that was measured before them. */
 function fillIn(last: Stream, values: Message, until: number): void {
   for (const key in values) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined
@@ -45,7 +43,6 @@ function carry(last: Stream, values: Message, until: number): void {
   }
 }
 
-/** What is too old, and what the newest message has itself. */
 function dropOld({ carried }: Stream, values: Message, now: number): void {
   for (const [key, kept] of carried ?? []) {
     if (kept.until <= now || messageValue(values, key) !== undefined) carried?.delete(key)
@@ -54,12 +51,11 @@ function dropOld({ carried }: Stream, values: Message, now: number): void {
 
 type Reading = Pick<Execution, 'node' | 'origin' | 'via'>
 
-/** One value in reach of an execution, undefined when there is none. */
 export function streamValue(run: TaskRun, execution: Reading, key: string): unknown {
   const { node, origin } = execution
   const own = sees(execution) ? messageValue(origin.values ?? NOTHING, key) : undefined
   const isForNode = resourcePlaceOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
-  // The state is not looked at for what the message says: of some calls it has to be made first.
+  // The message itself is read without the state, which may have to be synchronized first.
   if (own !== undefined && isForNode) return own
   const stream = streamOf(run, node)
   if (own !== undefined && stream === undefined) return own
@@ -67,7 +63,7 @@ export function streamValue(run: TaskRun, execution: Reading, key: string): unkn
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
-/** Whether the message that began an execution has that value itself, and is for its node. */
+/** Whether the message that began an execution has that value, and is for its node. */
 export function isNewValue(run: TaskRun, execution: Reading, key: string): boolean {
   const { node, origin } = execution
   if (!sees(execution)) return false
@@ -75,7 +71,7 @@ export function isNewValue(run: TaskRun, execution: Reading, key: string): boole
   return isForNode && messageValue(origin.values ?? NOTHING, key) !== undefined
 }
 
-/** When the last message for an execution's node came, or the last with that value; undefined when there was none. */
+/** Arrival of the last message for an execution's node, or of the last with that value, if any. */
 export function streamTime(run: TaskRun, execution: Reading, key?: string): number | undefined {
   const { node, origin } = execution
   const { model } = run
@@ -90,7 +86,7 @@ export function streamTime(run: TaskRun, execution: Reading, key?: string): numb
   return kept === undefined ? undefined : kept.until - model.streamValidity
 }
 
-/** The origin of an execution, with what its sensor finds by name in earlier messages alone. */
+/** The origin of an execution, with values that its sensor finds by name only in earlier messages. */
 export function withCarried(run: TaskRun, execution: Reading): Origin {
   const { node, origin } = execution
   if (node.kind === 'actuator' || (node.parameters === undefined && origin.carried === undefined)) return origin
@@ -105,7 +101,6 @@ export function withCarried(run: TaskRun, execution: Reading): Origin {
   return carried === undefined ? own : { ...own, carried: { ...carried } }
 }
 
-/** All values in reach of an execution, as a copy. */
 export function streamValues(run: TaskRun, execution: Reading): Record<string, unknown> {
   const { origin } = execution
   const stream = streamOf(run, execution.node)
@@ -123,25 +118,23 @@ export function streamValues(run: TaskRun, execution: Reading): Record<string, u
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
 /**
- * Whether the message that began an execution is for its node: what a trigger runs sees what began the run, on whatever
- * channel it came; a sensor that runs by itself sees what comes on its own channel alone.
+ * Whether the message that began an execution is for its node: a triggered node sees what began the run, on any
+ * channel; a sensor that runs by itself sees only its own channel.
  */
 function sees({ node, via, origin }: Reading): boolean {
   if (origin.values === undefined) return false
   return node.kind === 'actuator' || via !== null || node.channel === origin.channel
 }
 
-/** Such a sensor sees no broker data. */
 function hearsChannel(node: SensorNode | ActuatorNode): boolean {
   return node.kind === 'sensor' && node.channel !== undefined
 }
 
-/** Broker data of the resource whose message began the execution. */
 function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undefined {
   return hearsChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
-/** The stream of the node's own resource, when it has values that still hold. */
+/** The stream of the node's own resource, if it has valid values. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
   if (hearsChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))

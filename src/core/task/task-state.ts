@@ -1,6 +1,6 @@
 /**
- * The state of one task. What only a task with work needs (node states, values of messages, what is in flight) is made
- * when it is first asked for: most of a large fleet waits for a message or a tick, and would hold it for nothing.
+ * The state of one task. Parts that only a task with work needs (node states, values of messages, executions in flight)
+ * are created on demand, which saves memory of large fleets.
  */
 import { UNKNOWN, type Graph } from '../graph/graph.ts'
 import { EffectQueues } from './effect-queues.ts'
@@ -19,44 +19,34 @@ import type {
   TaskStatus,
 } from './state.ts'
 
-/** What a task has that has had something to do. */
+/** The parts of a task that has worked. */
 export interface Work extends NodeStates {
-  /** by place in `model.resources` */
   readonly streams: (Stream | null)[]
-  /** everything in flight, oldest first */
   readonly inFlight: InFlight<Execution>
-  /** executions to call next */
   readonly calls: CallQueue<Execution>
-  /** calls that act and whose turn has come */
+  /** acting calls whose turn has come */
   readonly ready: CallQueue<Execution>
-  /** calls that act and are not over, by what they touch */
+  /** unfinished acting calls, by what they touch */
   readonly effectQueues: EffectQueues
 }
 
-/** The same in a smaller form. */
 export interface SmallWork {
   readonly streams: Work['streams']
-  /** A new one, as it was. */
   unpack(): Work
-  /** It was unpacked to stay so. */
   unpacked(): void
 }
 
 type Nodes = Pick<Graph, 'sensors' | 'gates' | 'actuators'>
 
-/** Lists that are empty for most tasks are replaced when they change, so that the empty one is shared. */
+/** Shared, since lists that are empty for most tasks are replaced when they change. */
 const NONE: readonly never[] = []
 const NO_INPUTS: WaitingInput[] = []
-/** All clocks began with the run. */
 export const NO_CLOCKS: ClocksBegan = {}
 
 export class TaskState implements Work {
   status: TaskStatus = 'stopped'
-  /** how often it was started */
   run = 0
-  /** inputs taken in this run */
   inputs = 0
-  /** effects begun by the input at hand */
   effects = 0
   invocations = 0
   executions = 0
@@ -64,39 +54,36 @@ export class TaskState implements Work {
   lastExecutionTime = -1
   finishedTime = -1
   nextTickAt = Number.POSITIVE_INFINITY
-  /** the execution that the lane waits for: its plug is at work or will be asked again */
+  /** the execution that holds the lane: its plug is at work or will be called again */
   holder: Execution | null = null
-  /** inputs that came while the lane was held, oldest first; replaced when it changes, unless it is a list of its own */
+  /**
+   * inputs that came while the lane was held, oldest first; replaced when it changes, unless it is a list of its own
+   */
   waiting: WaitingInput[] = NO_INPUTS
-  /** number of the input at hand, when it waited; else 0 */
+  /** number of the present input, when it waited; else 0 */
   current = 0
   /** inputs that came to the lane in this run */
   arrived = 0
-  /** inputs and effects that were dropped in this run because too many waited, or because the task wants it so */
+  /** inputs and effects that were dropped in this run, because too many waited or by the task's settings */
   dropped = 0
-  /** epoch ms of the input at hand */
   time = 0
-  /** occurrences that were missed and left out */
   skippedTicks = 0
-  /** when this state was restored; occurrences before were missed. -Infinity: never */
+  /** time of the restore, before which occurrences were missed. -Infinity: never */
   restoredAt = Number.NEGATIVE_INFINITY
   seed = 0
   clocksBegan = NO_CLOCKS
-  /** null while none of its messages was stamped */
+  /** null without stamped messages */
   readings: Readings | null = null
-  /** null: none since it was started */
+  /** null: none since its start */
   downtime: TaskDowntime | null = null
   /** invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
-  /** of the input at hand; null: it is over */
   evaluation: Evaluation | null = null
   readonly #graph: Nodes
   readonly #resourceCount: number
   #work: Work | null = null
-  /** in place of `#work` */
   #small: SmallWork | null = null
 
-  /** Of a task that never ran. */
   constructor(graph: Nodes, resourceCount: number) {
     this.#graph = graph
     this.#resourceCount = resourceCount
@@ -107,17 +94,17 @@ export class TaskState implements Work {
     return this.#small === null ? this.#work : this.#made()
   }
 
-  /** To read from: what there is, or what would be made, which is not kept. */
+  /** For reads: the present work, or a fresh one that is not kept. */
   shown(): Work {
     return this.#work ?? this.#small?.unpack() ?? freshWork(this.#graph, this.#resourceCount)
   }
 
-  /** What is in flight, without a look at a state that is kept small: there it is nothing. */
+  /** Executions in flight, without unpacking: packed work has none. */
   get open(): Iterable<Execution> {
     return this.#work?.inFlight ?? NONE
   }
 
-  /** Keeps in a smaller form what a task with work needs, until it is asked for. Nothing of it is in flight. */
+  /** Replaces work without executions in flight by its packed form. */
   shrink(small: SmallWork): void {
     this.#small = small
     this.#work = null
@@ -164,7 +151,6 @@ export class TaskState implements Work {
     return this.holder === null && this.waiting.length === 0
   }
 
-  /** Has an input wait behind those that wait already. */
   wait(time: number, input: WaitingInput['input'], kept?: WaitingInput['kept']): WaitingInput {
     const waiting: WaitingInput = { time, number: ++this.arrived, input, kept }
     if (this.waiting === NO_INPUTS) this.waiting = [waiting]
@@ -172,7 +158,7 @@ export class TaskState implements Work {
     return waiting
   }
 
-  /** Fresh node states: nothing observed, nothing fired, nothing in flight. Counters stay. */
+  /** Resets node states; counters stay. */
   forgetNodes(): void {
     this.#work?.inFlight.clear()
     this.#work = null

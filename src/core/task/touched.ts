@@ -1,6 +1,7 @@
 /**
- * What a change of a task's rule touches. A node is touched when anything of it changed but its place on a canvas and
- * its description: its plug, its properties, a variable that they read, its resource, its times. The rest goes on.
+ * What a change of a task's rule touches. A node is touched when anything but its position on a canvas and its
+ * description changed: its plug, its properties, a variable that they read, its resource, its times. The rest
+ * continues.
  */
 import { ownValue, sameJson } from '#kernel'
 import type { GateNode, Graph, SensorNode } from '../graph/graph.ts'
@@ -9,25 +10,21 @@ import { resourcePlaceOf, type TaskModel } from './run.ts'
 
 type Runnable = Extract<ReturnType<Graph['byLabel']['get']>, { call: unknown }>
 
-/** A rule that is ready to run, and which variables live data may replace. */
 export interface RuleSide {
   readonly model: TaskModel
   readonly overrides: { readonly byStream: readonly string[]; readonly byData: readonly string[] }
 }
 
-/** What goes on, as nodes of the new rule. */
 export interface Untouched {
   readonly runnable: ReadonlySet<string>
   readonly gates: ReadonlySet<string>
-  /** sensors whose own clocks go on */
   readonly clocks: ReadonlySet<string>
-  /** whether the clock of the task does */
   readonly taskClock: boolean
 }
 
 const CLOCK = ['type', 'frequency', 'pollingFixedRate', 'cron', 'rrule'] as const
 const ZONE = ['timeZone', 'dst'] as const
-/** Fields of a node that say nothing of what it does, or that are compared as they are resolved. */
+/** Fields that do not affect a node's behavior, or that are compared in resolved form. */
 const APART: ReadonlySet<string> = new Set(['position', 'description', 'iconURL', 'version', 'resource'])
 
 export function untouched(before: RuleSide, after: RuleSide): Untouched {
@@ -75,7 +72,7 @@ function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Ru
   })
 }
 
-/** All of them, when it is only known that some are read. */
+/** All variables, if it is only known that some are read. */
 function variableOf({ model, overrides }: RuleSide, name: string | undefined): unknown {
   const { variables } = model.settings
   if (name === undefined) return [variables, overrides.byStream, overrides.byData]
@@ -90,7 +87,6 @@ function clockOf({ byLabel }: Graph, label: string): Pick<SensorNode, 'pollingPe
   return { pollingPeriod, schedule, ...(pollingFixedRate && { pollingFixedRate }) }
 }
 
-/** Relations that say the same of nodes that go on. */
 function sameGates(old: TaskModel, next: TaskModel, runnable: ReadonlySet<string>): ReadonlySet<string> {
   const same = new Set<string>()
   if (old.settings.gatesNeedFullObservation !== next.settings.gatesNeedFullObservation) return same

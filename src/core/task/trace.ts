@@ -1,4 +1,4 @@
-/** The events of a task. Each function costs one comparison when nobody listens. */
+/** The events of a task. Without subscribers, each function costs one comparison. */
 import type { HeldReason } from '../engine/events.ts'
 import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -7,7 +7,7 @@ import { effectId, timeOf, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
-/** When it happened and to whom; the clock only where it is ahead of the rule's time. */
+/** `at` only where the clock is ahead of the rule's time. */
 function moment({ now, at, model }: TaskRun, time = now): { time: number; at?: number; task: string } {
   return at === time ? { time, task: model.id } : { time, at, task: model.id }
 }

@@ -1,18 +1,17 @@
-/** From a firing back to the data: the snapshot taken when a trigger fires, and the Why made of it on demand. */
+/** From a firing back to the data: the snapshot taken when a trigger fires, and the Why built from it on demand. */
 import type { InputSummary, Why, WhyGate, WhySensor, WhyStep, WhyTrigger } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { observedState, sensorState, stateName, type Firing, type Holding, type Link, type Seen } from './state.ts'
 import type { TaskState } from './task-state.ts'
 
-/** The sensors and gates behind a trigger's source, as they are now. */
 export function snapshot(state: TaskState, trigger: TriggerEdge): readonly Seen[] {
   return trigger.behind.map((node) => see(state, node))
 }
 
 function see(state: TaskState, node: ObservableNode): Seen {
   const observed = observedState(state, node)
-  // What made a state that is forgotten explains nothing.
+  // The origin of a forgotten state explains nothing.
   const isKnownSensor = node.kind === 'sensor' && observed.state !== UNKNOWN
   const origin = isKnownSensor ? sensorState(state, node).origin : null
   return { node, state: observed.state, since: observed.since, origin }
@@ -48,7 +47,7 @@ export function buildWhy(firing: Firing): Why {
   return firing.via === null ? why : withVia(why, firing.via)
 }
 
-/** The steps of a chain of triggers, built when first read: each firing has as many as the chain is long. */
+/** The steps of a chain of triggers, built on demand: each firing has as many as the chain is long. */
 function withVia(why: Why, link: Link): Why {
   return Object.defineProperty(why, 'via', { enumerable: true, get: () => stepsTo(link) })
 }
@@ -102,7 +101,6 @@ function stepOf(link: Link): WhyStep {
   return step
 }
 
-/** An origin as events show it. */
 export function summary(origin: Origin): InputSummary {
   return {
     kind: origin.kind,

@@ -8,7 +8,6 @@ export const MAX_METRICS = 10_000
 /** Text column with numbers among its cells. */
 export interface MixedColumn {
   readonly metric: string
-  /** first cell that is not a number, with its line */
   readonly cell: string
   readonly line: number
 }

@@ -49,7 +49,6 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return this.#times.epochs
   }
 
-  /** Types in the header. */
   get ownTypes(): ReadonlyMap<string, ValueType> {
     const types = new Map<string, ValueType>()
     for (const [index, type] of this.#ownTypes.entries()) {
@@ -111,7 +110,6 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return true
   }
 
-  /** Takes a row of the long form. */
   #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
     const metric = (cells[this.#metricColumn] ?? '').trim()
     if (metric === '')

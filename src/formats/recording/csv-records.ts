@@ -19,7 +19,6 @@ export interface RecordTaker {
 export class CsvRecords {
   readonly #taker: RecordTaker
   #cells: string[] = []
-  /** text so far of a cell with an open quote */
   #cell = ''
   /** lines of the open record, in case its quote is never closed */
   #lines: string[] = []
@@ -30,7 +29,6 @@ export class CsvRecords {
     this.#taker = taker
   }
 
-  /** True when the next line may belong to an earlier record. */
   get isOpen(): boolean {
     return this.#lines.length > 0
   }

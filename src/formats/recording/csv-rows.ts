@@ -14,13 +14,11 @@ import type { ValueType, ValueTypes } from './value-types.ts'
 export interface CsvColumns {
   readonly time: number
   readonly resource: number
-  /** both set in the long form */
   readonly metric: number
   readonly value: number
 }
 
 export interface CsvRowsOptions {
-  /** distinct and not empty */
   readonly header: readonly string[]
   readonly columns: CsvColumns
   readonly types: ValueTypes | undefined
@@ -55,7 +53,6 @@ class Row implements RecordedRow {
 export class CsvRows {
   readonly #options: CsvRowsOptions
   readonly #last: number
-  /** end of each cell of a row, and its hash */
   readonly #ends: Int32Array
   readonly #hashes: Int32Array
   readonly #resources = new ByteTexts((text) => text.trim())

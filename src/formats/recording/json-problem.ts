@@ -4,13 +4,11 @@
  * of sixteen kinds, without explanation, and recurses with the nesting of the text.
  */
 export interface JsonProblem {
-  /** from 1 */
   line: number
   /** from 1, in UTF-16 units */
   column: number
   message: string
   suggestion?: string
-  /** the offending line, without its end */
   text: string
 }
 
@@ -71,7 +69,6 @@ export function excerptOf(problem: JsonProblem): string {
 /** Walks the grammar with an explicit stack, so that deep nesting cannot overflow. */
 class Walk {
   readonly #text: string
-  /** offsets of open brackets */
   readonly #open: number[] = []
   #at = 0
 

@@ -14,7 +14,6 @@ export const NO_LINES: TakenLines = { end: 0, lines: 0 }
 /** Takes the lines of a text, numbered from 1. */
 export interface LineTaker {
   line(text: string, number: number): void
-  /** called for a skipped line above MAX_LINE */
   tooLong(number: number): void
   /**
    * For takers that rarely need text: takes complete lines as bytes from `start`, as many as it wants; the next line is
@@ -59,7 +58,6 @@ export class LineSplitter {
     if (this.#rest !== '') this.#finish(this.#rest)
   }
 
-  /** Returns the start of the first line to deliver as text. */
   #taken(chunk: Uint8Array, at: number): number {
     const { end, lines } = this.#taker.lines?.(chunk, at, this.#number) ?? NO_LINES
     this.#number += lines

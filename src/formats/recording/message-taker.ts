@@ -39,9 +39,7 @@ export interface MessageTaker {
 }
 
 export interface ReadingOptions {
-  /** for times without an offset */
   zone: ClockZone
-  /** for messages without one */
   resource: string | undefined
   unit?: EpochUnit
   encoding?: Encoding
@@ -53,11 +51,8 @@ export interface ReadingOptions {
 
 /** Recording format, fed line by line. */
 export interface MessageFormat {
-  /** of the lines so far */
   readonly epochs: EpochSpan | undefined
-  /** problems that make every line unusable */
   readonly fileProblems?: readonly LineProblem[]
-  /** types in the file */
   readonly ownTypes?: ValueTypes
   line(text: string, number: number): void
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines

@@ -126,7 +126,6 @@ export class NdjsonFormat implements MessageFormat {
   }
 }
 
-/** Checks a JSON value against a metric type. */
 function typedValue(value: unknown, type: ValueType, metric: string): unknown {
   if (type === 'json' || typeof value === (type === 'text' ? 'string' : type)) return value
   if (type === 'text' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)

@@ -27,9 +27,7 @@ export async function* readMessages(
 /** Facts about a file after reading. */
 export interface ReadFile {
   readonly kind: RecordingFormat | undefined
-  /** the remaining lines are not worth reading */
   readonly isRefused: boolean
-  /** problems of the whole file */
   readonly fileProblems: readonly LineProblem[]
   readonly epochs: EpochSpan | undefined
   readonly ownTypes: ValueTypes

@@ -17,9 +17,7 @@ export interface Survey {
   /** undefined: empty file */
   readonly format: RecordingFormat | undefined
   readonly types: ValueTypes
-  /** text columns whose cells may have been meant as numbers */
   readonly mixed: readonly MixedColumn[]
-  /** of the whole file */
   readonly problems: readonly LineProblem[]
 }
 
@@ -83,7 +81,6 @@ function nameProblems({ types }: ReadingOptions, columns: ColumnTypes): readonly
   }))
 }
 
-/** Ignores problems of lines, which are read again. */
 class FileProblems implements MessageTaker {
   message(): void {}
   problem(): void {}

@@ -19,7 +19,6 @@ export class RecordingTimes {
   /** undefined: no epoch numbers */
   epochs: EpochSpan | undefined
   #last = Number.NEGATIVE_INFINITY
-  /** as written; the next line often repeats it */
   #lastText: unknown
   /** for `readBytes` */
   #lastBytes: Uint8Array | undefined

@@ -17,7 +17,6 @@ export async function* asUtf8(content: AsyncIterable<Uint8Array>, encoding: Enco
 
 export interface ForeignByte {
   readonly line: number
-  /** position in the line, from 1 */
   readonly column: number
   readonly byte: number
 }

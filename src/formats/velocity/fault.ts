@@ -10,7 +10,6 @@ export interface Place {
 /** Internal to the engine; `asAppError` converts it for callers. */
 export class Fault extends Error {
   readonly kind: 'syntax' | 'failed' | 'limit'
-  /** set by the innermost code that knows it */
   place: Place | undefined
 
   constructor(kind: Fault['kind'], message: string, place?: Place) {

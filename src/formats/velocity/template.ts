@@ -129,7 +129,6 @@ export class VelocityTemplate {
     return new Run(compat, new Budget(all, now), new RootContext(variables), macros, json)
   }
 
-  /** Error for the caller, with this offset. */
   #told(error: unknown, at: number): unknown {
     // the call stack of the runtime is the last limit
     const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error

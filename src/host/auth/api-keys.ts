@@ -4,7 +4,6 @@ import type { Collection, CollectionSpec } from '#storage'
 import type { Caller } from './caller.ts'
 import { HashQueue, type Turn } from './hash-queue.ts'
 
-/** Stored secret: a one-way hash. Bytes are base64url. */
 interface SecretHash {
   readonly salt: string
   readonly hash: string
@@ -22,7 +21,6 @@ async function hashSecret(secret: string, cost: number = COST): Promise<SecretHa
   return { salt: salt.toString('base64url'), hash: hash.toString('base64url'), cost }
 }
 
-/** Compares in constant time. */
 async function fitsSecret(secret: string, stored: SecretHash): Promise<boolean> {
   const hash = await derive(secret, Buffer.from(stored.salt, 'base64url'), stored.cost)
   const expected = Buffer.from(stored.hash, 'base64url')

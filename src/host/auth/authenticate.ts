@@ -79,7 +79,6 @@ function elsewhere(): AppError {
   )
 }
 
-/** Adds the headers for clients. */
 function refused(reply: FastifyReply, error: Error): Error {
   const code: ErrorCode | undefined = error instanceof AppError ? error.code : undefined
   if (code === 'UNAUTHORIZED') {
@@ -105,7 +104,6 @@ type Credentials =
   | { readonly kind: 'token'; readonly token: string }
 
 interface Presented {
-  /** Unique text of the credentials */
   readonly text: string
   /** Returns undefined for malformed credentials */
   read(): Credentials | undefined

@@ -1,7 +1,6 @@
 /** Identity of a caller. */
 export interface Caller {
   readonly tenant: string
-  /** API key, or the subject of a token */
   readonly user: string
 }
 

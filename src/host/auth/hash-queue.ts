@@ -26,7 +26,6 @@ export class HashQueue {
   #working = 0
   #count = 0
   readonly #good: Waiting[] = []
-  /** Pending checks by network; the first network is next */
   readonly #others = new Map<string, Waiting[]>()
 
   /** Runs the work in its turn. Throws `RATE_LIMITED` when the queue is full. */

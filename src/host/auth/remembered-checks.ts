@@ -25,7 +25,6 @@ export class RememberedChecks {
   #asCameUntil = Number.NEGATIVE_INFINITY
   /** Digests of once valid credentials, least recently used first */
   readonly #good = new Set<string>()
-  /** Pending checks, by digest */
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
 

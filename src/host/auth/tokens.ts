@@ -38,7 +38,6 @@ export class Tokens {
     this.#foreign = foreign && { ...foreign, keys: createRemoteJWKSet(foreign.jwks, { timeoutDuration: 5000 }) }
   }
 
-  /** Returns a token of this host, HS256. */
   issue({ tenant, subject, lifetime }: TokenOrder): Promise<string> {
     const seconds = Math.floor(this.#now() / 1000)
     return new SignJWT({ tenant })

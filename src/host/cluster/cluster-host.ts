@@ -74,7 +74,6 @@ export interface ClusterHostOptions {
   readonly requestMs: number
   readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
-  /** Known number of partitions of a tenant */
   readonly countOf: (tenant: string) => number
   /** Called after each poll; must not wait */
   readonly looked: () => void
@@ -153,12 +152,10 @@ export class ClusterHost {
     return this.#placement?.of(tenant).kind === 'here' && this.tenants.isComplete && !this.tenants.has(tenant)
   }
 
-  /** Problems to fix while the host works: a sentence each. */
   warnings(): readonly string[] {
     return this.#apart > MAX_SKEW_MS ? [tooFarApart(this.#apart)] : []
   }
 
-  /** Adds identification of this host, and verifies forwarded requests. */
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const hop = this.#hops.of(request.raw)
@@ -244,7 +241,6 @@ export class ClusterHost {
     )
   }
 
-  /** Polls now and schedules the next poll. */
   #lookNow(placement: Placement): void {
     this.#cancelLook()
     placement
@@ -350,7 +346,6 @@ export class ClusterHost {
     }
   }
 
-  /** Marks the former host of this address as gone, without waiting for its timeout. */
   async #replaceFormerLife(url: string): Promise<void> {
     const records = this.#options.store.collection(HOST_RECORDS)
     for (const { id, value } of await records.find({})) if (value.url === url) await records.delete(id)

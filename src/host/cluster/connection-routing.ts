@@ -23,7 +23,6 @@ export class ConnectionRouting implements OtherHosts {
   readonly #options: ConnectionRoutingOptions
   readonly #gone = new Map<string, AbortController>()
   readonly #hearers: ((tenant: string) => void)[] = []
-  /** Resolved at the next poll */
   readonly #waiting: (() => void)[] = []
   #isEnded = false
 
@@ -76,7 +75,6 @@ export class ConnectionRouting implements OtherHosts {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Releases everything that waits. */
   end(): void {
     this.#isEnded = true
     this.looked(new Set())
@@ -96,7 +94,6 @@ export class ConnectionRouting implements OtherHosts {
   }
 }
 
-/** Host name in the form of sockets. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }

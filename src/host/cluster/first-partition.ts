@@ -115,7 +115,6 @@ export class FirstPartition implements FirstServices {
     await this.#tell(heard)
   }
 
-  /** Keeps the same list while it is unchanged. */
   async #readPlugs(): Promise<void> {
     const plugs = ((await this.#ask('functions', 'plugs', [])) ?? []) as readonly DeployedPlug[]
     const written = JSON.stringify(plugs)

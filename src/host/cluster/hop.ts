@@ -13,7 +13,6 @@ export const HOP_HEADER = 'reflexarc-hop'
 const GOOD_FOR = 30_000
 
 export interface Hop {
-  /** Number of hops */
   readonly count: number
   readonly term: number
   /** Slot of the term; absent: the one slot of the address */
@@ -25,7 +24,6 @@ export interface Hop {
 export class Hops {
   readonly #signer: Signer
   readonly #now: () => number
-  /** Marks that were read already */
   readonly #read = new WeakMap<IncomingMessage, Hop>()
 
   /** `secret`: shared by all hosts. `now`: epoch ms */

@@ -23,7 +23,6 @@ export interface ClusterOptions {
   /** Secret shared by all hosts */
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
-  /** Version of this host */
   readonly program: Program
   /** Receives the clock of the database, epoch ms. */
   readonly compared: (database: number) => void
@@ -32,7 +31,6 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly host: ClusterHost
   readonly services: readonly HostedService[]
-  /** Troubles of local tenants */
   troubles(): readonly string[]
   warnings(): readonly string[]
 }
@@ -117,7 +115,6 @@ function* registriesOf(host: ClusterHost): Iterable<ServiceRegistry> {
   for (const { registry } of host.tenants.all()) yield registry
 }
 
-/** Tenant of a content address, which ends the name of the bucket. */
 function tenantOfContent(url: string): string | undefined {
   const [, name = ''] = /^\/([^/?]*)/.exec(url) ?? []
   const tenant = readBucketName(decodedText(name))?.tenant

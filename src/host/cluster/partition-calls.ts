@@ -44,7 +44,6 @@ type Answer =
 
 export class PartitionCalls {
   readonly #options: PartitionCallsOptions
-  /** By address of a host: aborts its pending questions */
   readonly #asked = new Map<string, Set<AbortController>>()
   /** Partitions that are being notified of a handover; true: there was another one meanwhile */
   readonly #telling = new Map<string, boolean>()
@@ -103,7 +102,6 @@ export class PartitionCalls {
     for (const [url, asked] of this.#asked) if (!live.has(url)) for (const one of asked) one.abort()
   }
 
-  /** Adds the route for other hosts. */
   addTo(app: FastifyInstance): Promise<void> {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked): Promise<Answer> => {
       if (typeof asked !== 'object' || asked === null || !('partition' in asked) || !('question' in asked)) {

@@ -48,7 +48,6 @@ export async function requireWhole(host: Store): Promise<void> {
 const LOOK_MS = 1_000
 
 interface Counted {
-  /** Number of partitions when the tenant was opened */
   readonly count: number
 }
 

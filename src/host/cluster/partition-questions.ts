@@ -21,7 +21,6 @@ export interface HostedPartition extends Partition {
   ask(partition: number, question: PartitionQuestion): Promise<unknown>
   /** Messages of another partition, live; `FENCED` when it has no owner. */
   follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
-  /** Notifies that partition of a handover. Never waits. */
   handed(partition: number): void
   ports(own: PlugServices): PlugServices
   /** Services of the first partition; absent: this is the first */

@@ -69,7 +69,6 @@ export class PartitionStreams {
     }
   }
 
-  /** Adds the route for other hosts. */
   addTo(app: FastifyInstance): Promise<void> {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked, reply) => this.#answer(asked, reply))
   }
@@ -83,7 +82,6 @@ export class PartitionStreams {
     }
   }
 
-  /** Lines of a local partition; empty for another one. */
   async #answer(asked: unknown, reply: FastifyReply): Promise<FastifyReply> {
     const { partition: name, asked: stream } = readAsked(asked)
     const isHere = this.#options.place(name).kind === 'here'
@@ -126,7 +124,6 @@ async function* linesOf(parts: AsyncIterable<FollowedPart>): AsyncGenerator<stri
   for await (const part of parts) yield `${JSON.stringify(part)}\n`
 }
 
-/** Error when another host owns it by now. */
 function nowhere(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'FENCED') return undefined
   throw error

@@ -78,7 +78,6 @@ async function raiseTo(store: Store, count: number): Promise<void> {
 }
 
 interface HeldFence {
-  /** Returns the fence to its former owner; rejected when another host has it */
   readonly release: Write
 }
 

@@ -55,12 +55,10 @@ export interface RoutingOptions {
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
 }
 
-/** Request on its way to the owner of its tenant. */
 interface Routed {
   readonly tenant: string
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Continues on this host */
   readonly done: (error?: Error) => void
   /** Start in monotonic ms */
   readonly since: number
@@ -74,9 +72,7 @@ function isPublic(request: FastifyRequest): boolean {
 
 export class RequestRouting {
   readonly #options: RoutingOptions
-  /** By address of a host: ends pending requests there */
   readonly #asked = new Map<string, Set<() => void>>()
-  /** Requests that wait for an owner */
   readonly #lost: Routed[] = []
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
   readonly #frames: FrameClients
@@ -93,7 +89,6 @@ export class RequestRouting {
     return this.#forwarded
   }
 
-  /** Total of those forwarded in frames. */
   get framed(): number {
     return this.#small?.framed ?? 0
   }
@@ -103,7 +98,6 @@ export class RequestRouting {
     return this.#refused
   }
 
-  /** Adds routing behind authentication, which identifies the tenant. */
   async addTo(app: FastifyInstance): Promise<void> {
     const { requestMs, hops } = this.#options
     // optional packages, loaded only in a cluster
@@ -149,7 +143,7 @@ export class RequestRouting {
     done()
   }
 
-  /** Rejects requests to hosts that are gone, and retries those that wait for an owner. Called after each poll. */
+  /** Rejects requests to hosts that are gone, and retries requests that wait for an owner. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
     this.#frames.looked(live)
@@ -209,7 +203,6 @@ export class RequestRouting {
     return mayWait
   }
 
-  /** Serves the request here as soon as the tenant is open. */
   async #goOn({ tenant, request, reply, body, done }: Routed): Promise<void> {
     if (body !== undefined && body.length > 0) this.#bodies.set(request, body)
     try {

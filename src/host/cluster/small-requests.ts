@@ -23,7 +23,6 @@ const DROPPED: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'trans
 /** Usual values of `Connection`; others name further headers of one connection. */
 const USUAL_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close'])
 
-/** Receiver of the answer to a forwarded request. */
 interface Asking {
   readonly reply: FastifyReply
   isOver(): boolean
@@ -187,7 +186,6 @@ function sendWhole(
   raw.end(body, 'latin1')
 }
 
-/** Answer on its way back. */
 class SmallAnswer implements Dispatcher.DispatchHandler {
   readonly #asking: Asking
   readonly #isHead: boolean

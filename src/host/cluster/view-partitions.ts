@@ -21,13 +21,11 @@ export interface PartitionView {
   readonly number: number
   /** Address of the live owner; null without one */
   readonly host: string | null
-  /** Messages not covered by stored task states, which a new owner replays */
   readonly behind: {
     readonly messages: number
     /** Age of the oldest of them; 0 without any */
     readonly ms: number
   }
-  /** Messages handed over by other partitions that tasks have not processed */
   readonly handed: number
 }
 

@@ -237,7 +237,6 @@ function withoutSecrets(text: string): string {
   return JSON.stringify(dropped)
 }
 
-/** Bytes as their content, other values as JSON. */
 function printable(body: unknown): unknown {
   if (body instanceof Uint8Array) return Buffer.from(body).toString('base64')
   if (body instanceof Map) return [...(body as Map<unknown, unknown>)].map(([name, part]) => [name, printable(part)])

@@ -9,7 +9,6 @@ export interface KeptAnswer {
 }
 
 interface KeyRecord {
-  /** Digest that distinguishes requests */
   readonly print: string
   /** Arrival of the request, epoch ms */
   readonly at: number
@@ -83,12 +82,10 @@ export class KeptAnswers {
     await this.#records.put(id, { print, at, state, ...(answer && { answer }) }, version)
   }
 
-  /** Releases the key of a request without an effect. */
   async free({ id, version }: Place): Promise<void> {
     await this.#records.delete(id, version)
   }
 
-  /** Removes expired keys now and then. */
   async sweep(now: number): Promise<void> {
     if (Math.abs(now - this.#swept) < SWEEP_MS) return
     this.#swept = now

@@ -40,7 +40,6 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
   }
 }
 
-/** Leaves out properties in parts, which the plug checks itself. */
 function withoutParts(properties: PlainObject = {}): PlainObject {
   const { source: _source, type: _type, text: _text, severity: _severity, ...others } = properties
   return others
@@ -55,18 +54,21 @@ function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
   return alarm
 }
 
-/** Message intake of a runner. */
+type Received = Parameters<AlarmForwarding['receive']>
+
+/** The part of a runner that takes messages. */
 export interface ChannelIntake {
   receive(
-    message: Parameters<AlarmForwarding['receive']>[0],
-    options: Parameters<AlarmForwarding['receive']>[1] & { readonly channel: string },
+    posts: readonly ({ readonly messages: Received[0]; readonly channel: string } & Omit<Received[1], 'writes'>)[],
+    writes: Received[1]['writes'],
   ): Promise<unknown>
 }
 
 /** Wakes sensors that observe alarms of a resource. */
 export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   return {
-    receive: (message, options) => intake.receive(message, { ...options, channel: CHANNEL }),
+    receive: (message, { writes, ...sent }) =>
+      intake.receive([{ messages: message, ...sent, channel: CHANNEL }], writes),
   }
 }
 

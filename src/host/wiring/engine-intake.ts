@@ -7,11 +7,11 @@ type Received = Parameters<Forwarding['receive']>
 
 /** The part of a runner that takes messages. */
 export interface Intake {
-  receiveAll(posts: readonly IntakePost[], writes: Received[1], followed: Received[2]): Promise<unknown>
+  receive(posts: readonly IntakePost[], writes: Received[1], followed: Received[2]): Promise<unknown>
 }
 
 export function engineIntake(intake: Intake): Forwarding {
-  return { receive: (posts, ...rest) => intake.receiveAll(posts.map(asTaken), ...rest) }
+  return { receive: (posts, ...rest) => intake.receive(posts.map(asTaken), ...rest) }
 }
 
 /** A single message is logged and taken as such, which costs less than a list. */

@@ -49,13 +49,13 @@ export function objectPort(tenant: string, objects: () => InternalObjects | unde
 
 export interface ObjectIntake {
   receive(
-    message: PlainObject & { readonly resource: string },
-    options: {
-      readonly writes: Parameters<ObjectForwarding['receive']>[1]
+    posts: readonly {
+      readonly messages: PlainObject & { readonly resource: string }
       readonly hops: number
       readonly root?: string
       readonly channel: string
-    },
+    }[],
+    writes: Parameters<ObjectForwarding['receive']>[1],
   ): Promise<unknown>
 }
 
@@ -65,12 +65,8 @@ export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
     receive: ({ event, object, time, cause }, writes) => {
       const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }
       const { hops = 0, root } = cause ?? {}
-      return intake.receive(message, {
-        writes,
-        hops,
-        channel: CHANNEL,
-        ...(root !== undefined && { root }),
-      })
+      const post = { messages: message, hops, channel: CHANNEL, ...(root !== undefined && { root }) }
+      return intake.receive([post], writes)
     },
   }
 }

@@ -58,7 +58,6 @@ export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   }
 }
 
-/** Parameters in URL form: the listing parses texts and reports problems. */
 function queryOf(query: PlainObject): ListQuery {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(

@@ -14,12 +14,9 @@ import type { HostedService } from '../hosted-service.ts'
 export interface ServiceDependencies {
   readonly tenants: Tenants
   readonly serves: (name: string) => boolean
-  /** Metrics of the host */
   readonly gauges: Gauges
-  /** Metrics of tenants, summed */
   readonly figures: TenantFigures
   readonly config: Config
-  /** Threads for heavy work; closed by their creator */
   readonly threads: WorkThreads
   /**
    * Caller of a key pair, for listeners without HTTP; undefined for a wrong one. Throws `RATE_LIMITED` after too many
@@ -28,18 +25,14 @@ export interface ServiceDependencies {
   readonly checkPair: CheckPair
   /** Whether this host or its issuer signed the bearer token; true also when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
-  /** Internal API of this host */
   readonly ownApi: OwnApi
   /** Stable identifier of the store, letters and digits; undefined: the store is volatile */
   readonly storeMark?: string | undefined
-  /** Cluster: hosts that own connections of other tenants */
   readonly otherHosts?: OtherHosts | undefined
   /** Cluster: address of this host, once it has joined */
   readonly memberUrl?: (() => string | undefined) | undefined
-  /** Cluster: announces new and removed webscript ids to all hosts */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
-  /** Log of the host */
   readonly logger: Logger
   /** Epoch ms; never goes backwards */
   readonly now: () => number

@@ -23,13 +23,11 @@ import type { Store } from '#storage'
  * does not matter.
  */
 export interface ServiceRegistry {
-  /** Log of broker and rules */
   log?: TenantLog
   rules?: InternalRules
   runner?: TaskRunner
-  /** Figures of the task runner */
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
     /** Messages and calls of rules that exceeded the limit per root */
     readonly refusedDescendants: () => number
   }
@@ -45,9 +43,7 @@ export interface ServiceRegistry {
   subscriptions?: InternalSubscriptions
   transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
-  /** Command outbox for the broker, and templates for tasks that wait for them */
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
-  /** Relay of one of several partitions */
   relay?: Relay
 }
 
@@ -61,9 +57,7 @@ export interface Tenants {
   of(tenant: string): ServiceRegistry
   /** For requests without credentials, which may name any tenant: undefined for an unknown one. */
   find(tenant: string): ServiceRegistry | undefined
-  /** Resolves when it is open here; rejects when that fails. */
   opened(tenant: string): Promise<unknown>
-  /** All open tenants */
   all(): Iterable<ServiceRegistry>
 }
 

@@ -13,16 +13,13 @@ export interface TenantDependencies {
 }
 
 export interface TenantService {
-  /** Entries for its neighbours */
   readonly provides: ServiceRegistry
   /** Absent: it works at once and has nothing to flush */
   readonly life?: TenantLife
 }
 
 export interface TenantLife {
-  /** Reason for being degraded, for /health */
   readonly trouble?: () => string | undefined
-  /** Problems to fix although the host works, for /health: a sentence each */
   readonly warnings?: () => readonly string[]
   /** Called before the first request. The signal aborts when endless answers must end. */
   start?(closing: AbortSignal): Promise<void>

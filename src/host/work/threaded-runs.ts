@@ -21,7 +21,6 @@ class BoundedChannel<T extends object> implements AsyncIterable<T> {
     this.#most = most
   }
 
-  /** Resolves when there is room again. One call at a time. */
   put(value: T): Promise<void> | undefined {
     this.#waiting.push(value)
     this.#wakeReader()

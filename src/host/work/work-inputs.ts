@@ -17,7 +17,6 @@ export interface CallingThread {
 export interface RulesContext {
   readonly tenant: string
   readonly now: number
-  /** Methods of each port that plugs call */
   readonly services: Readonly<Record<string, readonly string[]>>
   readonly ports: readonly string[]
   readonly functions: readonly DeployedPlug[]

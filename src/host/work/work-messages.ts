@@ -6,7 +6,6 @@ export interface WorkThreadData {
   readonly onlyCounted: boolean
   /** Private destinations of callURL, as in `--allow-url` */
   readonly allowUrl: readonly string[]
-  /** Reply counter, on which a blocked thread sleeps */
   readonly replies: SharedArrayBuffer
 }
 

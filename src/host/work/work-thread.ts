@@ -22,7 +22,6 @@ let abort = new AbortController()
 
 const say = (said: FromThread): void => port.postMessage(said, said.kind === 'answer' ? ownBuffers(said.value) : [])
 
-/** Calls of one run; those of a finished run are rejected. */
 function asking(of: number): CallingThread {
   const send = (target: string, method: string, args: readonly unknown[], atOnce: boolean): number => {
     const id = ++lastId

@@ -41,7 +41,6 @@ export interface Work {
   /** Time limit in ms from its start */
   readonly limitMs: number
   readonly answers?: (asked: ServiceRequest, signal: AbortSignal) => unknown
-  /** Aborts when the answer is no longer needed */
   readonly signal?: AbortSignal
   /** Receives the ms of thread time at the end */
   readonly took?: (ms: number) => void
@@ -75,7 +74,6 @@ interface Thread {
   began: number
   /** Cancels the pending timer: the run's deadline, or the idle timeout */
   callOff: () => void
-  /** Pending service calls of its run, by id */
   readonly asked: Map<number, AbortController>
 }
 
@@ -158,7 +156,6 @@ export class WorkThreads {
     }
   }
 
-  /** Ends all threads and rejects their work. */
   async close(): Promise<void> {
     this.#closed = true
     for (const run of this.#waiting.splice(0)) run.reject(closed())
@@ -285,7 +282,6 @@ export class WorkThreads {
     }
   }
 
-  /** Fails the run of the thread; another one takes what is pending. */
   async #end(thread: Thread, error: AppError): Promise<void> {
     if (!this.#threads.delete(thread)) return
     const { run } = thread
@@ -300,7 +296,6 @@ export class WorkThreads {
   }
 }
 
-/** Sends the reply to a service call; rejects calls of a finished run. */
 function ask(thread: Thread, run: Run | undefined, id: number, asked: ServiceRequest): void {
   const abort = new AbortController()
   const reply = (message: ToThread): void => {

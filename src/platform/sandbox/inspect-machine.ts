@@ -9,7 +9,6 @@ import type { Interpreter, Language } from './program.ts'
 export interface Machine {
   readonly confinement: Confinement
   readonly interpreters: ReadonlyMap<Language, Interpreter>
-  /** missing protections and unsupported languages, one sentence each */
   readonly lacks: readonly string[]
 }
 

@@ -13,11 +13,8 @@ import type { Launch } from './launch.ts'
 export interface ToolRequest {
   readonly tool: 'npm' | 'pip'
   readonly args: readonly string[]
-  /** absolute path of the working folder */
   readonly folder: string
-  /** absolute path of the home folder */
   readonly home: string
-  /** absolute paths of additional files */
   readonly readable: readonly string[]
   /** absolute path of a proxy socket, the only network; reached at PROXY */
   readonly socket?: string | undefined
@@ -34,7 +31,6 @@ export type LaunchTool = (request: ToolRequest) => ToolLaunch | string
 export interface ToolOptions {
   readonly machine: Machine
   readonly emptyFolder: string
-  /** of this process; npm is found in its PATH */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -112,7 +108,6 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Removes paths below others. */
 function outermost(paths: readonly string[]): readonly string[] {
   const distinct = [...new Set(paths)]
   return distinct.filter((path) => !distinct.some((other) => other !== path && path.startsWith(`${other}/`)))

@@ -24,9 +24,7 @@ export interface ProcessLimits {
   readonly outputBytes: number
   /** log lines per second; more are dropped and counted */
   readonly logLines: number
-  /** concurrent calls */
   readonly calls: number
-  /** concurrent questions to the host */
   readonly questions: number
 }
 

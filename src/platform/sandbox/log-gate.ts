@@ -26,7 +26,6 @@ export class LogGate {
     else this.#pass(line)
   }
 
-  /** Reports the last dropped lines. */
   end(): void {
     if (this.#dropped === 0) return
     this.#pass({

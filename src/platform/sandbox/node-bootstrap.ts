@@ -41,7 +41,6 @@ let lastQuestion = 0
 let handle: Handle | undefined
 let said = ''
 
-/** Sends the messages of one turn together. */
 function say(value: object): void {
   if (said === '') setImmediate(flush)
   said += `${stringify(value)}\n`

@@ -37,7 +37,6 @@ export class OverdueCalls {
     this.#callOff = later(pingMs, () => end(why))
   }
 
-  /** True while a ping is open: the process may be blocked. */
   get isAsking(): boolean {
     return this.#callOff !== undefined
   }

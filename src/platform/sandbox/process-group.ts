@@ -32,12 +32,10 @@ export class ProcessGroup {
     this.#options = options
   }
 
-  /** Starts watching a program that can start processes. */
   watch(): void {
     this.#lookIn(LOOK_MS)
   }
 
-  /** Keeps the children started so far. */
   started(): void {
     this.#lasting = new Set(processTree(this.#options.pid).map(({ pid }) => pid))
   }

@@ -32,7 +32,6 @@ export interface PoolOptions {
 export interface ProgramState {
   readonly processes: number
   readonly open: number
-  /** in a row */
   readonly crashes: number
   readonly lastEnd?: string
   /** ms until it may be started again; 0: now */
@@ -53,12 +52,9 @@ interface Group {
 interface Member {
   readonly group: Group
   readonly process: SandboxProcess
-  /** assigned calls, also while it starts */
   calls: number
   lastUsed: number
-  /** ended by the pool, not by itself */
   isLetGo: boolean
-  /** its CPU time is counted as ended */
   isSpent: boolean
 }
 
@@ -94,7 +90,6 @@ export class ProcessPool {
     return this.#members.size
   }
 
-  /** True when the machine has an interpreter for the language. */
   runs(language: Language): boolean {
     return this.#options.machine.interpreters.has(language)
   }
@@ -171,7 +166,6 @@ export class ProcessPool {
     }
   }
 
-  /** Returns a process with room, and counts the call. */
   #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
     requireWanted(signal)
     const member = this.#withRoom(program)

@@ -5,7 +5,6 @@ export interface TreeProcess {
   readonly pid: number
   /** ms: its own, and that of ended children */
   readonly cpuMs: number
-  /** ended, but not yet reaped by its parent */
   readonly isOver: boolean
 }
 
@@ -31,7 +30,6 @@ export function cpuMsOf(tree: readonly TreeProcess[]): number {
   return sumOf(tree, ({ cpuMs }) => cpuMs)
 }
 
-/** The kernel lists children by the thread that started them. */
 function childrenOf(pid: number): readonly number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const children = textOf(`/proc/${pid}/task/${thread}/children`).split(' ')
@@ -61,7 +59,6 @@ function sumOf<T>(values: readonly T[], of: (value: T) => number): number {
   return values.reduce((sum, value) => sum + of(value), 0)
 }
 
-/** Empty when the process or thread has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1')

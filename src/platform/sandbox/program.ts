@@ -3,7 +3,6 @@ export type Language = 'node' | 'python'
 
 export interface Interpreter {
   readonly path: string
-  /** absolute paths of its own files, beside the system libraries */
   readonly readable: readonly string[]
 }
 
@@ -19,10 +18,8 @@ export interface Program {
   readonly module: string
   /** absolute paths of readable files and folders, beside its interpreter; world-readable */
   readonly readable: readonly string[]
-  /** shows its own processes in /proc; libraries such as TensorFlow need it */
   readonly seesItself?: boolean
   readonly argument: unknown
-  /** values in the argument that are masked in logs and errors */
   readonly secrets?: readonly string[]
   /** MiB of memory per process; default: that of the host */
   readonly memoryMib?: number | undefined

@@ -9,7 +9,6 @@ import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface ProxyOptions {
-  /** absolute path of the socket to create */
   readonly socket: string
   /** as `registry.npmjs.org:443` */
   readonly allowed: ReadonlySet<string>
@@ -18,7 +17,6 @@ export interface ProxyOptions {
 }
 
 export interface RegistryProxy {
-  /** rejected hosts and ports */
   readonly refused: ReadonlySet<string>
   close(): Promise<void>
 }

@@ -44,7 +44,6 @@ export interface ProcessOptions {
 export interface CallOptions {
   /** ms; default and maximum: that of the limits */
   readonly timeMs?: number | undefined
-  /** notifies the program; its answer is still awaited */
   readonly signal?: CancelSignal | undefined
   /** for extending the time limit on progress */
   readonly timer?: Deadline | undefined
@@ -67,7 +66,6 @@ export class SandboxProcess {
   /** Resolves when it takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
   isReady = false
-  /** Resolves with the reason when it has ended. */
   readonly ended: Promise<string>
   readonly #options: ProcessOptions
   readonly #child: ChildProcess
@@ -140,12 +138,10 @@ export class SandboxProcess {
     return 0
   }
 
-  /** True when it has ended or is ending. */
   get isOver(): boolean {
     return this.#why !== undefined
   }
 
-  /** True when it may be blocked: a call is overdue, and a ping is open. */
   get isInDoubt(): boolean {
     return this.#overdue.isAsking
   }
@@ -182,7 +178,6 @@ export class SandboxProcess {
     })
   }
 
-  /** Kills it, and rejects open calls with the reason. */
   end(why: string): void {
     if (this.#why !== undefined) return
     this.#why = why
@@ -206,7 +201,6 @@ export class SandboxProcess {
     this.#kill()
   }
 
-  /** Includes its children. */
   #kill(): void {
     const { pid } = this.#child
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
@@ -342,7 +336,6 @@ export class SandboxProcess {
     this.#sendText(JSON.stringify(value))
   }
 
-  /** Sends the messages of one turn together. */
   #sendText(text: string): void {
     if (this.#why !== undefined) return
     if (this.#outgoing === '') {

@@ -27,7 +27,6 @@ export interface AlarmRecord extends RaisedAlarm {
   /** Repeats after the last complete chunk */
   readonly repeatTail: readonly HistoryRecord[]
   readonly updateTail: readonly HistoryRecord[]
-  /** Marks of the latest effects of rules that raised or changed it */
   readonly effects?: readonly string[]
   /** Whether escalation has happened or is no longer needed */
   readonly escalationOver?: boolean

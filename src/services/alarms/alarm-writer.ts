@@ -156,7 +156,6 @@ export class AlarmWriter {
     })
   }
 
-  /** Applies the automatic changes that are due. */
   async doDue({ id, key }: AlarmRecord): Promise<void> {
     await this.#work(key, async (draft) => {
       const alarm = await draft.alarm(id)
@@ -211,7 +210,6 @@ export class AlarmWriter {
     return alarm
   }
 
-  /** Explanation by the rules now; later the task may be gone. */
   async #explained(cause: AlarmCause): Promise<CauseRecord> {
     const { causes, logger } = this.#dependencies
     const { unordered: _unordered, root: _root, ...kept } = cause

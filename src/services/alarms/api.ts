@@ -158,7 +158,6 @@ export function alarmsRoutes(app: FastifyInstance, { service }: { service: Alarm
   return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
 }
 
-/** Page with links to its neighbours. */
 function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknown {
   return {
     self: pageUrl(url, page),

@@ -12,7 +12,6 @@ export type BatchAction = { readonly kind: 'delete' } | { readonly kind: 'update
 export interface BatchData {
   readonly action: BatchAction
   readonly description: string
-  /** Requested ids that did not exist when it was queued */
   readonly missing: readonly string[]
 }
 

@@ -78,7 +78,6 @@ export function changedAlarm(
   return { alarm: remembering(grown, effect), chunks, changes }
 }
 
-/** Severity precedes status. */
 function changesOf(alarm: AlarmRecord, change: AlarmChange, now: number): readonly AttributeChange[] {
   const { severity, status, assignee, snoozeUntil } = change
   const changes: AttributeChange[] = []

@@ -46,12 +46,10 @@ export class EventTail {
     this.#failed = failed
   }
 
-  /** Starts at the end of the log. */
   async start(): Promise<void> {
     this.#last = (await this.#collections.events.bounds(PARTITION)).last
   }
 
-  /** Number of open streams */
   get readers(): number {
     return this.#readers
   }

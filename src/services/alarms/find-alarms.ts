@@ -24,7 +24,6 @@ export async function clearedBy(
   return cleared.filter((alarm) => hasEffect(alarm, effect))
 }
 
-/** Last changed first. */
 async function find(
   collections: AlarmCollections,
   source: string,

@@ -21,12 +21,10 @@ export class Housekeeping {
     this.#writer = writer
   }
 
-  /** Registers the new state of an alarm. */
   watch(alarm: AlarmRecord): void {
     this.#nextDue = Math.min(this.#nextDue, dueTime(alarm) ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Includes alarms written by other processes. */
   async readNextDue(): Promise<void> {
     const [first] = await this.#collections.alarms.find({
       where: [{ field: 'due', op: 'exists', value: true }],
@@ -69,7 +67,6 @@ export class Housekeeping {
   }
 }
 
-/** Ignores alarms that were deleted meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
 }

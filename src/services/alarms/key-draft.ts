@@ -25,7 +25,6 @@ export class KeyDraft {
   readonly #chunks = new Map<string, readonly HistoryRecord[] | undefined>()
   readonly #causes = new Map<string, CauseRecord>()
   readonly #stored: Stored<KeyRecord> | undefined
-  /** Alarm that was raised last */
   #latest: string | undefined
 
   private constructor(collections: AlarmCollections, key: string, now: number, stored: Stored<KeyRecord> | undefined) {

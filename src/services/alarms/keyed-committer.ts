@@ -55,7 +55,6 @@ export class KeyedCommitter {
     })
   }
 
-  /** Resolves when all work requested so far is done. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }

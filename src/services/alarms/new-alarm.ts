@@ -10,7 +10,6 @@ export interface RaisedAlarm extends AlarmExtras {
   readonly severity: Severity
   readonly source: Readonly<Record<string, Json>> & { readonly id: string }
   readonly status: AlarmStatus
-  /** Default: when it is raised */
   readonly timestamp?: number
   readonly assignee?: string
   readonly properties?: Readonly<Record<string, Json>>

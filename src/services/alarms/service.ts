@@ -32,7 +32,6 @@ export interface AlarmsOptions {
 }
 
 export interface OperatedAlarmsService extends InternalAlarms {
-  /** Clears, escalates and removes what is due; resolves when done. */
   keepHouse(): Promise<void>
   /** Resolves when all requested work is done, including batches and events for the engine. */
   idle(): Promise<void>

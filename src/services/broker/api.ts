@@ -1,6 +1,6 @@
 /**
- * Routes of the broker over HTTP, server-sent events and WebSockets. The service validates bodies, so that errors are the
- * same in all transports.
+ * Routes of the broker over HTTP, server-sent events and WebSockets. The service validates bodies, so that errors are
+ * the same in all transports.
  */
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -54,7 +54,10 @@ export interface BrokerRoutes {
   readonly store?: string | undefined
   /** bytes of a frame of a WebSocket */
   readonly frameBytes: number
-  /** Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a process alive. */
+  /**
+   * Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a
+   * process alive.
+   */
   readonly every?: (ms: number, work: () => void) => () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * The broker over fetch: the same contract and the same AppErrors. Answers have the types of the contract; the client does
- * not check them.
+ * The broker over fetch: the same contract and the same AppErrors. Answers have the types of the contract; the client
+ * does not check them.
  */
 import { AppError } from '#kernel'
 import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'

@@ -2,17 +2,18 @@
  * The data broker of one tenant: messages in, streams out, time series; the same over HTTP, WebSockets, MQTT and fetch
  * (`client.ts`). The service validates bodies itself: a body may be any JSON.
  *
- * BROKER-1 a post is acknowledged after the log has it, together with the inputs of tasks; an import after series have it
- * BROKER-2 a read includes all posts that were acknowledged before it: series, messages and current wait until series have
- *   them. A post is answered as soon as it is durable; the lag of series is bounded, and beyond the bound answers wait.
- *   After a crash the log has what series lack
+ * BROKER-1 a post is acknowledged after the log has it, together with the inputs of tasks; an import after series have
+ *   it
+ * BROKER-2 a read includes all posts that were acknowledged before it: series, messages and current wait until series
+ *   have them. A post is answered as soon as it is durable; the lag of series is bounded, and beyond the bound answers
+ *   wait. After a crash the log has what series lack
  * BROKER-3 messages of one resource reach tasks and subscribers in the order in which they were acknowledged
  * BROKER-4 a slow reader or a slow rule never slows ingestion: queues are bounded, and dropped messages are counted
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
  * used for another body), `SUPERSEDED` (of rules only: the task did something later to the resource), `RATE_LIMITED`
- * (the queue is full), `STORE` (of a read: posts are stored, but cannot be read yet; of a post: posts are rejected until
- * they can), `CLOSED`.
+ * (the queue is full), `STORE` (of a read: posts are stored, but cannot be read yet; of a post: posts are rejected
+ * until they can), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'
@@ -31,8 +32,8 @@ export interface BrokerService {
 /** The service inside the host, for its neighbours and the host. */
 export interface InternalBroker extends BrokerService {
   /**
-   * Resolves when all posts before it can be read. Rules call it before they read, because they receive a message before
-   * its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
+   * Resolves when all posts before it can be read. Rules call it before they read, because they receive a message
+   * before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
    */
   readable(): Promise<void>
   readonly importing: SeriesImport
@@ -74,7 +75,9 @@ export interface FollowedStream {
 
 /** A part of a stream from another partition: plain JSON. */
 export type FollowedPart =
-  /** the first part; `place`: right before the next message; `missed`: the log no longer has all messages since `since` */
+  /**
+   * the first part; `place`: right before the next message; `missed`: the log no longer has all messages since `since`
+   */
   | { readonly here: true; readonly place?: LogPlace; readonly missed?: true }
   | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPlace }
   /** messages lost to a slow reader */
@@ -193,7 +196,9 @@ export interface SeriesApi {
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
   /** At most `limit` samples, 2,000 unless asked otherwise, never more than 10,000. */
   raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
-  /** The newest `limit` samples (default 1) up to `until`; without it, also samples ahead of the clock; newest first. */
+  /**
+   * The newest `limit` samples (default 1) up to `until`; without it, also samples ahead of the clock; newest first.
+   */
   latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
   /** The metrics of a resource with their newest sample, by name. */
   list(
@@ -209,7 +214,8 @@ export interface SeriesApi {
 export interface Forwarding {
   /**
    * Appends the posts to the log as one unit with the broker's writes, in the order of the calls: posts with listening
-   * tasks as their inputs, others if they are stored. A rejection before `followed` was called means that nothing was done.
+   * tasks as their inputs, others if they are stored. A rejection before `followed` was called means that nothing was
+   * done.
    */
   receive(posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed): Promise<unknown>
 }

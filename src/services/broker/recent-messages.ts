@@ -1,6 +1,6 @@
 /**
- * The last messages of a resource, read from series; older ones are deleted in the background. Messages of one resource are
- * spread over many pages of the disk, so they are deleted for many resources at a time, which share pages.
+ * The last messages of a resource, read from series; older ones are deleted in the background. Messages of one resource
+ * are spread over many pages of the disk, so they are deleted for many resources at a time, which share pages.
  */
 import { AppError } from '#kernel'
 import type { Series, StoredMessage } from '#storage'
@@ -29,7 +29,10 @@ interface Stream {
 export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   readonly #series: Series
   readonly #report: (error: unknown) => void
-  /** Messages since the last check by group; the resource that fills a group is checked. Bounded for any number of resources. */
+  /**
+   * Messages since the last check by group; the resource that fills a group is checked. Bounded for any number of
+   * resources.
+   */
   #counts: Uint8Array | undefined
   readonly #waiting = new Map<string, Stream>()
   /** messages since the last round of checks */

@@ -40,7 +40,10 @@ export interface BrokerDependencies {
   readonly now: () => number
   /** Monotonic ms. Default: the machine's timers. */
   readonly elapsed?: () => number
-  /** Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a process alive. */
+  /**
+   * Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a
+   * process alive.
+   */
   readonly every?: (ms: number, work: () => void) => () => void
   /** Neighbours are looked up on use: they may be created later, or be absent. */
   readonly engine?: () => Forwarding | undefined

@@ -43,7 +43,6 @@ const SMALL_TEMPLATE = 20_000
 
 export interface Input {
   readonly payload: unknown
-  /** Texts matched by the wildcards of the topic */
   readonly topic?: readonly string[]
 }
 
@@ -72,7 +71,6 @@ export class Conversions {
   readonly #ready = new LruCache<string, VelocityTemplate>(MAX_READY)
   readonly #now: () => number
   #characters = 0
-  /** By template: number of further conversions to send straight to another thread */
   readonly #long = new LruCache<string, number>(MAX_READY)
 
   /** `now`: ms */

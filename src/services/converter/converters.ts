@@ -22,7 +22,6 @@ export interface Fitting {
 export class Converters {
   readonly #records: Collection<Converter>
   readonly #now: () => number
-  /** Cache for payloads: converters by name, and all that have a topic */
   readonly #kept = new LruCache<string, { readonly at: number; readonly found: Promise<unknown> }>(MAX_CONVERTERS)
 
   constructor(store: Store, now: () => number) {
@@ -36,7 +35,6 @@ export class Converters {
     return found.value
   }
 
-  /** Cached, for payloads, of which many use one converter. */
   used(name: string): Promise<Converter> {
     return this.#fresh(`of ${name}`, () => this.get(name))
   }
@@ -45,7 +43,6 @@ export class Converters {
     return (await this.#records.find({ limit: MAX_CONVERTERS })).map(({ value }) => value)
   }
 
-  /** True when it is new. */
   async put(converter: Converter): Promise<boolean> {
     const isNew = (await this.#records.get(converter.name)) === undefined
     if (isNew && (await this.#records.count()) >= MAX_CONVERTERS) {

@@ -6,7 +6,6 @@ import type { Converted } from './converter-schema.ts'
 import { attributesByResource } from './stored.ts'
 
 export interface Neighbours {
-  /** Read on demand: they may be made later, or not at all. */
   readonly broker: () => InternalBroker | undefined
   readonly resources: () => ResourcesService | undefined
 }
@@ -38,7 +37,6 @@ export async function forward(
   return changes.size === 0 ? posted : change(resources, caller, changes, posted)
 }
 
-/** Runs when the metrics are durable. */
 async function change(
   resources: Neighbours['resources'],
   caller: Caller,

@@ -12,7 +12,6 @@ export interface RejectedRecord extends Omit<RejectedPayload, 'id' | 'time'> {
   readonly converter: string
   /** Arrival in epoch ms */
   readonly at: number
-  /** Texts matched by the wildcards of the topic */
   readonly wildcards?: readonly string[]
   readonly key: string
 }
@@ -67,7 +66,6 @@ export class RejectedPayloads {
     return found.filter(({ value }) => value.converter === converter)
   }
 
-  /** True when it existed. */
   async remove(converter: string, id: string): Promise<boolean> {
     const found = await this.#records.get(id)
     return found?.value.converter === converter && (await this.#records.delete(id))

@@ -28,7 +28,6 @@ import { previewOf } from './stored.ts'
 export interface ConverterDependencies extends Neighbours {
   readonly tenant: string
   readonly store: Store
-  /** Compiled templates of the host */
   readonly conversions: Conversions
   readonly now: () => number
   readonly newId: () => string
@@ -47,9 +46,7 @@ class Service implements InternalConverter {
   readonly #dependencies: ConverterDependencies
   readonly #converters: Converters
   readonly #rejectedPayloads: RejectedPayloads
-  /** By converter: serializes changes */
   readonly #turns = new KeyedMutex()
-  /** By converter: end of the last conversion in another thread */
   readonly #elsewhere = new Map<string, Promise<void>>()
   #converted = 0
   #rejected = 0
@@ -181,7 +178,6 @@ class Service implements InternalConverter {
     return converted
   }
 
-  /** Converts here when it is little work, else in a thread. */
   #convert({ template, compat }: Template, input: Input): Converted | Promise<Converted> {
     const { tenant, conversions, elsewhere } = this.#dependencies
     const converter = { template, ...(compat && { compat }) }

@@ -50,7 +50,6 @@ import {
   versionHref,
 } from './wire.ts'
 
-/** Content types of archives. */
 const ARCHIVE_TYPES = [
   'application/tar',
   'application/x-tar',
@@ -77,7 +76,6 @@ const pathsOf = (type: FunctionType) => {
   return { all, one, version }
 }
 
-/** Versions: created, listed, shown, protected and removed. */
 function functionRoutes(type: FunctionType, now: () => number) {
   const paths = pathsOf(type)
   const LIST = listQuery(now)
@@ -173,7 +171,6 @@ function functionRoutes(type: FunctionType, now: () => number) {
   ]
 }
 
-/** Changes of one version. */
 function changeRoutes(type: FunctionType, now: () => number) {
   const paths = pathsOf(type)
   return [
@@ -310,7 +307,6 @@ function contentRoutes(type: FunctionType) {
   ]
 }
 
-/** Single assets, as bytes of any content type. */
 function assetRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   type OfVersion = Readonly<Record<'name' | 'version', string>>
@@ -501,7 +497,6 @@ function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Pr
   return bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))
 }
 
-/** Assets of an archive or a form. `VALIDATION` */
 async function assetsOf(body: unknown): Promise<Assets> {
   if (body instanceof Map) return body as Assets
   if (body instanceof Uint8Array && body.length > 0) return readArchive(body)

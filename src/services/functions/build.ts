@@ -27,12 +27,10 @@ export interface BuildResult {
   readonly digest: string
   /** installed packages, unless the assets lock them: a line each */
   readonly lock?: readonly string[]
-  /** of the tools */
   readonly log: readonly string[]
 }
 
 export interface BuildRequest {
-  /** the tenant */
   readonly owner: string
   readonly runtime: Runtime
   readonly runtimeVersion: string
@@ -44,7 +42,6 @@ export interface BuildRequest {
 }
 
 export interface BuilderOptions extends InstallerOptions {
-  /** absolute path */
   readonly folder: string
   /** rejects packages without an exact version */
   readonly requirePinned?: boolean
@@ -144,14 +141,12 @@ export class Builder {
   }
 }
 
-/** Of everything that determines the result. */
 export function digestOf(owner: string, { name }: Runtime, runtimeVersion: string, revision: string): string {
   return createHash('sha256')
     .update(JSON.stringify([owner, name, runtimeVersion, process.arch, revision]))
     .digest('hex')
 }
 
-/** 64 hex digits */
 export function revisionOf(assets: readonly AssetRecord[]): string {
   const hash = createHash('sha256')
   for (const { path, sha256 } of assets) hash.update(JSON.stringify([path, sha256]))
@@ -221,7 +216,6 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
   return { tool: 'npm', args: NPM }
 }
 
-/** An alias of a package. */
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 
 function lockProblem(path: string, entry: unknown): string | undefined {
@@ -258,7 +252,6 @@ function textOf(assets: Assets, path: string): string | undefined {
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
 }
 
-/** Processes run as other users. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {

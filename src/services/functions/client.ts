@@ -156,12 +156,10 @@ function upload(assets: ReadonlyMap<string, Uint8Array>): Pick<Ask, 'body' | 'he
   return { body: tarOf(assets), headers: { 'content-type': 'application/x-tar' } }
 }
 
-/** A version has no scope. */
 function scopeOf(version: string | undefined, scope: TagScope | undefined): NonNullable<Ask['query']> {
   return version === undefined ? { scope } : {}
 }
 
-/** Slashes of the path stay. */
 function assetPath(version: string, path: string): string {
   return `${version}/content/${path.split('/').map(encodeURIComponent).join('/')}`
 }
@@ -187,7 +185,6 @@ function tagsIn(embedded: SingleAnswer['_embedded']): Pick<FunctionVersion, 'tag
   return embedded === undefined ? {} : { tags: embedded.tags as readonly Tag[] }
 }
 
-/** From links and embedded versions. */
 function relatedIn(one: FunctionVersion, links: Links, whole: FunctionAnswer['_embedded'] = {}): RelatedVersions {
   const { type, name } = one
   const related = (role: 'draft' | 'published'): RelatedVersion | undefined => {

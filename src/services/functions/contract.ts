@@ -2,7 +2,7 @@
  * Functions: versions by name, their assets, and the jobs that build, deploy and check them.
  *
  * FUNCTION-1 a version is `running` only after it has answered
- * FUNCTION-2 published versions are immutable: their assets are those that were built and checked
+ * FUNCTION-2 published versions are immutable, with the assets that were built and checked
  * FUNCTION-3 no method reaches a function of another tenant
  * FUNCTION-4 a version that a task or template uses is not removed
  *
@@ -39,7 +39,6 @@ export type { DeclaredProperty } from './manifest-schema.ts'
 export type { CallFailure } from '#platform/sandbox'
 export { PIECE_BYTES, type ApiAnswer, type ApiRequest, type WebCallParams, type WebHead } from './runtimes/web-call.ts'
 
-/** A version that rules may use. */
 export interface DeployedPlug {
   readonly name: string
   readonly version: string
@@ -82,7 +81,6 @@ export interface CallOptions {
   readonly onStart?: () => void
 }
 
-/** A version of a webscript, as callers see it. */
 export interface DeployedWebscript {
   /** in addresses; shared by all versions */
   readonly id: string
@@ -106,7 +104,6 @@ export interface FunctionLine extends LogLine {
   readonly version: string
 }
 
-/** The functions of one type, for one caller. */
 export interface FunctionsApi {
   /** Of assets, or of what `copy` names. */
   create(upload: Upload, options?: CreateOptions): Promise<Change>
@@ -129,27 +126,23 @@ export interface FunctionsApi {
   /** Merges metadata and tags, also of a published version. */
   patchMetadata(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
   patchDocumentation(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
-  /** One version, or all of a name. */
   protect(name: string, version: string | undefined, options?: ProtectOptions): Promise<Removal>
   publish(name: string, version: string, options?: PublishOptions): Promise<Change>
   rebuild(name: string, version: string, options?: RebuildOptions): Promise<Change>
   verify(name: string, version: string, options?: VerifyOptions): Promise<Change>
-  /** One version, or all of a name. */
   remove(name: string, version: string | undefined, options?: RemoveOptions): Promise<Removal>
-  /** Tags of one version, or those that any or all versions of a name have. */
+  /** Tags of one version, or of any or all versions of a name. */
   tags(name: string, version: string | undefined, scope?: TagScope): Promise<readonly Tag[]>
   /** Returns the tags afterwards. */
   changeTags(name: string, version: string | undefined, change: TagChange, scope?: TagScope): Promise<readonly Tag[]>
   /** Lines of its processes on this host, oldest first. */
   log(name: string, version: string): Promise<readonly LogLine[]>
   readonly jobs: JobsApi
-  /** Tags of the tenant. */
   readonly allTags: TagsApi
 }
 
 export interface TagsApi {
   list(query: TagQueryOptions): Promise<readonly Tag[]>
-  /** `NOT_FOUND` */
   get(name: string): Promise<Tag>
   /** Deletes and returns unused tags. */
   dropUnused(): Promise<readonly Tag[]>
@@ -170,7 +163,6 @@ export interface JobsApi {
 
 export type Upload = ReadonlyMap<string, Uint8Array>
 
-/** Whether each kind of job is needed, and why. */
 export type Causes = Readonly<Partial<Record<JobType, Cause>>>
 
 /** The outcome of a request, and the job that continues it. */
@@ -203,14 +195,11 @@ export interface FunctionVersion {
   readonly draft: boolean
   readonly deprecated: boolean
   readonly record: Readonly<Record<string, unknown>>
-  /** where answers embed them */
   readonly tags?: readonly Tag[]
 }
 
-/** A version with its related versions. */
 export interface SingleFunction extends FunctionVersion {
   readonly related: RelatedVersions
-  /** in progress */
   readonly job?: JobLink
 }
 
@@ -248,7 +237,6 @@ export interface LogLine {
 
 export interface FunctionPage {
   readonly entities: readonly ListedFunction[]
-  /** all matches */
   readonly count: number
   readonly limit: number
   readonly page?: number
@@ -274,7 +262,6 @@ export interface JobQuery {
 export interface FunctionJob {
   readonly type: JobType
   readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
-  /** absent for several */
   readonly function?: FunctionOfJob
   readonly operation: string
 }

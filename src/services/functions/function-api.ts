@@ -55,7 +55,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
       inTurn(name, () => patchManifest(context, { name, version }, patch, options)),
     patchMetadata: async (name, version, patch, options = {}) => {
       const changed = await inTurn(name, () => patchMetadata(context, { name, version }, patch, options))
-      await dependencies.runnerOf(type).described(changed)
+      await dependencies.runnerOf(type).described?.(changed)
       return single(changed, options)
     },
     patchDocumentation: async (name, version, patch, options = {}) =>
@@ -112,7 +112,6 @@ function tagsApi(store: FunctionStore): TagsApi {
   }
 }
 
-/** By the files of its runtime. */
 function roleOf({ type, manifest }: FunctionRecord, path: string): AssetInfo['role'] {
   const runtime = RUNTIMES.get(manifest.runtime)
   if (path === TYPE_NAMES[type].manifestFile) return 'manifest'

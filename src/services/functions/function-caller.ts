@@ -80,7 +80,6 @@ export class FunctionCaller {
     return builder.build({ owner: tenant, runtime, runtimeVersion, assets, revision, lock: lockOf(record) })
   }
 
-  /** Ends its processes. */
   async release(record: FunctionRecord): Promise<void> {
     const { digest } = record.build ?? {}
     if (digest === undefined) return
@@ -90,7 +89,6 @@ export class FunctionCaller {
     this.#secretive.delete(key)
   }
 
-  /** Keeps a line of a program. */
   addLine({ key: whole }: Program, { level, text }: ProgramLine): void {
     const [key = ''] = whole.split(WITH_SECRETS)
     const lines = this.#logs.get(key) ?? []
@@ -171,7 +169,6 @@ export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runti
   return runtime
 }
 
-/** The webscript of a program; undefined for other types. */
 export function webscriptNameOf({ key }: Pick<Program, 'key'>): string | undefined {
   const about = partsOf(key)
   return about?.type === 'webscripts' ? about.name : undefined

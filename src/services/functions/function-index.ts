@@ -11,7 +11,6 @@ import { compareNames } from './registry/select-versions.ts'
 import { compareVersions } from './registry/versions.ts'
 import { TAGS, type TagRecord } from './registry/tags.ts'
 
-/** An entry of the log. */
 export type IndexChange = { readonly record: string } | { readonly tag: string }
 
 export const CHANGES = 'function_changes'

@@ -5,7 +5,6 @@ import { Builder, type BuilderOptions } from './build.ts'
 import type { InstallTools } from './install.ts'
 
 export interface OpenedPool {
-  /** undefined: functions are off */
   readonly pool: ProcessPool | undefined
   /** what the machine lacks to confine functions: a sentence each */
   readonly lacks: readonly string[]
@@ -24,7 +23,6 @@ type OnLine = (program: Program, line: ProgramLine) => void
 export class FunctionPrograms {
   readonly builder: Builder
   readonly #options: ProgramsOptions
-  /** receivers of lines by tenant */
   readonly #listeners = new Map<string, OnLine>()
   #opening: Promise<OpenedPool> | undefined
   #opened: OpenedPool | undefined

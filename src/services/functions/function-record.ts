@@ -7,10 +7,8 @@ import type { Manifest } from './manifest-schema.ts'
 export type FunctionStatus =
   'registered' | 'pending' | 'deployed' | 'running' | 'unhealthy' | 'failed' | 'undeploying' | 'undeployed'
 
-/** Unique in the tenant. */
 export type FunctionId = Pick<FunctionRecord, 'type' | 'name' | 'version'>
 
-/** An entry of the audit list. */
 export interface FunctionUpdate {
   readonly operation:
     | 'create'
@@ -33,7 +31,6 @@ export interface FunctionUpdate {
 
 export interface AssetRecord {
   readonly path: string
-  /** bytes */
   readonly size: number
   /** in hex; names its blob */
   readonly sha256: string
@@ -50,7 +47,6 @@ export interface FunctionRecord {
   readonly manifest: Omit<Manifest, 'tags'>
   readonly tags: readonly string[]
   readonly runtimeVersion: string
-  /** sorted by path */
   readonly assets: readonly AssetRecord[]
   /** of the assets: 64 hex digits */
   readonly revision: string
@@ -63,13 +59,11 @@ export interface FunctionRecord {
   readonly createdAt: number
   readonly updatedBy: string
   readonly updatedAt: number
-  /** newest first */
   readonly updates: readonly FunctionUpdate[]
   /** the last build, with its installed packages: `name==version`, with a digest if known */
   readonly build?: { readonly digest: string; readonly revision: string; readonly lock?: readonly string[] }
   /** the revision that was verified */
   readonly verified?: string
-  /** since the last success */
   readonly failures?: { readonly count: number; readonly at: number } | undefined
   /** override the deployment in the manifest */
   readonly overrides?: Manifest['deploy'] | undefined
@@ -112,7 +106,6 @@ export function isRunning({
   return verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
 }
 
-/** Adds updates, the newest first. */
 export function updated(
   record: FunctionRecord,
   update: FunctionUpdate | readonly FunctionUpdate[],

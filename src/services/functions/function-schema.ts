@@ -16,11 +16,9 @@ const MAX_LIMIT = 100
 const FULL = { additionalProperties: true } as const
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
-/** An empty text counts as absent. */
 const word = (description: string) =>
   Type.Optional(Type.Decode(Type.String({ description }), (value) => (value === '' ? undefined : value)))
 
-/** Values that repeat, or are separated by commas. */
 function split(values: readonly string[]): readonly string[] | undefined {
   const all = values.flatMap((text) => text.split(',')).filter((text) => text !== '')
   return all.length === 0 ? undefined : all
@@ -28,7 +26,6 @@ function split(values: readonly string[]): readonly string[] | undefined {
 
 const list = (description: string) => Type.Optional(Type.Decode(Type.Array(Type.String(), { description }), split))
 
-/** A list of known values. */
 function listOf<const W extends string>(names: readonly W[], description: string) {
   const schema = refined(Type.Array(Type.String(), { description }), (values) => {
     const all = split(Array.isArray(values) ? values.map(String) : []) ?? []
@@ -306,7 +303,6 @@ export const RemovalSchema = Type.Object(
   { message: Text, versions: Type.Array(Text), _links: Links },
   { title: 'RemovedFunction' },
 )
-/** A change also has a message, a rebuild causes. */
 export type SingleAnswer = Decoded<typeof SingleSchema>
 export type ChangeAnswer = Decoded<typeof ChangeSchema> & { readonly causes?: Readonly<Record<string, Cause>> }
 export type RemovalAnswer = Decoded<typeof RemovalSchema>

@@ -34,7 +34,6 @@ export class FunctionStore {
     return this.#index.current()
   }
 
-  /** The newest first. */
   async versions(type: FunctionType, name: string): Promise<readonly FunctionRecord[]> {
     return [...(await this.indexed()).versions(type, name)]
   }
@@ -95,7 +94,6 @@ export class FunctionStore {
     })
   }
 
-  /** Stores contents, unless it is a dry run. */
   async putAssets(assets: Assets, isDryRun = false): Promise<readonly AssetRecord[]> {
     const records: AssetRecord[] = []
     for (const path of [...assets.keys()].sort()) {
@@ -115,7 +113,6 @@ export class FunctionStore {
     return assets
   }
 
-  /** Deletes contents without a version. */
   async dropAssets(records: readonly AssetRecord[]): Promise<void> {
     const left = new Set(records.map(({ sha256 }) => sha256))
     for (const { assets } of (await this.indexed()).all()) for (const { sha256 } of assets) left.delete(sha256)

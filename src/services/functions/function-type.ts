@@ -1,7 +1,6 @@
 /** The types of functions and their names. */
 
 export const FUNCTION_TYPES = ['plugs', 'webscripts', 'models'] as const
-/** In paths of the registry. */
 export type FunctionType = (typeof FUNCTION_TYPES)[number]
 
 export interface TypeNames {

@@ -17,7 +17,6 @@ export interface InstallerOptions {
   readonly tools?: () => Promise<InstallTools | undefined>
   /** allowed hosts beside those in the settings of npm and pip */
   readonly installFrom?: readonly string[]
-  /** default 10 minutes */
   readonly toolMs?: number
 }
 
@@ -30,7 +29,6 @@ export interface InstallTools {
 export interface InstallCommand {
   readonly tool: 'npm' | 'pip'
   readonly args: readonly string[]
-  /** written beside the assets */
   readonly file?: { readonly path: string; readonly text: string }
 }
 
@@ -144,7 +142,6 @@ export class Installer {
   }
 }
 
-/** Settings of registries and their credentials. */
 async function copySettings(from: string | undefined, home: string): Promise<void> {
   if (from === undefined) return
   for (const path of [NPMRC, ...PIP_CONF]) {
@@ -160,7 +157,6 @@ async function settingsIn(home: string): Promise<ToolSettings> {
   return { npmrc: await textOf(NPMRC), pipConf: (await Promise.all(PIP_CONF.map(textOf))).join('\n') }
 }
 
-/** Recursive; links themselves. */
 async function chownAll(folder: string, user: number): Promise<void> {
   await lchown(folder, user, user)
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {

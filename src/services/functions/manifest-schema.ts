@@ -16,7 +16,6 @@ const short = Type.Optional(text(200))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const texts = Type.Array(text(200), { maxItems: 100 })
 
-/** A list with unique names. */
 function named<S extends TSchema>(item: S): TArray<S> {
   return refined(Type.Array(item, { maxItems: 100 }), (list) => {
     const items: readonly unknown[] = Array.isArray(list) ? list : []
@@ -26,7 +25,6 @@ function named<S extends TSchema>(item: S): TArray<S> {
   })
 }
 
-/** A text that satisfies a test. */
 function known(what: string, isKnown: (value: string) => boolean, options: TStringOptions) {
   return refined(Type.String(options), (value) =>
     typeof value !== 'string' || isKnown(value) ? [] : [{ message: `${shown(value)} is not ${what}` }],
@@ -41,7 +39,6 @@ const PropertySchema = closed({
   defaultValue: Type.Optional(Type.Unknown()),
   description: address,
 })
-/** A property of a plug's interface. */
 export interface DeclaredProperty extends Decoded<typeof PropertySchema> {}
 
 export const TagSchema = closed(
@@ -51,7 +48,6 @@ export const TagSchema = closed(
   },
   { title: 'Tag' },
 )
-/** Tags, or their names. */
 const TagsSchema = Type.Array(Type.Union([TagSchema.properties.name, TagSchema]), { maxItems: MAX_TAGS })
 export const Tags = checked(TagsSchema, { subject: 'the tags' })
 export const TagsBody = checked(closed({ tags: TagsSchema }, { title: 'TagsOfFunction' }), { subject: 'the body' })
@@ -226,7 +222,6 @@ export const MANIFEST_PATCHES = {
 const DeployBody = closed({ deploy: Type.Optional(DeploySchema) })
 export const RebuildBody = checked(DeployBody, { subject: 'the body' })
 
-/** By id. */
 export const SCHEMAS: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
   ...FUNCTION_TYPES.map((type) => [`${type}-manifest`, MANIFESTS[type].schema] as const),
   ...FUNCTION_TYPES.map((type) => [`${type}-metadata`, metadataOf(type).schema] as const),

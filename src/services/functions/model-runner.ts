@@ -22,12 +22,10 @@ export interface ModelRunnerOptions {
   readonly store: FunctionStore
 }
 
-/** Errors of the model itself. */
 const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'TOO_LARGE', 'MODEL_FAILED', 'UNSUPPORTED'])
 
 export class ModelRunner implements VersionRunner {
   readonly #options: ModelRunnerOptions
-  /** by name */
   readonly #places = new KeyedMutex()
 
   constructor(options: ModelRunnerOptions) {
@@ -85,10 +83,6 @@ export class ModelRunner implements VersionRunner {
   async described({ name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
     const description = manifest.metadata?.description ?? ''
     await this.#options.models()?.releases.describe({ name, version, description, user })
-  }
-
-  lines(): readonly string[] {
-    return []
   }
 
   /** Among verified versions, and the served one if it may still be verified. */

@@ -3,7 +3,6 @@ import { isPlainObject } from '#kernel'
 import type { FunctionVersion } from './contract.ts'
 import type { PlugManifest } from './manifest-schema.ts'
 
-/** `record`: with the manifest as `plug`. */
 type PlugVersion = Pick<FunctionVersion, 'name' | 'version' | 'status' | 'record'>
 
 export function plugPage({ name: plug, version, status, record }: PlugVersion): string {

@@ -14,14 +14,14 @@ export interface VersionRunner {
   /** Returns a problem of a version that answered; rejects when it did not. */
   ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
   /** Called once its record says that it is verified. */
-  verified(id: FunctionId): Promise<void>
+  verified?(id: FunctionId): Promise<void>
   /** Ends its processes until the next call. */
   rest(record: FunctionRecord): Promise<void>
   /** Called once it is removed or undeployed. */
-  ended(id: FunctionId): Promise<void>
+  ended?(id: FunctionId): Promise<void>
   /** Called after a change of its metadata. */
-  described(record: FunctionRecord): Promise<void>
-  lines(record: FunctionRecord): readonly string[]
+  described?(record: FunctionRecord): Promise<void>
+  lines?(record: FunctionRecord): readonly string[]
 }
 
 export class ProcessRunner implements VersionRunner {
@@ -51,20 +51,8 @@ export class ProcessRunner implements VersionRunner {
     return mismatch(record, await this.#caller.call(record, 'declare', {}, { signal }))
   }
 
-  verified(): Promise<void> {
-    return Promise.resolve()
-  }
-
   rest(record: FunctionRecord): Promise<void> {
     return this.#caller.release(record)
-  }
-
-  ended(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  described(): Promise<void> {
-    return Promise.resolve()
   }
 
   lines(record: FunctionRecord): readonly string[] {
@@ -72,7 +60,6 @@ export class ProcessRunner implements VersionRunner {
   }
 }
 
-/** How the code differs from its manifest. */
 function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
   if (type !== 'plugs') return undefined
   // untrusted: only equal texts count

@@ -21,7 +21,6 @@ import { TYPE_NAMES } from './function-type.ts'
 
 export const PREFIX = '/registry/v2'
 
-/** JSON omits undefined members. */
 type Wire = Readonly<Record<string, unknown>>
 
 /** `tenant`: for addresses of webscripts. */
@@ -55,7 +54,6 @@ function linked({ record }: RelatedVersion, links: Wire): Wire {
   return { ...record, ...(Object.keys(links).length > 0 && { _links: links }) }
 }
 
-/** The address of a webscript. */
 function invoking({ type, name }: RelatedVersion, tenant: string): Wire {
   return type === 'webscripts' ? { invoke: { href: `/api/v1/${encodeURIComponent(tenant)}/${name}` } } : {}
 }
@@ -132,7 +130,6 @@ export function jobDetailBody(found: FunctionJob): Wire {
   return { job, _links: { event, ...ofFunction(found.function) } }
 }
 
-/** A job in the report of its version. */
 export function jobReportBody(found: FunctionJob): Wire {
   const { job, type } = found
   return { ...jobBody(found), request: requestOf(found), result: job.result, job: technical(job, type) }

@@ -194,7 +194,6 @@ function changed(message: string, { name, framework, description, version }: Mod
   return { message, name, framework, description, version }
 }
 
-/** Includes the state: an upload may still be loading, or have failed. */
 function uploaded(info: ModelInfo): object {
   const { ready, failure } = info
   return { ...changed('Model successfully uploaded', info), ready, ...(failure !== undefined && { failure }) }

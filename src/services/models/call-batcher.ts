@@ -1,5 +1,5 @@
 /**
- * Batches pending calls: those of one turn of the event loop, and those that arrive while the maximum of batches is in
+ * Batches pending calls: those of one turn of the event loop, and calls that arrive while the maximum of batches is in
  * flight. After a failed batch, its calls are repeated one by one, so that only the faulty one fails.
  */
 import { AppError, type Json } from '#kernel'
@@ -19,7 +19,6 @@ interface Waiting {
 export interface BatcherOptions {
   /** Sends a call; returns one value per instance. */
   readonly send: (call: ModelCall) => Promise<readonly Json[]>
-  /** Resolves at the end of the turn. */
   readonly breathe: () => Promise<void>
   /** Maximum batches in flight; default 1 */
   readonly parallel?: number

@@ -44,7 +44,6 @@ function askOf(upload: ModelUpload | RemoteUpload): Promise<Ask> {
   return 'remote' in upload ? Promise.resolve({ body: upload }) : formOf(upload)
 }
 
-/** Serializes the form, and returns its content type with the boundary. */
 async function formOf({ name, framework, description, file }: ModelUpload): Promise<{
   readonly body: Uint8Array
   readonly headers: Readonly<Record<string, string>>

@@ -23,7 +23,6 @@ export type ModelOperation = (typeof OPERATIONS)[number]
 
 interface Layout {
   readonly file: string
-  /** Folders and files permitted beside it */
   readonly beside: readonly string[]
   readonly meaning: string
 }

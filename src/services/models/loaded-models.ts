@@ -11,19 +11,15 @@ interface Entry {
   readonly loading: Promise<OpenModel>
   /** Settles only when loading ends */
   readonly whole: Promise<OpenModel>
-  /** Makes pending calls stop waiting. */
   readonly giveUp: () => void
-  /** Number of open calls */
   uses: number
 }
 
 export class LoadedModels {
   readonly #drivers: readonly ModelDriver[]
-  /** By tenant and digest, least recently used first */
   readonly #entries = new Map<string, Entry>()
   #isClosed = false
 
-  /** The first driver that accepts a model runs it. */
   constructor(drivers: readonly ModelDriver[]) {
     this.#drivers = drivers
   }
@@ -95,7 +91,6 @@ export class LoadedModels {
     return typeof found === 'string' ? found : undefined
   }
 
-  /** First driver that accepts it, or the reason. */
   async #driverFor(model: ModelPackage): Promise<ModelDriver | string> {
     const reasons: string[] = []
     for (const driver of this.#drivers) {

@@ -32,7 +32,6 @@ export async function readZip(framework: Framework, bytes: Uint8Array): Promise<
   }
 }
 
-/** Plain files, by path. */
 async function listed(all: AsyncIterable<Entry>): Promise<readonly Entry[]> {
   const entries: Entry[] = []
   let count = 0
@@ -67,7 +66,6 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
   issues.throwIfAny('The upload')
 }
 
-/** Tests the Unix file type. */
 function isLink(attributes: number): boolean {
   return ((attributes >>> 16) & 0xf000) === 0xa000
 }

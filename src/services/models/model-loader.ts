@@ -12,7 +12,6 @@ export interface ModelLoaderOptions {
   readonly loaded: LoadedModels
   readonly store: ModelStore
   readonly seal: Pick<Seal, 'open'>
-  /** Called for a model that became runnable */
   readonly recovered: (record: ModelRecord) => Promise<void>
   readonly logger?: Logger | undefined
 }
@@ -22,7 +21,6 @@ const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 
 
 export class ModelLoader {
   readonly #options: ModelLoaderOptions
-  /** First loads in progress, by upload */
   readonly #loading = new Map<string, Promise<void>>()
 
   constructor(options: ModelLoaderOptions) {

@@ -9,13 +9,11 @@ export interface ModelRecord {
   readonly name: string
   readonly framework: Framework
   readonly description: string
-  /** Number of the upload, from 1 */
   readonly version: number
   /** Version in the function registry; absent before it is registered */
   readonly release?: string
   readonly digest: string
   readonly upload: string
-  /** Server of a remote model, with sealed headers; then there is not a zip */
   readonly remote?: SealedRemote
   readonly state: ModelState
   readonly createdBy: string

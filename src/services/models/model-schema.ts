@@ -51,7 +51,6 @@ export const ErrorSchema = Type.Object(
   { title: 'ModelError' },
 )
 
-/** Text with a pattern, and the advice of its rejection. */
 function ofPattern(pattern: string, right: string, options: object = {}) {
   const test = new RegExp(pattern, 'u')
   return worded(Type.String({ pattern, ...options }), (value) =>

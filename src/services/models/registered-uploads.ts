@@ -33,7 +33,6 @@ export class RegisteredUploads {
     return change?.entity.version
   }
 
-  /** Updates the description of its version. */
   async describe(caller: Caller, { name, release, description }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.patchMetadata(name, release, { description }))
   }
@@ -57,12 +56,10 @@ export class RegisteredUploads {
     return conditions
   }
 
-  /** Removes a version that was not needed. */
   async retract(caller: Caller, name: string, release: string): Promise<void> {
     await gone(this.#api(caller)?.remove(name, release, { force: true }))
   }
 
-  /** Rebuilds a version that failed for lack of a driver. */
   async recover(tenant: string, { name, release, updatedBy: user }: ModelRecord): Promise<void> {
     const api = this.#api({ tenant, user })
     if (api === undefined || release === undefined) return
@@ -89,7 +86,6 @@ export class RegisteredUploads {
   }
 }
 
-/** Ignores a version that was removed meanwhile. */
 async function gone(removing: Promise<unknown> | undefined): Promise<void> {
   try {
     await removing

@@ -16,7 +16,6 @@ import { readFiles } from './model-files.ts'
 import { readPredict } from './read-call.ts'
 import { examplesOf } from './signatures.ts'
 
-/** Zip of the files, stored uncompressed: saved models hardly compress. */
 async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   const failures: Error[] = []

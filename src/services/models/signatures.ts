@@ -55,7 +55,6 @@ export function examplesOf(signatures: readonly Signature[]): readonly ModelExam
   })
 }
 
-/** A single input needs no name. */
 function instanceOf(inputs: readonly SignatureInput[]): Json {
   const [only] = inputs
   return inputs.length === 1 && only !== undefined ? valueOf(only) : namedValues(inputs)

@@ -43,7 +43,6 @@ const PATHS = { GET: readObjectPath, PUT: readPath, POST: readPrefix, DELETE: re
 
 export interface CallerObjectsDependencies extends Omit<PartUploadsDependencies, 'locate'> {
   readonly tenant: string
-  /** with the caller's rights */
   readonly buckets: readonly ObjectBucket[]
   readonly keys: SigningKeys
   readonly origin: () => string
@@ -266,7 +265,6 @@ async function listObjects(
   }
 }
 
-/** Byte order. */
 function isBefore(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0
 }

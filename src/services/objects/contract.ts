@@ -39,9 +39,7 @@ export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
 
 /** The objects of one tenant, for the other services of the host. */
 export interface InternalObjects {
-  /** With the rights of users. */
   as(caller: Caller): ObjectsApi
-  /** With every right on every bucket. */
   readonly inside: ObjectsApi
   readonly changes: ObjectChanges
   /** Notifies of commits in this process, not of changes before a restart. Returns what unsubscribes. */
@@ -56,7 +54,6 @@ export interface InternalObjects {
 export interface ObjectsGauges {
   /** contents being received */
   readonly uploads: number
-  /** totals since the start */
   readonly put: number
   readonly removed: number
 }
@@ -77,9 +74,7 @@ export interface ObjectChange {
   readonly position: number
   /** `put`: created or replaced */
   readonly event: 'put' | 'delete'
-  /** of a `delete`: as it was */
   readonly object: ObjectRecord
-  /** epoch ms */
   readonly time: number
   readonly cause?: ObjectCause
 }
@@ -114,7 +109,6 @@ export interface ObjectBucket {
   readonly hasSubscriptions: boolean
 }
 
-/** A store of contents in answers. */
 export interface ObjectStore {
   readonly type: string
   readonly name: string
@@ -122,15 +116,12 @@ export interface ObjectStore {
 }
 
 export interface ObjectRecord {
-  /** alias of its bucket */
   readonly bucket: string
   /** names joined by slashes; case and Unicode form are significant */
   readonly path: string
-  /** MD5 of the content in hex */
   readonly etag: string
   readonly size: number
   readonly contentType: string
-  /** epoch ms */
   readonly modified: number
   readonly metadata?: Readonly<Record<string, string>>
   /** id in the store of contents; changes with the content */
@@ -140,7 +131,6 @@ export interface ObjectRecord {
 /** Exists while an object is below it, be it the hidden `.folder` alone. */
 export interface ObjectFolder {
   readonly bucket: string
-  /** ends in a slash */
   readonly path: string
   readonly isFolder: true
 }
@@ -222,7 +212,6 @@ export interface SignOptions {
   readonly expiry?: number
   /** of a GET: browsers save it */
   readonly asAttachment?: boolean | undefined
-  /** of an upload */
   readonly contentType?: string | undefined
   readonly contentLength?: LengthBounds
   readonly all?: boolean | undefined
@@ -242,9 +231,7 @@ export interface SignedLink {
 export interface UploadedPart {
   readonly number: number
   readonly size: number
-  /** MD5 in hex */
   readonly etag: string
-  /** epoch ms */
   readonly modified: number
 }
 
@@ -337,6 +324,5 @@ export interface SharedContents {
 
 export interface StoredContent {
   readonly size: number
-  /** MD5 in hex */
   readonly etag: string
 }

@@ -32,7 +32,6 @@ export const BucketSchema = Type.Object(
   { ...Bucket, store: Type.String({ description: 'name of its store' }) },
   { title: 'ObjectBucket' },
 )
-/** A bucket in lists. */
 export const ListedBucketSchema = Type.Object({ ...Bucket, store: StoreSchema })
 export const BucketsSchema = Type.Object(
   { _links: Links, buckets: Type.Array(ListedBucketSchema) },
@@ -77,7 +76,6 @@ export const ErrorSchema = Type.Object(
   { title: 'ObjectsError' },
 )
 
-/** An optional text; an empty one counts as absent. */
 export const optionalText = (description: string) =>
   Type.Optional(
     Type.Decode(Type.String({ description }), (text): string | undefined => (text === '' ? undefined : text)),

@@ -58,7 +58,6 @@ const ORPHANS: CollectionSpec<OrphanedContent> = {
   },
 }
 
-/** An open upload in parts. */
 export interface UploadRecord {
   readonly bucket: string
   readonly path: string
@@ -126,7 +125,6 @@ export function siblingIn(bucket: string, folder: string, name: string): string 
   return `${bucket}/${folder}${IN_FOLDER}${name}`
 }
 
-/** Paths may be longer than ids. */
 export function entryId(bucket: string, path: string): string {
   return createHash('sha256').update(keyOf(bucket, path)).digest('base64url')
 }

@@ -23,7 +23,6 @@ const MAX_CONTENT_TYPE = 255
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
 /** bytes of names and values, the limit of S3 */
 const MAX_METADATA_BYTES = 2_048
-/** characters of header values */
 export const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 
@@ -58,13 +57,10 @@ export interface WriterDependencies {
   readonly table: ObjectTable
   readonly contents: ContentStore
   readonly orphans: OrphanedContents
-  /** epoch ms */
   readonly now: () => number
-  /** called after each commit */
   readonly changed: (changes: { readonly put: number; readonly removed: number }) => void
 }
 
-/** What a commit writes. */
 interface Draft {
   readonly record: ObjectRecord
   readonly expect?: WriteCondition | undefined

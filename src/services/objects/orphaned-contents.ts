@@ -12,11 +12,9 @@ import type { ObjectTable } from './object-table.ts'
 const CLAIM_MS = 86_400_000
 const RETRY_MS = 60_000
 const SLICE = 200
-/** contents that are deleted concurrently */
 const CONCURRENCY = 8
 
 export interface Claim {
-  /** of the content */
   readonly id: string
   readonly version: number
 }
@@ -25,7 +23,6 @@ export interface OrphansDependencies {
   readonly tenant: string
   readonly table: ObjectTable
   readonly contents: ContentStore
-  /** unique ids */
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger: Logger

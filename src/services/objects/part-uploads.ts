@@ -20,7 +20,6 @@ export const UPLOAD_MS = 86_400_000
 /** open uploads of one tenant */
 export const MAX_UPLOADS = 1_000
 export const MAX_PARTS = 10_000
-/** documents of a commit */
 const SLICE = 500
 /** expired uploads that are deleted when another begins */
 const OVER_AT_ONCE = 20
@@ -30,9 +29,7 @@ export interface PartUploadsDependencies {
   readonly writer: ObjectWriter
   readonly contents: ContentStore
   readonly orphans: OrphanedContents
-  /** unique ids */
   readonly newId: () => string
-  /** epoch ms */
   readonly now: () => number
   /** Throws unless the caller may write an object there. */
   readonly locate: (bucket: string, path: string) => { readonly bucket: string; readonly path: string }

@@ -13,7 +13,6 @@ export function readPath(text: string): string {
   return path
 }
 
-/** The path of an object. */
 export function readObjectPath(text: string): string {
   const path = readPath(text)
   if (path.endsWith('/')) check(path, 'names a folder: an object has no slash at its end')

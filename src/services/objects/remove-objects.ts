@@ -7,7 +7,6 @@ import type { ObjectWriter } from './object-writer.ts'
 import { folderMark, folderOf, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
 
 const SLICE = 1_000
-/** folders that one commit may delete */
 const MAX_FOLDERS = 4_000
 
 export interface Removal extends RemoveOptions {

@@ -21,9 +21,7 @@ export interface ObjectsOptions {
   readonly store: Store
   readonly contents: ContentStore
   readonly keys: SigningKeys
-  /** epoch ms */
   readonly now: () => number
-  /** unique ids */
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger: Logger

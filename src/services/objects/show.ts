@@ -3,11 +3,9 @@ import { DEFAULT_EXPIRY, type BucketRight, type ObjectBucket, type SignedLink } 
 import { isFolder, type ObjectEntry } from './object-table.ts'
 import { encodedPath, percentEncoded } from './signing/sigv4.ts'
 
-/** prefix of the service's paths */
 export const BASE = '/storage/v1'
 
 type Wire = Readonly<Record<string, unknown>>
-/** `path`: of an object, a folder or a prefix. */
 export function bucketHref(origin: string, bucket: string, path?: string): string {
   return `${origin}${BASE}/bucket/${percentEncoded(bucket)}${path === undefined ? '' : `/${encodedPath(path)}`}`
 }
@@ -69,7 +67,6 @@ export function shownEntry(entry: ObjectEntry, bucket: ObjectBucket, origin: str
   }
 }
 
-/** The address of a public content. */
 export function contentHref(origin: string, bucketName: string, path: string): string {
   return `${origin}/${percentEncoded(bucketName)}/${encodedPath(path)}`
 }

@@ -190,7 +190,6 @@ function sendEntity(reply: FastifyReply, { value, version }: VersionedQuery): Fa
   return reply.header('etag', `"${version}"`).send({ _links: linksOf(reply, value.name), ...value, messages: [] })
 }
 
-/** Base URL as the request reached it, including the mount prefix. */
 function baseOf({ request }: FastifyReply): string {
   const path = request.url.split('?', 1)[0] ?? ''
   return `${request.protocol}://${request.host}${path.slice(0, Math.max(path.indexOf(COLLECTION), 0))}`

@@ -11,9 +11,7 @@ import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
 export interface QueriesOptions {
   readonly store: Store
   readonly now: () => number
-  /** Read on demand: it may be made later, or not at all */
   readonly resources?: () => ResourceSelector | undefined
-  /** Resolves when samples acknowledged so far are readable. */
   readonly readable?: () => Promise<void>
   /** Shared by all queries of the host; default: separate */
   readonly slots?: QuerySlots

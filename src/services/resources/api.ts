@@ -422,7 +422,6 @@ function counted(reply: FastifyReply, found: Page<unknown>): FastifyReply {
   return reply.header('x-count', found.total).send(found)
 }
 
-/** Sends an array, or a page by its media type. */
 function sendList({ headers }: FastifyRequest, reply: FastifyReply, list: Page<unknown>): FastifyReply {
   const paged = pagedTypeOf(headers.accept)
   return sendAs(reply.header('x-count', list.total), paged, paged === undefined ? list.values : list)

@@ -11,7 +11,6 @@ export interface Change {
   readonly id: string
   readonly before: ResourceEntity | undefined
   readonly after: ResourceEntity | undefined
-  /** Message that made the broker discover it */
   readonly message?: Json
   readonly cascaded?: readonly string[]
 }
@@ -35,7 +34,7 @@ export class ChangeRecorder {
   readonly #told: () => void
   #order = 0
 
-  /** `told`: called after each commit with a log entry */
+  /** `notify`: called after each commit with a log entry */
   constructor(collections: ResourceCollections, now: () => number, newId: () => string, told: () => void) {
     this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#collections = collections
@@ -49,7 +48,6 @@ export class ChangeRecorder {
     return this.feed.read({ ...options, topic: TOPIC })
   }
 
-  /** Ascending across calls and, with the clock, across processes. */
   nextOrder(): number {
     this.#order = Math.max(this.#order + 1, this.#now() * 1000)
     return this.#order

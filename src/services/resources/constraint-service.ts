@@ -104,7 +104,6 @@ export async function constraintForms(
   }
 }
 
-/** Stable UUID (version 8) of a type, under which nothing is stored. */
 function idOf(tenant: string, type: string): string {
   const hex = createHash('sha256')
     .update(JSON.stringify(['merged constraints', tenant, type]))

@@ -204,14 +204,14 @@ export interface ManagedTasks {
 export interface ActuatorCall {
   run(call: {
     readonly name: string
-      /** Exact version, or `latest` */
+    /** Exact version, or `latest` */
     readonly version: string
     readonly properties: Readonly<Record<string, Json>>
     readonly resource: string
     readonly hops: number
-      /** With hops: id of the root */
+    /** With hops: id of the root */
     readonly root?: string
-      /** Id of the command, stable across crashes */
+    /** Id of the command, stable across crashes */
     readonly id: string
   }): Promise<{
     readonly version: string

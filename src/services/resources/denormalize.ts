@@ -4,7 +4,7 @@ import type { Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { AttributeOrigin } from './resource-schema.ts'
 
-/** Attributes that are not inherited, besides those that begin with `$`, which are bookkeeping of the type. */
+/** Attributes that are not inherited; names with a leading `$`, which are bookkeeping of the type, are not either. */
 const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])
 
 export function isInherited(attribute: string): boolean {

@@ -8,7 +8,6 @@ import { pagingOf } from './list/read-listing.ts'
 export type Kind = 'resource' | 'resourcetype'
 
 export interface HistoryRecord {
-  /** Kind and id */
   readonly of: string
   readonly time: number
   readonly userId: string

@@ -35,7 +35,6 @@ export class LastSeen {
     if (waiting !== undefined && waiting <= time) this.#unwritten.delete(id)
   }
 
-  /** Resource with its unwritten contact. */
   current(own: ResourceEntity): ResourceEntity {
     if (this.#unwritten.size === 0) return own
     const time = this.#unwritten.get(own.id)

@@ -9,7 +9,6 @@ import { type Cascade, Operation } from './resource-schema.ts'
 
 const OPERATION_JOB = 'resources.operation'
 
-/** Change of each listed resource or type. */
 interface OperationData {
   readonly operation: Pick<Operation, 'entity' | 'action'> & { readonly description: string }
   readonly cascade?: readonly Cascade[]
@@ -149,7 +148,6 @@ async function shownWalk(walk: WalkOperation) {
   return { ...head, finishedTime: isoOf(finishedTime), progress, results: await itemResults(walkResults(walk)) }
 }
 
-/** Results of the type and of each template whose tasks could not be created. */
 function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly [string, ItemResult]> {
   yield [type, { statusCode: 204 }]
   for (const [template, { error, count }] of Object.entries(failed)) {
@@ -157,7 +155,6 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
   }
 }
 
-/** the job runner removes jobs */
 async function removeOldWalks({ store }: ResourceCollections, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const

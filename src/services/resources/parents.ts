@@ -8,7 +8,6 @@ const MAX_ANCESTORS = 10_000
 
 export class Parents {
   readonly #tenantResources: TenantResources
-  /** Links being written: parents by child */
   readonly #underWay = new Map<string, Map<string, number>>()
 
   constructor(tenantResources: TenantResources) {

@@ -15,7 +15,6 @@ const MAX_TYPES = 10_000
 const MAX_CONSTRAINTS = 10_000
 
 interface View {
-  /** Time of the unwritten contact */
   readonly heard: number | undefined
   readonly type: TypeRecord | undefined
   readonly shown: ResourceEntity
@@ -32,9 +31,7 @@ export class TenantResources {
   readonly lanes = new KeyedMutex()
   /** Lock per type: exclusive while the type changes, so that resources are not checked by a stale version */
   readonly typeLock = new KeyedSharedLock()
-  /** Ids that existed when the broker saw them */
   readonly known = new Set<string>()
-  /** Cached for unchanged records and types */
   readonly #views = new WeakMap<ResourceRecord, View>()
 
   constructor(collections: ResourceCollections, mostResources = MAX_RESOURCES) {
@@ -65,7 +62,6 @@ export class TenantResources {
     return typeId === undefined ? undefined : this.types.get(typeId)
   }
 
-  /** Writes the oldest contacts. */
   async writeLastSeen(most: number): Promise<void> {
     for (const id of await this.lastSeen.flush(most)) this.resources.forget(id)
   }

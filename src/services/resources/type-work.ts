@@ -51,7 +51,6 @@ export class TypeWork {
     for (const id of ids) this.begin(id)
   }
 
-  /** Runs the operation that the type names. */
   begin(typeId: string): void {
     if (this.#stopped) return
     this.#open += 1

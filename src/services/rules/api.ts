@@ -16,6 +16,7 @@ import {
 } from './batches/batch-schema.ts'
 import type { BatchStatus, RulesApi, RulesService } from './contract.ts'
 import { removeRefused } from './error-texts.ts'
+import { INPUTS_ROUTES } from './inputs/inputs-api.ts'
 import { INSPECTION_ROUTES, NODE_COMMAND } from './inspection/inspection-api.ts'
 import { FORMAT, IDS, idsOf, PAGING, sendList, TAG_PARAMETERS, TASK_LISTING, taskListing } from './listing.ts'
 import { AnyObject, ErrorBodySchema, ISSUE_TYPES, unread, Version } from './shared-schema.ts'
@@ -35,7 +36,6 @@ import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 /** Batch operations of other services on the same paths. */
 export interface OtherBatches {
-  /** whether the body, valid or not, is theirs */
   takes(body: unknown): boolean
   /** `VALIDATION` with every problem */
   queue(caller: Caller, body: unknown): Promise<{ readonly id: string }>
@@ -45,7 +45,6 @@ export interface OtherBatches {
 
 interface RulesRouting {
   readonly service: RulesService
-  /** looked up at each request */
   readonly otherBatches?: (() => OtherBatches | undefined) | undefined
 }
 
@@ -245,13 +244,13 @@ const TASK_ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service, each kind in a scope of its own. */
 export async function rulesRoutes(app: FastifyInstance, { service, otherBatches }: RulesRouting): Promise<void> {
   const shared = { tag: 'rules', errors: ErrorBodySchema }
   const routes = [
     ...TASK_ROUTES,
     ...TEMPLATE_ROUTES,
     ...INSPECTION_ROUTES,
+    ...INPUTS_ROUTES,
     ...TOOL_ROUTES,
     ...REHEARSAL_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),

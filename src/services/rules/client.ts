@@ -159,6 +159,8 @@ function inspectionClient(http: Http): InspectionApi {
         if (!signal.aborted) throw error
       }
     },
+    inputs: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/inputs`, { query: { ...query } })),
+    state: (id, at) => typed(http.json('GET', pathOf`/api/tasks/${id}/state`, { query: { at } })),
     deliveries: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/deliveries`, { query: { ...query } })),
   }
 }

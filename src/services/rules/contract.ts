@@ -19,6 +19,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import type {
   EventPage,
@@ -75,20 +76,19 @@ export interface RulesService {
   as(caller: Caller): RulesApi
 }
 
-/** The service as the host and its neighbours see it. */
 export interface InternalRules extends RulesService {
   /** Resumes running tasks and batches. Resolves when tasks accept inputs. The signal ends streams of events. */
   start(closing?: AbortSignal): Promise<void>
   /** Stops accepting work. Batches and running tasks continue at the next start. */
   stop(): Promise<void>
   gauges(): RulesGauges
-  /** Counts of tasks by status. */
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
   /**
    * Restarts running tasks of the resource whose references in metadata now mean other resources. Returns their number.
    */
   rebind(resource: string): Promise<number>
-  /** Answers a question of another partition of the tenant. */
+  /** Deletes the kept inputs of a resource that is being deleted. */
+  deleteInputs(resource: string): Promise<void>
   answer(question: RulesQuestion): Promise<unknown>
 }
 
@@ -117,7 +117,6 @@ export interface TaskApi {
   remove(id: string, options?: RemoveOptions & RevisionOptions): Promise<void>
   start(id: string, options?: RevisionOptions): Promise<TaskEntity>
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
-  /** Stops a running task first. */
   restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
   /**
    * Forgets when resources were last measured, so that readings of a clock that was set back are accepted.
@@ -129,7 +128,6 @@ export interface TaskApi {
   conf(id: string, format?: GraphFormat): Promise<TaskSpecification>
   list(query: TaskQuery, options?: ShowOptions & { readonly withoutGraph?: boolean }): Promise<Page<TaskEntity>>
   count(where: TaskFilter): Promise<number>
-  /** The last 20 runs, newest first. */
   runs(id: string): Promise<readonly TaskRunRecord[]>
 }
 
@@ -145,7 +143,6 @@ export interface TemplateApi {
   remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
   get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
-  /** The kept versions, newest first. */
   versions(name: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<TemplateVersion>>
   list(query: TemplateQuery): Promise<Page<TemplateEntity>>
   upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
@@ -169,7 +166,6 @@ export interface BatchApi {
 
 export interface InspectionApi {
   node(id: string, node: string): Promise<RuntimeNode>
-  /** The possible states of a node; none for an actuator. */
   states(id: string, node: string): Promise<readonly string[]>
   push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
@@ -178,11 +174,14 @@ export interface InspectionApi {
   /** From now on, or after `lastEventId`; ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  /** Inputs that are kept of the task, oldest first, with what fired for them. */
+  inputs(id: string, query?: InputsQuery): Promise<InputsPage>
+  /** The task at an instant, epoch ms; without: now. `NOT_FOUND` for an instant of which no inputs are kept. */
+  state(id: string, at?: number): Promise<TaskStateView>
 }
 
 export interface ToolApi {
   plugs(family: PlugFamily): Promise<readonly PlugEntity[]>
-  /** The newest version by default. */
   plug(family: PlugFamily, name: string, version?: string): Promise<PlugEntity>
   versions(family: PlugFamily, name: string): Promise<readonly PlugEntity[]>
   /** Runs one plug once. A failed run is an ordinary outcome. */
@@ -221,6 +220,7 @@ export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
+export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
 export type * from './rehearsals/rehearsal-schema.ts'
 export type * from './tasks/task-schema.ts'

@@ -5,11 +5,9 @@
 import { isAway, type Logger, messageOf, RepeatableWork, type StartTimer } from '#kernel'
 import type { EndedRun } from './runner.ts'
 
-/** ms between retries */
 const RETRY_MS = 1000
 
 export interface RunEndsDependencies {
-  /** idempotent */
   store(run: EndedRun): Promise<void>
   readonly startTimer: StartTimer
   readonly logger: Logger | undefined
@@ -35,7 +33,6 @@ export class RunEnds {
     this.#work.wake()
   }
 
-  /** Resolves when the ends in progress are stored or failed. */
   stop(): Promise<void> {
     return this.#work.stop()
   }

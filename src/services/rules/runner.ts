@@ -26,13 +26,13 @@ import type {
 } from '#core'
 import type { Followed, KeptMessage } from '#log'
 import type { Write } from '#storage'
+import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
 export interface RunnableTask {
   readonly id: string
   /** number of its start, from 1; states of other epochs are stale */
   readonly epoch: number
-  /** epoch ms of the document */
   readonly createTime: number
   /** the template or rule with exact plug versions; one object for all tasks of a template's version */
   readonly source: Template | Rule
@@ -47,16 +47,12 @@ export type TaskChange =
   | {
       readonly kind: 'change'
       readonly task: RunnableTask
-      /** the rule and settings of the run until now */
       readonly before: Pick<RunnableTask, 'source' | 'settings'>
     }
-  /** ends the run; its last states are visible until the task is forgotten */
   | { readonly kind: 'end'; readonly id: string; readonly epoch: number }
-  /** deletes all traces of the task */
   | { readonly kind: 'forget'; readonly id: string }
 
 export interface PlannedChange {
-  /** to be committed together with the service's document */
   readonly writes: readonly Write[]
   /** of `begin` and `change`: every resource of a node, placeholders resolved */
   readonly resourceIds: readonly string[]
@@ -87,6 +83,17 @@ export interface TaskRunner {
   readonly nodes: NodeControl
   readonly intake: DataIntake
   readonly reports: RunReports
+  /** absent: tasks have only a present */
+  readonly past?: TaskPast | undefined
+}
+
+/** Tasks as they were, as far as inputs are kept. Looking does not touch live tasks. */
+export interface TaskPast {
+  /** `resources`: those of the task now are among them */
+  inputs(id: string, query: InputsQuery): Promise<InputsPage>
+  /** `NOT_FOUND` for an instant of which no inputs are kept. */
+  state(id: string, at: number | undefined): Promise<TaskStateView>
+  deleteResource(resource: string): Promise<void>
 }
 
 /** Inspection and inputs of one task. `NOT_FOUND` for a task without a run here. */
@@ -103,36 +110,31 @@ export interface NodeControl {
   ): Promise<void>
   /** `start` runs a sensor now; `resume` ends the pause of a node. `NOT_FOUND`, `WRONG_STATUS`. */
   command(task: string, node: string, operation: 'start' | 'resume'): Promise<void>
-  /** Forgets the times of the readings of a task. `NOT_FOUND`, `WRONG_STATUS`. */
   resync(task: string): Promise<void>
   explain(task: string, node: string): Explanation
-  /** Calls of a task's actuators, newest first. */
   deliveries(task: string, query: DeliveryQuery): Promise<readonly Delivery[]>
 }
 
 export interface DataIntake {
   /**
-   * Resolves when the messages and the caller's writes are durable, in one commit, and the messages are applied. An
-   * array is one invocation. Writes are committed in the order of arrival, also of messages without a listener. A
-   * rejected call wrote nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the
-   * caller's writes by index, `TOO_LARGE`, `CLOSED`.
+   * Resolves when the posts and the caller's writes are durable, in one commit, and the posts are applied in their
+   * order. Writes are committed in the order of arrival, also of messages without a listener. A rejected call wrote
+   * nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the caller's writes by index,
+   * `TOO_LARGE`, `CLOSED`. `followed`: as of a unit of the log.
    */
-  receive(messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
-  /**
-   * Like `receive` for each of the posts, in their order, with one commit for all of them and the writes. Returns the
-   * results of the writes. `followed`: as of a unit of the log.
-   */
-  receiveAll(posts: readonly IntakePost[], writes: readonly Write[], followed?: Followed): Promise<readonly number[]>
+  receive(posts: readonly IntakePost[], writes?: readonly Write[], followed?: Followed): Promise<Intake>
 }
 
-/** One invocation on the channel of broker data. */
+/** One invocation. */
 export interface IntakePost {
   readonly messages: Message | readonly Message[]
   /** the messages as JSON, if at hand */
   readonly text?: string
   /** they are logged with or without a listener */
   readonly kept?: KeptMessage | undefined
-  /** number of rules in a row that led to them; default 0 */
+  /** default: broker data */
+  readonly channel?: string
+  /** number of rules in a row that led to the messages; default 0 */
   readonly hops?: number
   /** with hops: the id of the arrival behind them */
   readonly root?: string
@@ -142,26 +144,14 @@ export interface IntakePost {
   readonly identityIgnores?: readonly string[] | 'all' | undefined
 }
 
-export interface IntakeOptions {
-  /** documents and log entries that belong to the messages */
-  readonly writes?: readonly Write[]
-  /** channel of the messages, default: broker data */
-  readonly channel?: string
-  /** number of rules in a row that led to the messages; default 0 */
-  readonly hops?: number
-  /** with hops: the id of the arrival behind them */
-  readonly root?: string
-}
-
 export interface Intake {
-  /** some running task receives the messages */
+  /** whether some running task receives a message */
   readonly taken: boolean
   /** results of the caller's writes, in their order, as of a commit: new versions, last positions */
   readonly results: readonly number[]
 }
 
 export interface RunReports {
-  /** Recent events of a task, from `Engine.history`. */
   history(task: string, after: number): TaskHistory
   /**
    * Lifecycle events: starts, ends, failures of plugs, lines of the log. Costs nothing. Never errors; completes when
@@ -178,7 +168,6 @@ export interface RunReports {
 }
 
 export interface EndedRun {
-  /** of the task */
   readonly id: string
   readonly epoch: number
   readonly status: 'stopped' | 'failed'

@@ -4,14 +4,13 @@ import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import { portions } from '#storage'
-import { batchHandler } from './batches/batch-jobs.ts'
+import { act, batchHandler, preview } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import type { RulesApi, InternalRules } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
 import { rebind } from './tasks/rebinding.ts'
 import type { RunnableTask } from './runner.ts'
 import { taskIdsLike } from '#cluster'
-import { act, preview } from './batches/task-action.ts'
 import { acrossPartitions, foreignOf } from './partitions/rules-partition.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import { runnable } from './tasks/task-maker.ts'
@@ -23,9 +22,7 @@ import { toolApi } from './tools/tool-service.ts'
 import { Rehearsals } from './rehearsals/rehearsals.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
-/** Tasks handed to the runner at once. */
 const PORTION = 1000
-/** portions on their way to the runner */
 const AT_ONCE = 3
 
 export function createRulesService(options: RulesOptions): InternalRules {
@@ -88,6 +85,8 @@ class Rules implements InternalRules {
       }
       case 'preview':
         return preview(rules, await taskOf(rules, question.id), question.action)
+      case 'deleteInputs':
+        return this.#options.runner.past?.deleteResource(question.resource)
       case 'rebind':
         return rebind(rules, question.resource)
     }
@@ -120,7 +119,6 @@ class Rules implements InternalRules {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
-    // once for all partitions
     const isFirst = (this.#options.partition?.number ?? 0) === 0
     if (isFirst) await Promise.all([this.#rules.sources.tidy(), this.#rehearsals.start()])
     await this.#resume()
@@ -138,7 +136,6 @@ class Rules implements InternalRules {
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
     const all = { running: 0, stopped: 0, failed: 0 }
-    // counted once for all partitions
     if ((this.#options.partition?.number ?? 0) > 0) return all
     return { ...all, ...Object.fromEntries(await this.#rules.collections.tasks.countBy('status')) }
   }
@@ -155,6 +152,14 @@ class Rules implements InternalRules {
       at === number ? rebind(this.#rules, resource) : Number(await partition.ask(at, { ask: 'rebind', resource })),
     )
     return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
+  }
+
+  async deleteInputs(resource: string): Promise<void> {
+    const { partition, runner } = this.#options
+    await runner.past?.deleteResource(resource)
+    for (let at = 0; at < (partition?.count ?? 0); at++) {
+      if (at !== partition?.number) await partition?.ask(at, { ask: 'deleteInputs', resource })
+    }
   }
 
   /** The next portions are read and logged while the runner resumes the last. */
@@ -183,7 +188,6 @@ class Rules implements InternalRules {
       }
       if (taking.length === AT_ONCE) await taking.shift()
       const resumed = options.runner.resume(tasks)
-      // handled by a later await
       resumed.catch(() => undefined)
       taking.push(resumed)
     }

@@ -19,7 +19,6 @@ import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
   readonly tenant: string
-  /** of jobs, shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly store: Store
   readonly runner: TaskRunner
@@ -29,11 +28,9 @@ export interface RulesOptions {
   readonly directPlugs?: () => readonly Plug[]
   /** threads for long runs that store nothing; default: this thread */
   readonly elsewhere?: RunsElsewhere
-  /** of runs that store nothing; the runner has its own */
   readonly ports?: Ports
   /** epoch ms */
   readonly now: () => number
-  /** unique ids of tasks and batch operations */
   readonly newId: () => string
   readonly logger?: Logger
   /** the tenant's partition; absent: it has one */
@@ -57,7 +54,6 @@ export class TenantRules {
   readonly show: TaskShow
   readonly context: RunDependencies
   readonly direct: DirectRuns
-  /** one change of a template at a time */
   readonly templateLanes = new KeyedMutex()
   /** by template: exclusive while it is deleted, so that tasks are not made of a deleted one */
   readonly templateLock = new KeyedSharedLock()

@@ -75,7 +75,6 @@ export class EffectLedger {
 export interface Admitted {
   /** Whether it was the last one already */
   readonly isAgain: boolean
-  /** Records it with the commit. */
   note(): void
 }
 

@@ -32,7 +32,6 @@ export function createVaultService(options: VaultOptions): InternalVault {
 class Vault implements InternalVault {
   readonly #options: VaultOptions
   readonly #collection: Collection<SecretRecord>
-  /** Serializes changes */
   readonly #turns = new Semaphore(1)
 
   constructor(options: VaultOptions) {
@@ -88,7 +87,6 @@ class Vault implements InternalVault {
     return { secret: infoOf(record), created: former === undefined }
   }
 
-  /** Context that a sealed value is bound to. */
   #placeOf(name: string): string {
     return `vault/${this.#options.tenant}/${name}`
   }

@@ -63,7 +63,6 @@ function pairIn(value: string): readonly [key: string, secret: string] | undefin
   return colon < 0 ? undefined : [pair.slice(0, colon), pair.slice(colon + 1)]
 }
 
-/** In constant time. */
 function matches(candidate: string, expected: readonly string[]): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   const [asIs, withPlus] = [digest(candidate), digest(candidate.replaceAll(' ', '+'))]

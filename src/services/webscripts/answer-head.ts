@@ -52,7 +52,6 @@ function wrong(what: string): AppError {
   return new AppError('PLUG_FAILED', `it answered with ${what}`, { cause: 'answer' })
 }
 
-/** Weak, as in Express. */
 export function etagOf(body: string | Uint8Array): string {
   const digest = hash('sha1', body, 'base64').slice(0, 27)
   return `W/"${Buffer.byteLength(body).toString(16)}-${digest}"`

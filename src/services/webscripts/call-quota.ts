@@ -4,13 +4,11 @@ import { AppError, CpuAllowance, type CpuRate } from '#kernel'
 export interface CallLimits {
   /** Seconds until the next call; 0: now. */
   readonly takeCall: () => number
-  /** concurrent calls */
   readonly mostOpen: number
   readonly cpu: CpuRate
 }
 
 export interface CallQuotaOptions extends CallLimits {
-  /** ms of CPU time so far */
   readonly cpuMs: () => number
   /** ms, monotonic */
   readonly clock: () => number

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type CancelSignal, decodedText, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
-import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
+import { answerPreflight, foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import { CONNECTION_HEADERS } from '#services/shared/contract'
 import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
 import { admit, type AdmissionOptions, noWebscript } from './admission.ts'
@@ -11,7 +11,6 @@ import type { Admitted, InternalWebscripts, ScriptAnswer, ScriptRequest } from '
 import { DisconnectSignal } from './disconnect-signal.ts'
 import { ErrorSchema } from './webscript-schema.ts'
 
-/** prefix of the service's paths */
 export const BASE = '/api/v1'
 /** Calls are also accepted below the path in links of the registry. */
 export const CALL_BASES = [BASE, '/functions/v1'] as const
@@ -27,7 +26,6 @@ export interface CallRouting extends AdmissionOptions {
   readonly isOnOwnOrigin?: ((request: FastifyRequest) => boolean) | undefined
 }
 
-/** bytes */
 const MAX_BODY = 10_485_760
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const VERSION_HEADER = 'x-webscript-version'
@@ -56,7 +54,7 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
   /** Synchronous for public webscripts without credentials, the usual case. */
   const authorize = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     reply.header('access-control-allow-origin', '*')
-    if (isPreflight(request)) return void allow(request, reply)
+    if (isPreflight(request)) return void answerPreflight(request, reply, METHODS.join(', '))
     const { raw, headers } = request
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
@@ -217,7 +215,6 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
   return reply.send(body)
 }
 
-/** Adds headers for retries and authentication. */
 function withHeaders(reply: FastifyReply, error: Error): Error {
   const code = error instanceof AppError ? error.code : undefined
   if (code === 'UNAUTHORIZED') {
@@ -258,19 +255,6 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 }
 
-/** Preflight requests have no credentials. */
-function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const requested = headers['access-control-request-headers']
-  return reply
-    .code(204)
-    .header('access-control-allow-methods', METHODS.join(', '))
-    .header('access-control-max-age', 600)
-    .header('vary', 'access-control-request-headers')
-    .headers(typeof requested === 'string' ? { 'access-control-allow-headers': requested } : {})
-    .send()
-}
-
-/** Parses only queries that may have one. */
 function secretIn(query: string): string | undefined {
   if (!query.includes('secret') && !query.includes('%')) return undefined
   return new URLSearchParams(query).get('secret') ?? undefined

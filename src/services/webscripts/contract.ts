@@ -45,7 +45,6 @@ export interface InternalWebscripts {
   gauges(): { readonly open: number; readonly calls: number; readonly errors: number }
 }
 
-/** The result of an authorization. */
 export interface Admitted {
   /** it authorized the call, or is a pair or token of this host: the webscript does not receive it */
   readonly isHeaderOurs: boolean
@@ -57,7 +56,6 @@ export interface ShownCredentials {
   readonly authorization: string | undefined
   /** in the query, decoded; a plus may have become a blank */
   readonly secret?: string | undefined
-  /** of the client */
   readonly address: string
   /** tenant of a platform token, in calls from the host itself */
   readonly tokenOf?: string
@@ -66,7 +64,6 @@ export interface ShownCredentials {
 export interface ScriptRequest {
   readonly method: string
   readonly path: string
-  /** without the question mark */
   readonly query: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array
@@ -84,11 +81,9 @@ export interface ScriptAnswer extends WebHead {
 }
 
 export interface WebscriptsApi {
-  /** The latest version of each. */
   list(): Promise<readonly WebscriptInfo[]>
   /** The latest version, or a named one. */
   get(name: string, version?: string): Promise<WebscriptInfo>
-  /** `VALIDATION`, `CONFLICT` */
   create(webscript: NewWebscript): Promise<Operation>
   /** Creates the next version, or replaces the files of a named draft. */
   replace(name: string, change: WebscriptChange, version?: string): Promise<Operation>
@@ -99,4 +94,17 @@ export interface WebscriptsApi {
   /** New lines, or those after a number. */
   tail(name: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncIterable<ScriptLine>
   metrics(name: string): Promise<ScriptMetrics>
+}
+
+/** At most the first `most` characters; a longer stream ends early. */
+export async function answerText({ body }: ScriptAnswer, most: number): Promise<string> {
+  if (typeof body === 'string') return body.slice(0, most)
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body.subarray(0, most * 4)).slice(0, most)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of body) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length >= most) break
+  }
+  return text.slice(0, most)
 }

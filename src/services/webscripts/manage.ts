@@ -6,7 +6,6 @@ import type { NewWebscript, Operation, WebscriptChange, WebscriptInfo } from './
 
 const PAGE = 100
 
-/** `api`: of the registry. */
 export class Management {
   readonly #api: FunctionsApi
   readonly #deployed: (name: string) => readonly DeployedWebscript[]
@@ -105,7 +104,6 @@ function hrefOf(id: string): NonNullable<Operation['operation']> {
   return { id, href: `/api/v1/webscripts/operations/${encodeURIComponent(id)}` }
 }
 
-/** The assets of a script. */
 function filesOf(name: string, change: WebscriptChange): ReadonlyMap<string, Uint8Array> {
   const { script, version, runtime = 'web-node24', allowHmac, envVars, metadata, dependencies = {}, lock } = change
   const deploy = envVars && { envVars }

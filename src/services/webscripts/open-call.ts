@@ -8,11 +8,9 @@ import type { ScriptFigures } from './script-figures.ts'
 import type { ScriptLog } from './script-log.ts'
 import type { LogLevel } from './webscript-schema.ts'
 
-/** bytes buffered for a client */
 const WAITING_BYTES = 262_144
 /** ms until a stalled client is dropped; shorter than the deadline of a question */
 const STALL_MS = 8_000
-/** ms of an answer in pieces */
 const STREAM_MS = 600_000
 /** Browsers would store them for the API too (WEBSCRIPT-6). */
 const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
@@ -29,7 +27,6 @@ export interface CallTimes {
 export interface CallFacts {
   readonly requestId: string
   readonly name: string
-  /** in the log */
   readonly key: string
   readonly version: string
   readonly request: ScriptRequest
@@ -53,7 +50,6 @@ export class OpenCall {
   #isLate = false
   #stopLimit: (() => void) | undefined
   #status = 0
-  /** bytes */
   #sent = 0
 
   constructor(times: CallTimes, facts: CallFacts) {
@@ -81,7 +77,7 @@ export class OpenCall {
 
   /** Bytes of the body in base64. */
   read(offset: unknown): string {
-    if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it wants an offset')
+    if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it needs an offset')
     return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
   }
 

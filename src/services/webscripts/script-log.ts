@@ -3,7 +3,6 @@ import { Feed } from '#kernel'
 import { LOG_LEVELS, MAX_LINES, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './webscript-schema.ts'
 
 const MAX_MESSAGE = 2_000
-/** characters of a line beside its message */
 const LINE = 100
 const LIMIT = 100
 
@@ -25,11 +24,9 @@ interface TenantLines {
   characters: number
 }
 
-/** characters */
 const LIMITS = { ofScript: 262_144, ofTenant: 4 * 1024 * 1024, inAll: 64 * 1024 * 1024 }
 
 export class ScriptLog {
-  /** least recently logged first */
   readonly #tenants = new Map<string, TenantLines>()
   readonly #feed = new Feed<KeptLine>()
   readonly #limits: typeof LIMITS
@@ -38,7 +35,6 @@ export class ScriptLog {
   #characters = 0
   #last = 0
 
-  /** `limits`: characters */
   constructor(limits = LIMITS) {
     this.#limits = limits
   }
@@ -99,7 +95,6 @@ export class ScriptLog {
     return { values, ...(next !== undefined && { next }) }
   }
 
-  /** The oldest first. */
   #kept(script: string): readonly KeptLine[] {
     return this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
   }

@@ -38,9 +38,7 @@ export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
     causation: Causation | undefined,
   ) => Promise<ApiAnswer>
   readonly limits: CallLimits
-  /** of the host */
   readonly log: ScriptLog
-  /** unique ids on the host */
   readonly newId: () => string
 }
 

@@ -5,7 +5,6 @@ import { checked, closed, type Decoded, type Problem, readOnly, refined } from '
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 const LINE_KINDS = ['request', 'response', 'console'] as const
-/** of one webscript */
 export const MAX_LINES = 1_000
 
 const Text = Type.String()
@@ -60,7 +59,6 @@ const FIELDS = {
   lock: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'the package-lock.json' })),
 }
 
-/** Packages need a lock. */
 function lockProblems(body: unknown): readonly Problem[] {
   const { dependencies, lock } = body as Readonly<Record<string, unknown>>
   if (lock !== undefined || Object.keys(dependencies ?? {}).length === 0) return []
@@ -114,7 +112,6 @@ const QuerySchema = Type.Object(LOG_QUERY)
 type Query = Decoded<typeof QuerySchema>
 export interface ScriptLogQuery extends Readonly<{ [Name in keyof Query]?: Query[Name] | undefined }> {}
 
-/** Of this host, since its start. */
 export const MetricsSchema = Type.Object(
   {
     calls: Type.Integer(),

@@ -1,4 +1,4 @@
-/** Looks through a folder of objects for what is not as it was put. Changes nothing, also while a host has the folder. */
+/** Searches a folder of objects for damage. Read-only, also while a host uses the folder. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '#kernel'
@@ -10,11 +10,11 @@ import { pathsIn } from './path-list.ts'
 export interface ExaminedObject {
   readonly tenant: string
   readonly path: string
-  /** undefined: it is as it was put */
+  /** undefined: intact */
   readonly problem: string | undefined
 }
 
-/** All objects of a folder, one after the other; none where there is no folder. */
+/** All objects of a folder; none if it does not exist. */
 export async function* examineObjects(folder: string): AsyncIterable<ExaminedObject> {
   const root = join(folder, 'objects')
   for (const name of await namesIn(root)) {

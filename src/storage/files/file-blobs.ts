@@ -1,6 +1,6 @@
 /**
- * The objects of one tenant as files. An object is written to a file of its own first, made durable, and then renamed
- * to its place: readers see the old one or the new one, and a crash leaves nothing at the place.
+ * The objects of one tenant as files. An object is written to a temporary file, synced, and renamed: readers see the
+ * old or the new one, and a crash leaves the old one.
  */
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -25,12 +25,12 @@ import { contentCheck, openObject, readAt, readInfo, streamAt, writeObject } fro
 import { objectNames } from './object-name.ts'
 import type { PathList } from './path-list.ts'
 
-/** Up to so many bytes are read at once, and no file stays open for a reader that never comes. */
+/** Smaller objects are read at once, so that files do not stay open for readers that never come. */
 const READ_AT_ONCE = 262_144
-/** files that one list reads at a time */
+/** files that one list reads concurrently */
 const READERS = 16
 
-/** What the tenants of one folder share. */
+/** Shared by the tenants of one folder. */
 export interface FileHost {
   /** of all tenants */
   readonly root: string
@@ -39,12 +39,12 @@ export interface FileHost {
   /** epoch ms */
   readonly clock: () => number
   readonly damage: DamageWatch
-  /** Runs what closing waits for; `CLOSED` when closed. */
+  /** Runs a call that closing waits for; `CLOSED` when closed. */
   run<T>(act: () => Promise<T>): Promise<T>
   checkOpen(): void
 }
 
-/** What outlives one `FileBlobs`: there may be several of a tenant. */
+/** Shared by all `FileBlobs` of a tenant. */
 export interface TenantFiles {
   readonly folder: string
   readonly paths: PathList
@@ -101,7 +101,7 @@ export class FileBlobs implements Blobs {
       const infos: BlobInfo[] = []
       for (let at = 0; at < page.length; at += READERS) {
         const some = await Promise.all(page.slice(at, at + READERS).map((path) => this.#info(path)))
-        // Deleted meanwhile
+        // deleted meanwhile
         infos.push(...some.filter((info) => info !== undefined))
       }
       return infos
@@ -131,12 +131,12 @@ export class FileBlobs implements Blobs {
       return info
     } catch (thrown) {
       await unlink(temporary).catch(() => undefined)
-      // What the sender of the content threw is its own
+      // errors of the content's stream stay as they are
       throw sent.failure === thrown ? thrown : storeError(`Writing ${path}`, thrown)
     }
   }
 
-  /** Puts a finished file in its place, unless something else is there than was expected. */
+  /** Renames a finished file, unless another object than the expected one exists. */
   async #place(path: string, temporary: string, expect: string | undefined): Promise<void> {
     if (expect !== undefined) checkExpectedEtag(path, expect, (await this.#info(path))?.etag)
     const { folders, file } = objectNames(path)
@@ -146,7 +146,7 @@ export class FileBlobs implements Blobs {
     await syncFolder(folder)
   }
 
-  /** A second name of one file: what is written is never changed in its place, so each goes its own way. */
+  /** A hard link: files are never changed in place, so both are independent. */
   async #copy(source: string, target: string): Promise<boolean> {
     if (source === target) return (await this.#info(source)) !== undefined
     const { folders, file } = objectNames(source)
@@ -162,7 +162,7 @@ export class FileBlobs implements Blobs {
     try {
       await this.#tenant.mutex.run(target, () => this.#place(target, temporary, undefined))
     } finally {
-      // a rename onto another name of the same file leaves both
+      // a rename onto another link of the same file leaves both
       await unlink(temporary).catch(() => undefined)
     }
     return true
@@ -212,7 +212,7 @@ export class FileBlobs implements Blobs {
     })
   }
 
-  /** Content that is opened when somebody reads it; `CONFLICT` when other content has taken its place by then. */
+  /** Content that is opened on the first read; `CONFLICT` when it was replaced meanwhile. */
   async *#later(info: BlobInfo, from: number, end: number): AsyncIterable<Uint8Array> {
     const { path, etag } = info
     const handle = await reading(`Reading ${path}`, async () => {
@@ -250,7 +250,7 @@ export class FileBlobs implements Blobs {
     return folderAt(this.#host.root, [this.#tenant.folder, ...names])
   }
 
-  /** A sender that goes on sending does not hold up closing. */
+  /** A streamed content does not delay closing. */
   async *#receive(sent: Sent): AsyncIterable<Uint8Array> {
     try {
       for await (const piece of sent.pieces) {
@@ -264,7 +264,7 @@ export class FileBlobs implements Blobs {
   }
 }
 
-/** Content on its way in, and what its sender threw. */
+/** Streamed content, and the error of its stream. */
 interface Sent {
   readonly pieces: AsyncIterable<Uint8Array>
   failure: unknown

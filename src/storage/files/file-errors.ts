@@ -1,7 +1,6 @@
 /** Errors of the file system as coded errors. */
 import { AppError, messageOf } from '#kernel'
 
-/** Of a failed call to the file system. */
 export function codeOf(thrown: unknown): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined
   return typeof thrown.code === 'string' ? thrown.code : undefined
@@ -11,16 +10,16 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'give this process the right to read and write there',
   EPERM: 'give this process the right to read and write there',
   EROFS: 'it is mounted read-only; mount it for writing or choose another folder',
-  ENOSPC: 'there is no space left; make room',
+  ENOSPC: 'the disk is full; free some space',
   EDQUOT: 'the quota is used up; make room',
-  ENOTDIR: 'something that is no folder stands in the way; move it',
-  EEXIST: 'something that is no folder stands in the way; move it',
+  ENOTDIR: 'a file is in the place of a folder; move it',
+  EEXIST: 'a file is in the place of a folder; move it',
   ELOOP: 'a symbolic link stands where an object should be; remove it',
   EMFILE: 'too many files are open; raise the limit of this process',
   ENFILE: 'too many files are open on this machine',
 }
 
-/** `STORE`, with what to do; an AppError is passed on as it is. */
+/** `STORE` with advice; an AppError stays as it is. */
 export function storeError(doing: string, thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const advice = ADVICE[codeOf(thrown) ?? ''] ?? 'look at the disk'

@@ -1,10 +1,10 @@
-/** Folders that are really folders: none may be a symbolic link that leads out of the data, and new ones are durable. */
+/** Real folders: symbolic links are rejected, since they may lead out of the data; new folders are synced. */
 import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { codeOf } from './file-errors.ts'
 
-/** The folder that names lead to from a root; `undefined` when it is not there. `STORE` for what is no folder. */
+/** The folder at a path below a root; `undefined` if it does not exist. `STORE` for anything else than a folder. */
 export async function folderAt(root: string, names: readonly string[]): Promise<string | undefined> {
   let folder = root
   for (const name of names) {
@@ -14,7 +14,7 @@ export async function folderAt(root: string, names: readonly string[]): Promise<
   return folder
 }
 
-/** The same, made where it is not there. */
+/** Creates missing folders. */
 export async function makeFolderAt(root: string, names: readonly string[]): Promise<string> {
   let folder = root
   for (const name of names) {
@@ -24,7 +24,7 @@ export async function makeFolderAt(root: string, names: readonly string[]): Prom
     try {
       await mkdir(folder)
     } catch (thrown) {
-      // Another writer was faster
+      // another writer was faster
       if (codeOf(thrown) !== 'EEXIST' || !(await isFolder(folder))) throw thrown
     }
     await syncFolder(parent)
@@ -32,13 +32,13 @@ export async function makeFolderAt(root: string, names: readonly string[]): Prom
   return folder
 }
 
-/** Makes names that were added or taken away durable. */
+/** Syncs new and removed names. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   try {
     await handle.sync()
   } catch (thrown) {
-    // Some systems cannot, and need not
+    // some systems cannot sync folders, and need not
     if (!['EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP'].includes(codeOf(thrown) ?? '')) throw thrown
   } finally {
     await handle.close()
@@ -53,5 +53,5 @@ async function isFolder(folder: string): Promise<boolean> {
     if (codeOf(thrown) === 'ENOENT') return false
     throw thrown
   }
-  throw new AppError('STORE', `${folder} is no folder of this store but a link or a file; remove it`)
+  throw new AppError('STORE', `${folder} is a link or a file instead of a folder; remove it`)
 }

@@ -1,7 +1,7 @@
 /**
- * One object as one file: its content, then what is known of it as JSON, the sum of that JSON (`crc32`, 4 bytes), its
- * length (4 bytes) and a mark (8 bytes). One file is one truth: a rename replaces content and metadata together, and what has no mark at its end
- * is no object. The content stands at the beginning, so that ranges need no arithmetic.
+ * One object as one file: content, metadata as JSON, the checksum of that JSON (`crc32`, 4 bytes), its length (4 bytes)
+ * and a mark (8 bytes). A rename replaces content and metadata together; a file without a mark at its end is not an
+ * object. Content comes first, so that ranges do not need an offset.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -13,17 +13,17 @@ import type { CheckedPut } from '../check-blobs.ts'
 import { damaged } from '../damage.ts'
 import { codeOf } from './file-errors.ts'
 
-/** The last character is the number of the form: files of others are refused. */
+/** The last character is the format number: files of others are rejected. */
 const MARK = Buffer.from('reflexo2')
 const END_BYTES = 4 + 4 + MARK.length
-/** Most objects' JSON is within one read of the end. */
+/** Most JSON is within one read of the end. */
 const FIRST_READ = 4_096
 /** Metadata is bounded far below. */
 const MAX_JSON = 65_536
-/** bytes of one read of a stream; two of them are there at a time */
+/** bytes of one read of a stream; two of them are in memory */
 const CHUNK = 65_536
 
-/** Writes an object from pieces, all of it durable. `modified` is asked for when the content is complete. */
+/** Writes an object from pieces, and syncs it. `modified` is called when the content is complete. */
 export async function writeObject(
   handle: FileHandle,
   path: string,
@@ -49,7 +49,7 @@ export async function writeObject(
   return { path, ...known }
 }
 
-/** Opens an object for reading; `undefined` when there is none. A symbolic link is not followed. */
+/** Opens an object for reading; `undefined` if it does not exist. Does not follow symbolic links. */
 export async function openObject(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -59,7 +59,7 @@ export async function openObject(file: string): Promise<FileHandle | undefined> 
   }
 }
 
-/** What is known of an open object. `DAMAGED` when the file is not what was written, `STORE` when another version did. */
+/** Metadata of an open object. `DAMAGED` for a damaged file, `STORE` for one of another version. */
 export async function readInfo(handle: FileHandle, path: string): Promise<BlobInfo> {
   const { size } = await handle.stat()
   let tail = await readAt(handle, Math.max(0, size - FIRST_READ), size)
@@ -74,7 +74,7 @@ export async function readInfo(handle: FileHandle, path: string): Promise<BlobIn
   return info
 }
 
-/** Bytes from one place up to another, without the latter. */
+/** Bytes of a range; `until` excluded. */
 export async function readAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from))
   let filled = 0
@@ -86,11 +86,11 @@ export async function readAt(handle: FileHandle, from: number, to: number): Prom
   return bytes.subarray(0, filled)
 }
 
-/** The same in pieces, each read while the one before is used; closes the file at the end, and when its reader stops. */
+/** Streams a range, one piece ahead; closes the file at the end, and when its reader stops. */
 export async function* streamAt(handle: FileHandle, from: number, to: number): AsyncIterable<Uint8Array> {
   const readPiece = (at: number) => {
     const piece = at < to ? readAt(handle, at, Math.min(at + CHUNK, to)) : undefined
-    // nobody waits for it while the one before is used
+    // handled when it is awaited
     piece?.catch(() => undefined)
     return piece
   }
@@ -114,7 +114,7 @@ function jsonLength(tail: Buffer): number {
 
 function parseInfo(text: string, path: string): BlobInfo | undefined {
   try {
-    // Written by writeObject and guarded by mark and size
+    // written by writeObject, guarded by mark and size
     const known = JSON.parse(text) as Omit<BlobInfo, 'path'>
     return { ...known, path }
   } catch {
@@ -123,8 +123,8 @@ function parseInfo(text: string, path: string): BlobInfo | undefined {
 }
 
 /**
- * Takes the pieces of a whole content one after the other. Throws `DAMAGED` at the last when they are not what the etag was
- * made of, so that what is not the object is never read whole.
+ * Verifies a streamed content. Throws `DAMAGED` at the last piece when the digest differs from the etag, so that
+ * damaged content is never complete.
  */
 export function contentCheck({ path, etag, size }: BlobInfo): (piece: Uint8Array) => void {
   const hash = createHash(etag.length === MD5_CHARACTERS ? 'md5' : 'sha256')

@@ -1,7 +1,7 @@
 /**
- * Names of files for paths of objects. A path is cut into pieces of 60 bytes; all but the last are folders. Each byte
- * that some file system takes amiss (capitals included: case may not count) stands as `%` and two digits, a slash as
- * `+`. No name is `.` or `..`, none is longer than 182 characters, and sorting by decoded pieces sorts by path.
+ * File names for paths of objects. A path is cut into pieces of 60 bytes; all but the last are folders. Bytes that some
+ * file system does not distinguish or accept (capitals included) become `%` and two digits, a slash `+`. A name is
+ * never `.` or `..`, at most 182 characters long, and sorting by decoded pieces sorts by path.
  */
 const PIECE = 60
 const PLAIN = /^[a-z0-9_.-]$/
@@ -18,7 +18,7 @@ export function objectNames(path: string): { readonly folders: readonly string[]
   return { folders: pieces.map((piece) => piece + FOLDER), file: last + OBJECT }
 }
 
-/** The piece of a path that a name stands for; `undefined` for names that this medium did not give. */
+/** The piece of a path for a name; `undefined` for foreign names. */
 export function pieceOf(name: string): { readonly kind: 'folder' | 'object'; readonly bytes: Buffer } | undefined {
   const ending = name.slice(-2)
   if (ending !== FOLDER && ending !== OBJECT) return undefined
@@ -28,12 +28,11 @@ export function pieceOf(name: string): { readonly kind: 'folder' | 'object'; rea
   return encode(bytes) + ending === name ? { kind, bytes } : undefined
 }
 
-/** A tenant's folder. */
 export function tenantName(id: string): string {
   return `t-${encode(Buffer.from(id))}`
 }
 
-/** The tenant of a folder; `undefined` for names that this medium did not give. */
+/** The tenant of a folder; `undefined` for foreign names. */
 export function tenantOf(name: string): string | undefined {
   if (!name.startsWith('t-')) return undefined
   const id = decode(name.slice(2)).toString()
@@ -50,7 +49,7 @@ function encode(bytes: Buffer): string {
   return name
 }
 
-/** Of an encoded text; of any other some bytes that do not encode to it again. */
+/** Bytes of an encoded text; foreign texts do not encode to the same again. */
 function decode(text: string): Buffer {
   const bytes: number[] = []
   for (let at = 0; at < text.length; at += 1) {

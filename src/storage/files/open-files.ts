@@ -1,7 +1,7 @@
 /**
- * Objects as files below one folder: `objects/<tenant>/<path>` and `temporary/` for what is being written. The folder
- * belongs to one process at a time: whoever opens it takes what is in `temporary` for the remains of a crash. Or it is
- * shared, as long as each tenant is at one process at a time: then each has a folder of its own in `temporary`.
+ * Objects as files in one folder: `objects/<tenant>/<path>`, and `temporary/` for unfinished ones. One process owns the
+ * folder and treats files in `temporary` as remains of a crash. Or processes share it, with each tenant at one process
+ * at a time: then each has a folder of its own in `temporary`.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
@@ -18,20 +18,20 @@ import { PathList, pathsIn } from './path-list.ts'
 import { KeyedMutex } from '#kernel'
 
 export interface FilesOptions {
-  /** made when it is not there */
+  /** created if needed */
   readonly folder: string
-  /** epoch ms; default: the machine's */
+  /** epoch ms; default: the machine's clock */
   readonly clock?: () => number
-  /** counts reads that find damage; one of its own when absent */
+  /** default: a counter of its own */
   readonly damage?: DamageWatch
-  /** other processes have it open too, for other tenants; default false */
+  /** other processes use it for other tenants; default false */
   readonly isShared?: boolean
 }
 
-/** ms after which the folder of a process in `temporary` is taken for the remains of a crash: no object is written as long */
+/** ms after which the temporary folder of a process is a remain of a crash: writing an object takes less */
 const REMAINS_MS = 86_400_000
 
-/** `STORE` when the folder cannot be used. */
+/** `STORE` when the folder is not usable. */
 export async function openFiles({
   folder,
   clock = Date.now,
@@ -50,7 +50,7 @@ export async function openFiles({
   }
 }
 
-/** What a crash left: files that were never finished, and so never answered. `before`: only what was not touched since. */
+/** Deletes unfinished files of a crash. `before`: only files without a later change. */
 async function sweep(temporary: string, before: number): Promise<void> {
   for (const name of await readdir(temporary)) {
     const path = join(temporary, name)
@@ -85,7 +85,7 @@ class FileMedium implements BlobMedium, FileHost {
     this.checkOpen()
     checkTenant(id)
     let files = this.#tenants.get(id)
-    // where another process may have had the tenant meanwhile, what was read before is worth nothing
+    // another process may have had the tenant meanwhile, so cached lists are stale
     if (files === undefined || this.#isShared) {
       files = { folder: tenantName(id), paths: new PathList(), mutex: new KeyedMutex() }
       this.#tenants.set(id, files)

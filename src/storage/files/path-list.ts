@@ -1,4 +1,4 @@
-/** The paths of one tenant in order, read from its folders when they are first listed and kept up from then on. */
+/** Sorted paths of one tenant, read from its folders by the first list and then maintained. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { placeInOrder } from '../path-page.ts'
@@ -8,17 +8,17 @@ import { pieceOf } from './object-name.ts'
 export class PathList {
   #paths: string[] | undefined
   #reading: Promise<string[]> | undefined
-  /** what changed while the folders were read */
+  /** changes while the folders were read */
   #changes: (readonly [path: string, there: boolean])[] = []
 
-  /** `read` gives the folder, or nothing while there is none. */
+  /** `read` reads the folder, or returns nothing while it does not exist. */
   async inOrder(folder: () => Promise<string | undefined>): Promise<readonly string[]> {
     if (this.#paths !== undefined) return this.#paths
     this.#reading ??= this.#read(folder)
     return this.#reading
   }
 
-  /** After an object was put or deleted. */
+  /** Call after an object was put or deleted. */
   changed(path: string, there: boolean): void {
     if (this.#reading !== undefined) this.#changes.push([path, there])
     else if (this.#paths !== undefined) apply(this.#paths, path, there)
@@ -39,7 +39,7 @@ export class PathList {
   }
 }
 
-/** Paths of all objects under a folder, in byte order. */
+/** Paths of all objects below a folder, in byte order. */
 export async function* pathsIn(folder: string, before: readonly Buffer[]): AsyncIterable<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => {
     if (codeOf(thrown) === 'ENOENT') return []
@@ -51,7 +51,7 @@ export async function* pathsIn(folder: string, before: readonly Buffer[]): Async
     const real = piece.kind === 'folder' ? entry.isDirectory() : entry.isFile()
     return real ? [{ ...piece, name: entry.name }] : []
   })
-  // Of the same bytes the object is the shorter path
+  // at equal bytes the object is the shorter path
   pieces.sort((a, b) => Buffer.compare(a.bytes, b.bytes) || (a.kind === 'object' ? -1 : 1))
   for (const { kind, bytes, name } of pieces) {
     if (kind === 'object') yield Buffer.concat([...before, bytes]).toString()

@@ -15,7 +15,6 @@ import type { KnownSpec } from '../spec.ts'
 import type { MemoryTable } from './memory-table.ts'
 import { storedOf } from './row.ts'
 
-/** A collection over a table in memory. */
 export class MemoryCollection<D extends Document> implements Collection<D> {
   readonly spec: CollectionSpec<D>
   readonly #known: KnownSpec

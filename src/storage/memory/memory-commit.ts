@@ -1,18 +1,18 @@
-/** Units of work in memory: worked out whole first, then applied, so that nothing has to be undone (STORE-1). */
+/** Units of work in memory: evaluated as a whole, then applied, so that nothing needs an undo (STORE-1). */
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
 import type { PreparedWrite } from '../prepare-writes.ts'
 import type { KnownSpec } from '../spec.ts'
 import type { MemoryLogs } from './memory-logs.ts'
 import type { MemoryTable } from './memory-table.ts'
 
-/** A document as the writes so far of a unit leave it. */
+/** A document after the writes so far of a unit. */
 interface Draft {
   there: boolean
-  /** the highest that the id ever had */
+  /** the highest version of the id so far */
   version: number
 }
 
-/** The results by place. Throws `CONFLICT`, and then nothing changed. */
+/** Returns results by index. Throws `CONFLICT` without a change. */
 export function commitInMemory(
   writes: readonly PreparedWrite[],
   tableOf: (known: KnownSpec) => MemoryTable,

@@ -1,4 +1,4 @@
-/** What outlives a closed medium in memory: give it to `openMemory` again and it is as it was left. */
+/** The content of a medium in memory, which survives closing: open it again with `openMemory`. */
 import { AppError } from '#kernel'
 import { newerError } from '../tenant.ts'
 import { compareText } from '../order.ts'
@@ -18,12 +18,12 @@ export interface TenantData {
 
 export class MemoryDisk {
   readonly #tenants = new Map<string, TenantData>()
-  /** the specification by which the fields of each collection were read */
+  /** the specification of the fields of each collection */
   readonly #specs = new Map<string, KnownSpec>()
   readonly objects = new Map<string, Map<string, MemoryObject>>()
   #open = false
 
-  /** Of one medium at a time: `STORE` while another has it. */
+  /** For one medium at a time: `STORE` while another has it. */
   take(): void {
     if (this.#open) {
       throw new AppError('STORE', 'The memory is in use by a medium that is open; close that one first')
@@ -49,7 +49,7 @@ export class MemoryDisk {
     return written.sort(compareText)
   }
 
-  /** A tenant's table, with its fields as this specification reads them. `STORE` when a newer one wrote it. */
+  /** A tenant's table, with its fields by this specification. `STORE` after a newer one. */
   table(tenant: TenantData, known: KnownSpec): MemoryTable {
     this.#bring(known)
     let table = tenant.tables.get(known.name)

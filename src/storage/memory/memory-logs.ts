@@ -10,7 +10,7 @@ interface Partition {
 export class MemoryLogs {
   readonly #logs = new Map<string, Map<number, Partition>>()
 
-  /** The position of the last, 0 for none. */
+  /** The position of the last; 0 when empty. */
   last(log: string, partition: number): number {
     const kept = this.#logs.get(log)?.get(partition)
     return kept === undefined ? 0 : kept.first + kept.texts.length - 1

@@ -30,7 +30,7 @@ import { commitInMemory } from './memory-commit.ts'
 import type { MemoryDisk, TenantData } from './memory-disk.ts'
 import type { MemoryTable } from './memory-table.ts'
 
-/** What the stores of one opened medium share. */
+/** Shared by the stores of one open medium. */
 export interface MemoryHost {
   readonly disk: MemoryDisk
   readonly specs: Specs
@@ -38,13 +38,12 @@ export interface MemoryHost {
   readonly clock: () => number
   /** of this opening */
   readonly session: string
-  /** Throws `CLOSED`. */
   checkOpen(): void
-  /** One more commit, which took so long (ms). */
+  /** Counts a commit with its ms. */
   committed(ms: number): void
 }
 
-/** Everything of one tenant, in memory. What is called at once is done at once, in the order of the calls. */
+/** The store of one tenant. Calls take effect at once, in order. */
 export class MemoryStore implements Store {
   readonly series: Series
   readonly blobs: Blobs

@@ -10,7 +10,7 @@ import type { Row } from './row.ts'
 
 export class MemoryTable {
   readonly #rows = new Map<string, Row>()
-  /** the last version of each id that is deleted (STORE-2) */
+  /** last versions of deleted documents (STORE-2) */
   readonly #last = new Map<string, number>()
   #indexes = new RowIndexes(this.#rows)
   #search: RowSearch
@@ -19,7 +19,7 @@ export class MemoryTable {
     this.#search = new RowSearch(known, this.#rows, this.#indexes)
   }
 
-  /** Reads the fields of all documents again, by another specification. Throws `VALIDATION`, and then nothing changed. */
+  /** Reads the fields of all documents by another specification. Throws `VALIDATION` without a change. */
   reindex(known: KnownSpec): void {
     const problems = new Problems()
     const fields = [...this.#rows.values()].map((row) =>
@@ -39,7 +39,7 @@ export class MemoryTable {
     return this.#rows.get(id)
   }
 
-  /** The highest version that an id ever had, 0 for none. */
+  /** The highest version of an id; 0 if it never existed. */
   lastVersion(id: string): number {
     return this.#rows.get(id)?.version ?? this.#last.get(id) ?? 0
   }

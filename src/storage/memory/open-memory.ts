@@ -1,4 +1,4 @@
-/** Storage in memory: the same answers as the durable media, for tests and simulation. It ends with the process. */
+/** Storage in memory, equivalent to the durable media, for tests and simulation. It ends with the process. */
 import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
@@ -10,11 +10,11 @@ import { openMemoryBlobs } from './memory-objects.ts'
 import { MemoryStore, type MemoryHost } from './memory-store.ts'
 
 export interface MemoryOptions {
-  /** now, in epoch ms, by which samples expire and objects are dated; default: the machine's */
+  /** epoch ms, for expiry and dates of objects; default: the machine's clock */
   readonly clock?: () => number
-  /** what outlives closing; opened again over the same one, everything is there. `STORE` while another has it open */
+  /** content that survives closing. `STORE` while another medium has it open */
   readonly disk?: MemoryDisk
-  /** where objects are kept; default: on the disk too. It is closed with the storage */
+  /** the medium of objects, closed with the storage; default: the disk */
   readonly blobs?: BlobMedium
 }
 

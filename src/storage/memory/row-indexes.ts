@@ -1,8 +1,7 @@
 /**
- * The indexes of a table, each made when it is first asked for and kept up from then on: rows by value for `eq` and
- * `in`, and rows in order for pages. A field of 0 and up is an index into `KnownSpec.fields`; -1 is the id.
- *
- * A list in order that many writes go by without a reader is let go: making it again is cheaper than moving it along.
+ * Indexes of a table, built on demand and then maintained: rows by value for `eq` and `in`, and sorted rows for pages.
+ * Fields of 0 and up are indices into `KnownSpec.fields`; -1 is the id. A sorted list with many writes and without a
+ * reader is dropped: a rebuild is cheaper than its maintenance.
  */
 import { compareText, compareValues } from '../order.ts'
 import type { FieldValue } from '../spec.ts'
@@ -45,7 +44,7 @@ export class RowIndexes {
     return index
   }
 
-  /** All rows by a field's value and then by id; those without the field last. */
+  /** All rows by a field's value, then by id; rows without the field last. */
   inOrder(field: number): readonly Row[] {
     let index = this.#inOrder.get(field)
     if (index === undefined) {
@@ -57,19 +56,18 @@ export class RowIndexes {
     return index.rows
   }
 
-  /** A new row, already among all. */
+  /** Adds a row. */
   added(row: Row): void {
     for (const [field, index] of this.#byValue) addValues(index, row.fields[field], row)
     for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 0, row)
   }
 
-  /** A row that is no longer among all. */
   removed(row: Row): void {
     for (const [field, index] of this.#byValue) removeValues(index, row.fields[field], row)
     for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 1)
   }
 
-  /** Gives a row other fields. */
+  /** Replaces the fields of a row. */
   change(row: Row, fields: readonly FieldValue[]): void {
     const before = row.fields
     const moved = [...this.#inOrder.values()].filter(({ field }) => field !== BY_ID && before[field] !== fields[field])
@@ -99,14 +97,14 @@ export class RowIndexes {
 
 const NONE: ReadonlySet<Row> = new Set()
 
-/** What a row is ordered by; the id is ordered by itself alone. */
+/** The sort key of a row. */
 export function keyOf(row: Row, field: number): string | number | undefined {
   if (field === BY_ID) return undefined
   const value = row.fields[field]
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
 }
 
-/** Absent keys come last, ties go by id. */
+/** Absent keys come last, ties by id. */
 function compareKeys(a: string | number | undefined, idA: string, b: string | number | undefined, idB: string): number {
   if (a === undefined || b === undefined) {
     if (a !== b) return a === undefined ? 1 : -1
@@ -117,7 +115,7 @@ function compareKeys(a: string | number | undefined, idA: string, b: string | nu
   return compareText(idA, idB)
 }
 
-/** Where a key stands, or would stand. */
+/** Index of a key, or of its insertion. */
 function placeOf(index: InOrder, key: string | number | undefined, id: string): number {
   const { rows, field } = index
   let low = 0
@@ -131,7 +129,7 @@ function placeOf(index: InOrder, key: string | number | undefined, id: string): 
   return low
 }
 
-/** Where rows in order of id begin to come after an id. */
+/** Index of the first row after an id, in rows sorted by id. */
 export function firstAfter(rows: readonly Row[], id: string): number {
   let low = 0
   let high = rows.length

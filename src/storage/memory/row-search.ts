@@ -1,4 +1,4 @@
-/** Finds the rows of a question: by the smallest index that covers it, or along an order until the page is full. */
+/** Finds matching rows: by the smallest index, or in a sorted list until the page is full. */
 import type { CheckedQuery } from '../check-query.ts'
 import type { Condition } from '../contract.ts'
 import { compareText, compareValues } from '../order.ts'
@@ -9,7 +9,7 @@ import type { Row } from './row.ts'
 
 type SortKey = { readonly field: number; readonly descending: boolean }
 
-/** Up to so many candidates are sorted at once: no order is made or walked for them. */
+/** Up to so many candidates are sorted at once, without a sorted list. */
 const MANY_TO_SORT = 1_000
 
 export class RowSearch {
@@ -33,7 +33,7 @@ export class RowSearch {
     }))
     const candidates = this.#candidates(where)
     const end = offset + limit
-    // Where they are many, a page is often full sooner along the order; if not, little is lost
+    // many matches often fill the page soon; otherwise little is lost
     const budget = candidates?.length ?? Infinity
     if (candidates === undefined || budget > MANY_TO_SORT) {
       const page = this.#walk(sort, afterId, holds, end, budget)
@@ -45,13 +45,13 @@ export class RowSearch {
     return found.sort((a, b) => compareRows(a, b, sort)).slice(offset, end)
   }
 
-  /** Every row of a question, in no order. */
+  /** All matching rows, unordered. */
   all(where: readonly Condition[]): readonly Row[] {
     const holds = rowFilter(this.#known, where)
     return (this.#candidates(where) ?? [...this.#rows.values()]).filter((row) => holds(row))
   }
 
-  /** Rows among which all that are sought are: the fewest that an index gives for one of the conditions. */
+  /** Candidate rows: the fewest that an index returns for one of the conditions. */
   #candidates(where: readonly Condition[]): Row[] | undefined {
     let fewest: readonly ReadonlySet<Row>[] | undefined
     let least = Infinity
@@ -65,7 +65,7 @@ export class RowSearch {
       }
     }
     if (fewest === undefined) return undefined
-    // A row may carry several of the texts asked for
+    // a row may have several of the texts
     return fewest.length === 1 ? [...(fewest[0] ?? [])] : [...new Set(fewest.flatMap((set) => [...set]))]
   }
 
@@ -83,7 +83,7 @@ export class RowSearch {
     return field && [...values].map((value) => this.#indexes.withValue(field.index, value))
   }
 
-  /** The first `end` rows in an order that hold; `undefined` when more than `budget` rows would have to be looked at. */
+  /** The first `end` matching rows of a sorted list; `undefined` when more than `budget` rows would be read. */
   #walk(
     sort: readonly SortKey[],
     afterId: string | undefined,
@@ -110,7 +110,7 @@ export class RowSearch {
   }
 }
 
-/** Of rows with one key those that hold, by what orders them further. */
+/** Matching rows with one key, by the rest of the order. */
 function takeRun(
   rows: readonly Row[],
   [start, stop]: readonly [number, number],
@@ -127,7 +127,7 @@ function takeRun(
   for (const row of run) found.push(row)
 }
 
-/** From and up to where rows have the key of the one at `start`. */
+/** The range of rows with the key of the one at `start`. */
 function runAfter(rows: readonly Row[], field: number, start: number): readonly [number, number] {
   const key = keyOf(rows[start] as Row, field) // asked within bounds only
   let stop = start + 1

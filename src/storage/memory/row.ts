@@ -1,19 +1,19 @@
-/** A document as it lies in memory. */
+/** Rows of tables in memory. */
 import type { Stored } from '../contract.ts'
 import type { FieldValue } from '../spec.ts'
 
-/** A document as it lies in memory. One object an id for as long as the id is there; its owner changes it in place. */
+/** A document in memory: one mutable object per id, which its owner changes in place. */
 export interface Row {
   readonly id: string
   version: number
-  /** the document as JSON: a copy is made by parsing */
+  /** the document as JSON: parsing it makes a copy */
   text: string
-  /** by the index of the field */
+  /** by index of the field */
   fields: readonly FieldValue[]
 }
 
-/** The same for whoever asked, with a copy of the document. */
+/** As callers receive it, with a copy of the document. */
 export function storedOf<D extends object>(row: Row): Stored<D> {
-  // What was put under the collection's type is read under it
+  // put and read by the collection's type
   return { id: row.id, version: row.version, value: JSON.parse(row.text) as D }
 }

@@ -1,4 +1,4 @@
-/** The samples, messages and progress of one tenant. What comes in is checked already. */
+/** Samples, messages and applied positions of one tenant. Input is valid. */
 import { parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
 import { compareText } from '../order.ts'
@@ -29,7 +29,7 @@ export class SeriesData {
     const { resources, metric, descending, limit } = query
     const found = resources.flatMap((resource) => {
       const seen = within(this.#samples.get(resource)?.get(metric) ?? [], query).filter((sample) => isSeen(sample, now))
-      // No more than `limit` of one resource can be among the first `limit` of all
+      // at most `limit` samples of each resource can be among the first `limit` of all
       return descending ? seen.slice(-limit) : seen.slice(0, limit)
     })
     if (resources.length > 1) found.sort((a, b) => a.time - b.time || compareText(a.resource, b.resource))
@@ -81,7 +81,7 @@ export class SeriesData {
     keep(this.#messages, resource, (one, of) => stays(one, of) || !isWithin(one, span))
   }
 
-  /** How many were let go. */
+  /** Returns the number of deleted ones. */
   expire(now: number): number {
     let gone = 0
     const stays = (one: { readonly expires?: number }) => {
@@ -100,7 +100,7 @@ function addSample(samples: Sample[], sample: Sample): void {
   samples.splice(at, samples[at]?.time === sample.time ? 1 : 0, sample)
 }
 
-/** The same message again changes nothing. */
+/** Repetitions have no effect. */
 function addMessage(messages: PreparedMessage[], message: PreparedMessage): void {
   let at = firstAt(messages, message.time)
   for (; messages[at]?.time === message.time; at += 1) {
@@ -127,7 +127,7 @@ function listAt<T>(lists: Map<string, Map<string, T[]>>, resource: string, name:
   return list
 }
 
-/** Keeps of one resource what `stays` says; lists that are empty then are let go. */
+/** Keeps entries of a resource for which `stays` returns true; drops empty lists. */
 function keep<T>(
   lists: Map<string, Map<string, T[]>>,
   resource: string,
@@ -143,14 +143,14 @@ function keep<T>(
   if (inner.size === 0) lists.delete(resource)
 }
 
-/** The buckets of samples that are in order and not before `from`. */
+/** Buckets of sorted samples, none before `from`. */
 function bucketsOf(samples: readonly Sample[], from: number, width: number): readonly Bucket[] {
   const buckets: Bucket[] = []
   let start = 0
   while (start < samples.length) {
     const first = samples[start] as Sample // start is below length
     const since = first.time - from
-    // The remainder is exact; a quotient may round up into the next bucket
+    // the remainder is exact; a quotient may round up into the next bucket
     const begin = from + since - (since % width)
     let end = start + 1
     while (end < samples.length && (samples[end] as Sample).time < begin + width) end += 1 // end is below length
@@ -183,14 +183,14 @@ function bucketOf(start: number, samples: readonly Sample[]): Bucket {
   }
 }
 
-/** Lists in order of time. */
+/** Sorted lists by time. */
 interface Timed {
   readonly time: number
 }
 
-/** The place of the first that is not before a time. */
+/** Index of the first that is not before a time. */
 function firstAt(list: readonly Timed[], time: number): number {
-  // Most come in order
+  // most arrive in order
   const last = list.at(-1)
   if (last === undefined || last.time < time) return list.length
   let low = 0
@@ -204,12 +204,11 @@ function firstAt(list: readonly Timed[], time: number): number {
   return low
 }
 
-/** A copy of the part from one time to another, both included. */
+/** Copies a range, both ends included. */
 function within<T extends Timed>(list: readonly T[], span: { readonly from: number; readonly until: number }): T[] {
   return list.slice(firstAt(list, span.from), firstAt(list, span.until + 1))
 }
 
-/** Whether readers still see it. */
 function isSeen(one: { readonly expires?: number }, now: number): boolean {
   return one.expires === undefined || one.expires > now
 }

@@ -1,6 +1,6 @@
 /**
- * What a batch of units of work comes to, given what is stored. Pure: units are weighed one after the other, each on top
- * of those before it; one whose expectations do not hold leaves no trace.
+ * The effect of a batch of units of work on the stored state. Pure: units are evaluated one after the other, each on
+ * top of earlier ones; a unit with a failed expectation leaves no trace.
  */
 import type { AppError } from '#kernel'
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
@@ -12,22 +12,22 @@ export interface PreparedUnit {
   readonly writes: readonly PreparedWrite[]
 }
 
-/** What is stored of all that a batch touches. */
+/** The stored state that a batch touches. */
 export interface Before {
-  /** undefined: there never was one */
+  /** undefined: it never existed */
   document(collection: string, tenant: string, id: string): Kept | undefined
-  /** The last position; undefined for a partition that nobody has written. */
+  /** The last position; undefined for an empty partition. */
   last(tenant: string, log: string, partition: number): number | undefined
 }
 
 export interface Kept {
-  /** of what is there, or of what was deleted last */
+  /** the current version, or that of the deleted document */
   readonly version: number
   readonly alive: boolean
 }
 
 export interface Plan {
-  /** by place of the unit: its results, or why it was not written */
+  /** by index of the unit: its results, or its error */
   readonly outcomes: readonly (readonly number[] | AppError)[]
   readonly documents: readonly PlannedDocument[]
   readonly partitions: readonly PlannedPartition[]
@@ -37,7 +37,7 @@ export interface PlannedDocument extends Kept {
   readonly spec: KnownSpec
   readonly tenant: string
   readonly id: string
-  /** there was a row before, alive or not */
+  /** a row existed, live or deleted */
   readonly known: boolean
   readonly body: string | null
   readonly fields: readonly FieldValue[]
@@ -47,14 +47,14 @@ export interface PlannedPartition {
   readonly tenant: string
   readonly log: string
   readonly partition: number
-  /** it had entries before, kept or not */
+  /** the partition existed */
   readonly known: boolean
   /** position of the first of `bodies` */
   readonly first: number
   readonly bodies: readonly string[]
 }
 
-/** A document as the batch leaves it so far. */
+/** A document after the units so far. */
 interface DocumentSlot {
   readonly known: boolean
   kept: Kept
@@ -76,7 +76,7 @@ class Draft {
   readonly #before: Before
   readonly #documents = new Map<string, DocumentSlot>()
   readonly #partitions = new Map<string, PartitionSlot>()
-  /** what takes back the unit under way, first step first */
+  /** undo of the current unit, first step first */
   #undo: (() => void)[] = []
 
   constructor(before: Before) {
@@ -107,7 +107,7 @@ class Draft {
     return { documents, partitions: [...this.#partitions.values()].filter(({ bodies }) => bodies.length > 0) }
   }
 
-  /** The new version of a put; whether a delete found one. */
+  /** Returns the new version of a put, or whether a delete had an effect. */
   #change(slot: DocumentSlot, tenant: string, write: Change): number {
     const { kept, planned, known } = slot
     if (write.kind === 'delete' && !kept.alive) return 0
@@ -126,7 +126,7 @@ class Draft {
     return slot.kept.version
   }
 
-  /** The position of the last body. */
+  /** Returns the position of the last body. */
   #append(tenant: string, { log, partition, texts }: Append): number {
     const slot = this.#partition(tenant, log, partition)
     const { length } = slot.bodies

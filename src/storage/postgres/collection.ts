@@ -1,4 +1,4 @@
-/** A collection of one tenant: questions are checked here, then asked; writes are units of one. */
+/** A collection of one tenant: checks queries, then runs them; writes are units of one. */
 import { checkCountField, checkIds, checkQuery, checkWhere, isId } from '../check-query.ts'
 import type { Collection, CollectionSpec, Condition, Document, Expectation, Query, Stored, Write } from '../contract.ts'
 import type { KnownSpec } from '../spec.ts'

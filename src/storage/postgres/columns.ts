@@ -1,23 +1,22 @@
-/** How the fields of a collection lie in its table. */
+/** Columns of the fields of a collection. */
 import { foldCase } from '../order.ts'
 import type { FieldValue, KnownField, KnownSpec } from '../spec.ts'
 import { identifier, textArray } from './sql-text.ts'
 
-/** A value of a column as it is sent. */
 type Cell = string | number | null
 
 export interface Column {
-  /** as SQL reads it */
+  /** as SQL */
   readonly name: string
   readonly type: string
-  /** the type of one value on its way in; a list of lists would be flattened */
+  /** the type of one value as a parameter; a list of lists would be flattened */
   readonly sent: string
   readonly of: (value: FieldValue) => Cell
 }
 
 /**
- * The columns of a field: of a text, itself and its folded form where that differs; of a place, latitude and longitude;
- * of the others, one. Prefixes keep them apart from each other and from the table's own columns.
+ * The columns of a field: a text and its folded form if different; latitude and longitude of a place; otherwise one.
+ * Prefixes keep them apart from each other and from the table's own columns.
  */
 export function columnNames({ name, type }: KnownField): readonly [first: string, second: string] {
   if (type === 'place') return [identifier(`lat_${name}`), identifier(`lng_${name}`)]
@@ -45,8 +44,8 @@ export function columnsOf(field: KnownField): readonly Column[] {
 }
 
 /**
- * What makes a table and its indexes; an index begins with the tenant, as each question does. Fields that are asked about
- * together get none of their own: long texts would not fit one key, and the planner joins the indexes of single fields.
+ * The DDL of a table and its indexes, which begin with the tenant. Combined fields do not get an index: long texts
+ * would not fit one key, and the planner combines indexes of single fields.
  */
 export function tableDefinition(table: string, { fields }: KnownSpec): readonly string[] {
   const columns = fields.flatMap(columnsOf).map(({ name, type }) => `, ${name} ${type}`)
@@ -56,7 +55,7 @@ export function tableDefinition(table: string, { fields }: KnownSpec): readonly 
     return `create index on ${table} (tenant, ${first}, ${field.type === 'place' ? second : 'id'}) where alive`
   })
   return [
-    // A deleted document leaves its version, so that the next one goes on from there (STORE-2)
+    // a deleted document leaves its version, which the next one continues (STORE-2)
     `create table ${table} (
        tenant text collate "C", id text collate "C", version bigint not null, alive boolean not null,
        body text, folded_id text collate "C"${columns.join('')},
@@ -66,7 +65,7 @@ export function tableDefinition(table: string, { fields }: KnownSpec): readonly 
   ]
 }
 
-/** Text as `contains` compares it; null where that is the text itself. */
+/** Text as `contains` compares it; null if equal to the text. */
 export function foldedOrNull(text: string): string | null {
   const folded = foldCase(text)
   return folded === text ? null : folded

@@ -1,16 +1,15 @@
-/** What PostgreSQL and the way to it say, as coded errors. */
+/** Errors of PostgreSQL and its connections as coded errors. */
 import { AppError, type Issue, messageOf } from '#kernel'
 
 /**
- * What became of a write that failed, for programs: the `type` of the error's only issue. An error without one was there
- * before anything was written.
- * `UNKNOWN_OUTCOME`: the connection was lost while it was committed, and could not be had again to ask.
+ * The outcome of a failed write, as `type` of the error's only issue; an error without an issue came before anything
+ * was written. `UNKNOWN_OUTCOME`: the connection was lost during the commit, and the server could not be asked again.
  */
 export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'
 
 const DISK_FULL = '53100'
 
-/** What would be right, by the server's code. */
+/** Advice by the server's code. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['28P01', 'give the right user and password'],
   ['28000', 'give a user who may connect'],
@@ -26,12 +25,12 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['ENOTFOUND', 'give the right host name'],
 ])
 
-/** Transactions that stepped on each other's toes: the same again is right. */
+/** Conflicts between transactions: retry. */
 const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
 /**
- * A failure as `STORE`, or `UNAVAILABLE` when the server does not answer or has no room, naming the place and what would
- * be right. Our own errors stay what they are.
+ * `STORE`, or `UNAVAILABLE` when the server does not answer or is full, with the place and advice. AppErrors stay as
+ * they are.
  */
 export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
   if (thrown instanceof AppError) return thrown
@@ -45,7 +44,7 @@ export function storeError(place: string, thrown: unknown, fate?: Fate): AppErro
   return new AppError(passes ? 'UNAVAILABLE' : 'STORE', parts.join('; '), { issues, cause: thrown })
 }
 
-/** True when the server did not answer, or ended the connection with its answer. */
+/** Whether the server did not answer, or closed the connection. */
 export function isConnectionLoss(thrown: unknown): boolean {
   if (thrown instanceof AppError) return false
   const code = codeOf(thrown)
@@ -53,23 +52,23 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return code?.startsWith('08') === true || code?.startsWith('57P') === true || code === '25P03'
 }
 
-/** True when the statement may well work when it is tried once more. */
+/** Whether a retry of the statement may succeed. */
 export function isRace(thrown: unknown): boolean {
   return AGAIN.has(codeOf(thrown) ?? '')
 }
 
-/** True of a failed write that the server answered: it did not want it. */
+/** Whether the server answered a write with a rejection. */
 export function isRefusal(thrown: unknown): boolean {
   const cause = causeOf(thrown)
   return isServerError(cause) && !isConnectionLoss(cause)
 }
 
-/** True when the table is not there: another host has replaced it. */
+/** Whether the table is missing: another host has replaced it. */
 export function isLostTable(thrown: unknown): boolean {
   return codeOf(causeOf(thrown)) === '42P01'
 }
 
-/** True when a result is too great or too small for a number. */
+/** Whether a result is out of the range of a number. */
 export function isArithmeticFailure(thrown: unknown): boolean {
   return codeOf(causeOf(thrown)) === '22003'
 }
@@ -86,7 +85,7 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }
 
-/** Several addresses that all refuse come as one error without a text of its own. */
+/** Several addresses that all refuse become one error without a text. */
 function textOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join(', ')
   return messageOf(thrown)

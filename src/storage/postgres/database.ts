@@ -1,6 +1,6 @@
 /**
- * The way to one schema of one PostgreSQL database: a pool for whatever stands alone, and the settings for connections
- * that somebody keeps. Knows no table.
+ * One schema of a PostgreSQL database: a pool for single statements, and settings for dedicated connections.
+ * Independent of tables.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,24 +10,24 @@ import { isConnectionLoss, storeError } from './database-errors.ts'
 import { identifier } from './sql-text.ts'
 
 export interface DatabaseOptions {
-  /** `postgresql://user:password@host:port/database`; a socket's folder as `?host=/folder` */
+  /** `postgresql://user:password@host:port/database`; the folder of a socket as `?host=/folder` */
   readonly url?: string | undefined
-  /** the settings of package pg, beside or instead of the URL */
+  /** settings of package pg, beside or instead of the URL */
   readonly config?: PoolConfig | undefined
-  /** everything lies in this schema */
+  /** the schema of all tables */
   readonly schema: string
-  /** ms to look for a server that is gone before what is asked fails */
+  /** ms to look for a lost server before calls fail */
   readonly patience: number
-  /** ms for which a host that stands still in the middle of a transaction holds others up at most; default 30,000 */
+  /** most ms for which a stalled host may block others within a transaction; default 30,000 */
   readonly idleLimit?: number
 }
 
 export interface Statement {
   readonly text: string
   readonly values?: unknown[]
-  /** a statement with a name is prepared once for a connection */
+  /** a named statement is prepared once per connection */
   readonly name?: string
-  /** ms, where more or less than usual is due */
+  /** ms, if different from the default */
   readonly query_timeout?: number
 }
 
@@ -39,21 +39,21 @@ export interface Answer<Row> {
 const INT8 = 20
 const READERS = 8
 const IDLE_LIMIT = 30_000
-/** ms without an answer after which a connection counts as lost */
+/** ms without an answer after which a connection is lost */
 const SILENCE = 60_000
 const CONNECT = 10_000
-/** ms that a statement may take which makes tables, or waits for another host that does */
+/** ms for a statement that creates tables, or waits for another host that does */
 const LONG_WORK = 3_600_000
 
 export class Database {
   readonly schemaName: string
-  /** the schema as SQL reads it */
+  /** the schema as SQL */
   readonly schema: string
-  /** where it is, for people; without the password */
+  /** the place for people, without the password */
   readonly place: string
   readonly patience: number
   readonly idleLimit: number
-  /** of notifications: those of one database are heard in all of its schemas */
+  /** of notifications, which all schemas of a database share */
   readonly channel: string
   readonly #config: PoolConfig
   readonly #pool: Pool
@@ -76,11 +76,11 @@ export class Database {
     }
     this.place = placeOf(this.#config)
     this.#pool = new Pool({ max: READERS, ...this.#config })
-    // A connection that dies while nobody uses it is replaced by the pool; without a listener it would end the process
+    // without a listener, the end of an idle connection would end the process
     this.#pool.on('error', () => undefined)
   }
 
-  /** One statement, a transaction of its own. */
+  /** One statement, in a transaction of its own. */
   async query<Row extends object>(statement: Statement): Promise<Answer<Row>> {
     try {
       const { rows, rowCount } = await this.#pool.query<Row>(statement)
@@ -90,7 +90,7 @@ export class Database {
     }
   }
 
-  /** A statement that changes nothing: while the server is away it is asked again, as long as there is patience. */
+  /** A read-only statement: retried while the server is away, within the patience. */
   async read<Row extends object>(statement: Statement): Promise<readonly Row[]> {
     const start = performance.now()
     for (let pause = 0; ; pause = Math.min(Math.max(20, pause * 2), 1000)) {
@@ -104,13 +104,13 @@ export class Database {
     }
   }
 
-  /** Statements that stand or fall together, on one connection; each may take long. */
+  /** Statements of one transaction on one connection; each may take long. */
   async transaction<R>(work: (query: Database['query']) => Promise<R>): Promise<R> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw storeError(this.place, error)
     })
     let broken: Error | undefined
-    // A connection that falls while it is lent out says so here, beside the statement that waits
+    // the end of the connection is reported here, beside the pending statement
     const onError = (error: Error): void => void (broken = error)
     client.on('error', onError)
     try {
@@ -119,7 +119,7 @@ export class Database {
       await client.query('commit')
       return result
     } catch (error) {
-      // Closed rather than rolled back: nothing can be left over
+      // closed rather than rolled back, so that nothing can remain
       broken ??= error instanceof Error ? error : new Error('failed')
       throw storeError(this.place, error)
     } finally {
@@ -128,7 +128,7 @@ export class Database {
     }
   }
 
-  /** A connection that the caller keeps, on which statements are sent without waiting for each other. */
+  /** A dedicated connection, on which statements are pipelined. */
   async connect(name: string, onLoss: (client: Client) => void): Promise<Client> {
     const client = new Client({ ...this.#config, application_name: name, pipeline: true })
     client.on('error', () => onLoss(client))
@@ -142,7 +142,7 @@ export class Database {
   }
 }
 
-/** Whole numbers of eight bytes as numbers: versions, positions and times stay far below 2^53. */
+/** bigint as number: versions, positions and times stay far below 2^53. */
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: unknown) =>
   oid === INT8 ? Number : (types.getTypeParser as (oid: number, format?: unknown) => unknown)(oid, format)
 
@@ -162,7 +162,7 @@ function placeOf(config: PoolConfig): string {
   }
 }
 
-/** One statement on a connection that somebody holds. */
+/** One statement on a dedicated connection. */
 export async function ask<Row extends object>(client: ClientBase, statement: Statement): Promise<Answer<Row>> {
   const { rows, rowCount } = await client.query<Row>(statement)
   return { rows, count: rowCount ?? 0 }

@@ -1,4 +1,4 @@
-/** Reads documents out of a collection's table. */
+/** Reads documents of a collection's table. */
 import type { CheckedQuery } from '../check-query.ts'
 import type { Condition, Document, Stored } from '../contract.ts'
 import type { KnownField } from '../spec.ts'
@@ -34,7 +34,7 @@ export class Documents {
     return row && storedOf<D>(row)
   }
 
-  /** Those that exist, in the order asked. */
+  /** Existing ones, in the order of `ids`. */
   async getMany<D extends Document>(
     table: Table,
     tenant: string,
@@ -109,7 +109,7 @@ function listing(table: Table, tenant: string, query: CheckedQuery, columns: rea
   if (first === undefined || first.field === 'id' || !first.descending) {
     return { text: `select ${columns.join(', ')} ${from} order by ${order} ${page}`, values: bindings.values }
   }
-  // Read backwards, an index has what is absent first: those with a value and those without are read apart
+  // backwards, an index has absent values first: present and absent ones are read separately
   const column = sortColumn(first)
   const most = `limit ${bindings.add(limit + offset, 'bigint')}`
   const carried = [...new Set([...columns, 'id', ...sort.map(sortColumn)])].join(', ')

@@ -1,6 +1,6 @@
 /**
- * Work that is gathered while earlier work is under way, and done together. What is handed over in one turn of the event
- * loop is done together too.
+ * Collects items while earlier ones are in progress, and processes them together. Items of one turn of the event loop
+ * are processed together too.
  */
 export class Gathering<Item extends { readonly size: number }> {
   readonly #work: (items: readonly Item[]) => Promise<void>
@@ -21,7 +21,7 @@ export class Gathering<Item extends { readonly size: number }> {
     this.#mostSize = limits.size
   }
 
-  /** those that wait and those under way */
+  /** items that wait or are in progress */
   get queued(): number {
     return this.#waiting.length + this.#underWay
   }
@@ -33,7 +33,7 @@ export class Gathering<Item extends { readonly size: number }> {
     setImmediate(() => void this.#run())
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when all items are processed. */
   idle(): Promise<void> {
     return this.#running ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve()
   }
@@ -49,7 +49,7 @@ export class Gathering<Item extends { readonly size: number }> {
     for (const resolve of this.#whenIdle.splice(0)) resolve()
   }
 
-  /** how many of those that wait go together; one goes whatever its size */
+  /** number of waiting items that go together; at least one */
   #fitting(): number {
     let size = 0
     let count = 0
@@ -62,7 +62,7 @@ export class Gathering<Item extends { readonly size: number }> {
   }
 }
 
-/** Two parts of what cannot be done together, in order; ends with those that cannot be done at all. */
+/** Splits a failed batch in two, in order; ends with single failed items. */
 export function halves<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   const middle = Math.ceil(items.length / 2)
   return [items.slice(0, middle), items.slice(middle)]

@@ -1,13 +1,13 @@
 /**
- * One connection on which transactions run one after the other.
+ * One connection on which transactions run in sequence.
  *
- * Duty: what `run` answers is committed. A transaction takes two journeys to the server: one that begins and looks (and
- * locks), one that writes and commits. Each transaction leaves its number in the lane's own row; when the connection is
- * lost while a commit is under way, the number tells on a new connection whether it came through.
+ * A transaction takes two round trips: one that begins and reads (and locks), one that writes and commits. Each
+ * transaction stores its number in the lane's own row; when the connection is lost during a commit, a new connection
+ * reads from it whether the commit succeeded.
  *
- * PGLANE-1 nothing is answered as done unless the server said COMMIT, or the row says it after a loss
- * PGLANE-2 before the row is asked, the old connection's transaction has ended: its hold on the row is waited for
- * PGLANE-3 what was not yet told to commit has not been written
+ * PGLANE-1 a commit is reported only after the server's COMMIT, or after its number was found in the row
+ * PGLANE-2 the row is read after the transaction of the old connection has ended: its lock is awaited
+ * PGLANE-3 a transaction whose COMMIT was not sent has not written anything
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,13 +15,13 @@ import type { Client } from 'pg'
 import { ask, type Answer, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, isRace, storeError } from './database-errors.ts'
 
-/** Asks, and locks, inside a transaction, before anything is written. */
+/** Reads, and locks, inside a transaction, before anything is written. */
 export type Look = <Row extends object>(statement: Statement) => Promise<Answer<Row>>
 
-/** What a transaction writes once it has looked; no statements: nothing to write. */
+/** The writes of a transaction; empty: nothing to write. */
 export interface Finish<R> {
   readonly statements: readonly Statement[]
-  /** known before it is written, so that it is not lost with the connection */
+  /** known before it is written, so that it survives the connection */
   readonly result: R
 }
 
@@ -43,10 +43,9 @@ export class Lane {
   }
 
   /**
-   * Looks, writes and commits. `work` may be called several times: other hosts may come in between, and a connection
-   * may be found dead. Never call it while another `run` is under way.
-   * `STORE` with an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`; `UNAVAILABLE` with the same when the server could
-   * not be reached for as long as the database's patience.
+   * Reads, writes and commits. `work` may be called several times, after conflicts with other hosts or a lost
+   * connection. Never call it during another `run`. `STORE` with an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`;
+   * `UNAVAILABLE` with the same when the server could not be reached within the database's patience.
    */
   async run<R>(work: (look: Look) => Promise<Finish<R>>): Promise<R> {
     const { place, patience } = this.#database
@@ -56,7 +55,7 @@ export class Lane {
       if ('result' in attempt) return attempt.result
       const { error, told, lost } = attempt
       if (lost && told) throw storeError(place, error, 'UNKNOWN_OUTCOME')
-      // At once the first time: the connection may have died unnoticed since it was last used
+      // at once the first time: the idle connection may have been lost
       if (lost && (pause === 0 || performance.now() - start + pause <= patience)) {
         if (pause > 0) await delay(pause)
         pause = Math.min(Math.max(20, pause * 2), 1000)
@@ -70,7 +69,7 @@ export class Lane {
     this.#client = undefined
     if (client === undefined) return
     await client.query({ text: `delete from ${this.#database.schema}.lanes where id = $1`, values: [this.#id] }).catch(
-      // Only tidying: a row that stays behind harms nobody
+      // a row that remains is harmless
       () => undefined,
     )
     await client.end().catch(() => undefined)
@@ -107,7 +106,7 @@ export class Lane {
     if (committing && failed === undefined) return { result }
     const error: unknown = failed?.reason ?? new Error('the server rolled the transaction back')
     if (commit?.status === 'rejected') this.#drop(client)
-    // A statement that never left this process would be missing in what was committed
+    // a statement that was never sent would be missing in the commit
     if (committing) return { error, told: true, lost: true }
     if (!isConnectionLoss(error)) return { error, told: true, lost: false }
     const committed = await this.#outcome()
@@ -115,7 +114,7 @@ export class Lane {
     return committed >= batch ? { result } : { error, told: false, lost: true }
   }
 
-  /** Nothing was told to commit: whatever happens to the connection now, nothing is written. */
+  /** COMMIT was not sent: whatever happens to the connection, nothing is written. */
   async #undo(client: Client, error: unknown): Promise<Attempt<never>> {
     const lost = error !== undefined && isConnectionLoss(error)
     if (lost) this.#drop(client)
@@ -129,7 +128,7 @@ export class Lane {
     return this.#client
   }
 
-  /** The number of the last transaction that was committed; undefined when the server cannot be reached for long. */
+  /** The number of the last commit; undefined when the server cannot be reached. */
   async #outcome(): Promise<number | undefined> {
     const start = performance.now()
     for (let pause = 20; ; pause = Math.min(pause * 2, 1_000)) {
@@ -154,7 +153,7 @@ export class Lane {
       await client.query(
         `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
       )
-      // The server may not know yet that the old connection is dead; where this is not allowed, the limit ends it
+      // the server may not have noticed the end of the old connection; without the permission, a timeout ends it
       await client
         .query({
           text: 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()',

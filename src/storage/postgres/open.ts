@@ -1,6 +1,6 @@
 /**
- * Storage on PostgreSQL 15 or later. Several hosts may share one database: what holds for one (STORE-1 to STORE-5) holds
- * for all of them together. Objects are kept elsewhere, by the given `blobs`.
+ * Storage on PostgreSQL 15 or later. Several hosts may share one database: STORE-1 to STORE-5 hold for all of them
+ * together. The given `blobs` have the objects.
  */
 import type { PoolConfig } from 'pg'
 import { AppError } from '#kernel'
@@ -30,36 +30,34 @@ import type { LockMode } from './store-lock.ts'
 export interface PostgresOptions {
   /** `postgresql://user:password@host:port/database`; the folder of a socket as `?host=/folder` */
   readonly url?: string
-  /** settings of package pg, beside the URL or instead of it */
+  /** settings of package pg, beside or instead of the URL */
   readonly config?: PoolConfig
-  /** all tables are in it; made when it is not there; default `reflexarc` */
+  /** the schema of all tables, created if needed; default `reflexarc` */
   readonly schema?: string
   /** closed with the storage */
   readonly blobs: BlobMedium
-  /** epoch ms, for what expires; default the machine's clock */
+  /** epoch ms, for expiry; default: the machine's clock */
   readonly clock?: () => number
-  /** ms to look for the server again when it is lost, before what was asked fails with `UNAVAILABLE`; default 10,000 */
+  /** ms to look for a lost server before calls fail with `UNAVAILABLE`; default 10,000 */
   readonly patience?: number
   /**
-   * `exclusive`: no other that is opened with a lock may have the schema at the same time; `shared`: none that is opened
-   * exclusively. Default: whoever likes may have it. Should one take it that may not while this one cannot reach the
-   * server, this one refuses everything from then on with `STORE`.
+   * `exclusive`: excludes all other openings with a lock; `shared`: excludes exclusive ones. Default: without a lock.
+   * When an excluded process takes it while this one cannot reach the server, later calls are rejected with `STORE`.
    */
   readonly lock?: LockMode
 }
 
-/** ms: hosts that take over from one that stands still wait for what it has under way, and not for long */
+/** ms: a takeover waits for the transactions of a stalled host, but not for long */
 const SHARED_IDLE_LIMIT = 2_000
 
 /**
- * Connects, and makes the tables of an empty schema; hosts that start at once wait for each other.
- * `STORE` when the server cannot be reached or used, another version of this program has written the schema, or another
- * host has it with whom it may not be shared.
+ * Connects, and creates the tables of an empty schema, one host at a time. `STORE` when the server is not reachable or
+ * usable, the schema is of another version of the program, or locked by another host.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000, lock } = options
   if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {
-    throw new AppError('VALIDATION', `${JSON.stringify(schema)} is no name of a schema; use 1 to 63 bytes`)
+    throw new AppError('VALIDATION', `${JSON.stringify(schema)} is not a valid name of a schema; use 1 to 63 bytes`)
   }
   const idleLimit = lock === 'shared' ? { idleLimit: SHARED_IDLE_LIMIT } : {}
   const opened = new Opened({ url, config, schema, patience, ...idleLimit }, clock)
@@ -142,7 +140,7 @@ class PostgresStore implements Store {
     return { results: await this.#commit(writes) }
   }
 
-  /** The server's clock: those of the hosts may differ. */
+  /** The server's clock, since clocks of hosts may differ. */
   now(): Promise<StoreTime> {
     return this.#opened.act(async ({ database }) => {
       const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::int8 as ms'

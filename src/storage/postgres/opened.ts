@@ -1,4 +1,4 @@
-/** What belongs to one opened storage, and whether it is still open. */
+/** Shared parts of an open storage. */
 import type { AppError } from '#kernel'
 import type { Presence } from '../contract.ts'
 import { closedError } from '../tenant.ts'
@@ -14,7 +14,7 @@ import { type LockMode, StoreLock } from './store-lock.ts'
 import { Tables } from './tables.ts'
 import { Tenants } from './tenants.ts'
 
-/** Samples or messages that one statement deletes. */
+/** Samples or messages of one delete statement. */
 const SLICE = 5_000
 
 class SeriesExpiry {
@@ -24,7 +24,7 @@ class SeriesExpiry {
     this.#database = database
   }
 
-  /** How many samples and messages went. */
+  /** Returns the number of deleted samples and messages. */
   async expire(tenant: string, now: number): Promise<number> {
     const { schema } = this.#database
     const samples = await this.#inSlices(
@@ -66,11 +66,11 @@ export class Opened {
   readonly seriesReader: SeriesReader
   readonly seriesWriter: SeriesWriter
   readonly seriesExpiry: SeriesExpiry
-  /** what was asked and is not answered yet */
+  /** calls in flight */
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
   #lock: StoreLock | undefined
-  /** another host took the store over: nothing may be read or written any more */
+  /** another host took the store: all calls are rejected */
   #lost: AppError | undefined
 
   constructor(options: DatabaseOptions, clock: () => number) {
@@ -86,7 +86,7 @@ export class Opened {
     this.seriesExpiry = new SeriesExpiry(this.database)
   }
 
-  /** Nobody who cannot go with that mode has this store from here on. `STORE` when one has it. */
+  /** Takes the lock. `STORE` when an excluding host has it. */
   async lock(mode: LockMode): Promise<void> {
     this.#lock = await StoreLock.take(this.database, mode, (error) => (this.#lost = error))
   }
@@ -96,7 +96,10 @@ export class Opened {
     return this.#lock
   }
 
-  /** Does something while it is open; `CLOSED` after `close`, `STORE` when another host took the store. Runs up to its first wait at once, as a copy must be. */
+  /**
+   * Runs a call while the storage is open; `CLOSED` after `close`, `STORE` after a takeover. Synchronous up to its
+   * first await.
+   */
   act<R>(work: (opened: this) => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) return Promise.reject(closedError())
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
@@ -110,7 +113,7 @@ export class Opened {
     return working
   }
 
-  /** Waits for what was asked, then lets everything go. Safe to call twice. */
+  /** Waits for calls in flight, then releases resources. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -1,16 +1,16 @@
-/** The tables that do not depend on a collection. Tables of collections are made when a collection is first used. */
+/** Tables that do not depend on a collection. Tables of collections are created on first use. */
 import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
 const OLDEST_SERVER = 150_000
 
-/** Raised whenever the tables, or entries of a tenant's log (`src/log`), change: schemas of another format are refused. */
+/** Raise it with every change of tables or of log entries (`src/log`): schemas of another format are rejected. */
 const FORMAT = 2
 
-/** `$schema` stands for the schema's name. */
+/** `$schema`: the schema's name. */
 const TABLES: readonly string[] = [
   'create table $schema.tenants (name text collate "C" primary key)',
-  // What each connection that commits has committed last, so that the fate of a commit can be asked after a loss
+  // The last commit of each connection, so that its outcome can be read after a loss
   'create table $schema.lanes (id text collate "C" primary key, batch bigint not null, seen timestamptz not null)',
   'create table $schema.collections (name text collate "C" primary key, version bigint not null, shape text not null)',
   `create table $schema.log_partitions (
@@ -27,7 +27,7 @@ const TABLES: readonly string[] = [
        tenant text collate "C", resource text collate "C", metric text collate "C",
        primary key (tenant, resource, metric)
      )`,
-  // A number, or anything else as JSON text
+  // A number, or JSON text for other values
   `create table $schema.samples (
        series bigint, time bigint, number double precision, other text, expires bigint,
        primary key (series, time)
@@ -48,8 +48,8 @@ const TABLES: readonly string[] = [
 ]
 
 /**
- * Makes the tables of an empty schema. Several hosts may start at once: one works, the others wait for it.
- * `STORE` when the server is too old or not in UTF-8, and when another version of this program has written the schema.
+ * Creates the tables of an empty schema, one host at a time. `STORE` when the server is too old or not in UTF-8, or the
+ * schema is of another version of the program.
  */
 export async function openSchema(database: Database): Promise<void> {
   await database.transaction(async (query) => {
@@ -65,7 +65,7 @@ export async function openSchema(database: Database): Promise<void> {
     }
     const { schema } = database
     await query({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`reflexarc ${schema}`] })
-    // Only when it is not there: a user may be allowed to use a schema that somebody else has made
+    // only if missing: the user may lack the permission to create it
     const { count } = await query({
       text: 'select from pg_namespace where nspname = $1',
       values: [database.schemaName],
@@ -79,7 +79,7 @@ export async function openSchema(database: Database): Promise<void> {
     })
     const format = rows[0]?.version ?? 0
     if (format === FORMAT) {
-      // Lanes of hosts that were killed; one that is only asleep makes its row again
+      // lanes of killed hosts; a live one inserts its row again
       await query({ text: `delete from ${schema}.lanes where seen < now() - interval '30 days'` })
       return
     }

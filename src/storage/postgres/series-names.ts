@@ -1,10 +1,9 @@
-/** The numbers that stand for resource and metric in the table of samples. They are given once and never taken back. */
+/** Integer keys of resource and metric in the table of samples; they are never removed. */
 import type { Database } from './database.ts'
 
-/** Names that are kept in memory at most; they are asked again when this is passed. */
+/** cached names; beyond, the cache restarts */
 const MOST = 200_000
 
-/** No name has a NUL in it. */
 export const seriesKey = (tenant: string, resource: string, metric: string): string =>
   `${tenant}\0${resource}\0${metric}`
 
@@ -21,7 +20,7 @@ export class SeriesNames {
     this.#database = database
   }
 
-  /** The number of a name that was learned. */
+  /** The key of a learned name. */
   of(key: string): number {
     const series = this.#known.get(key)
     if (series === undefined) throw new Error(`series ${key} was not learned`)
@@ -29,8 +28,8 @@ export class SeriesNames {
   }
 
   /**
-   * Makes sure that all these names have numbers. A transaction of its own, before the one that uses them: a number that
-   * were given in a transaction that fails would be known here and nowhere else.
+   * Assigns keys to all names, in a transaction of its own before the one that uses them: keys of a failed transaction
+   * would remain in the cache.
    */
   async learn(batches: readonly Named[]): Promise<void> {
     if (this.#known.size > MOST) this.#known.clear()

@@ -1,4 +1,4 @@
-/** Reads samples and messages. What has expired at the given time (epoch ms) is passed over. */
+/** Reads samples and messages. `now` (epoch ms) excludes expired ones. */
 import { type Json, parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange } from '../check-series.ts'
 import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'
@@ -29,7 +29,7 @@ interface BucketRow {
   readonly first_other: string | null
   readonly last_number: number | null
   readonly last_other: string | null
-  /** instead of the sums where the server cannot reckon them */
+  /** replaces the sums where the server cannot compute them */
   readonly numbers?: readonly number[] | null
 }
 
@@ -57,7 +57,7 @@ export class SeriesReader {
   async range(tenant: string, query: CheckedRange, now: number): Promise<readonly Sample[]> {
     const { schema } = this.#database
     const order = query.descending ? 'desc' : 'asc'
-    // Each series gives at most the limit, in the order of its index, so that only those few are sorted together
+    // each series returns at most the limit, in order of its index, so that only those are merged
     const rows = await this.#database.read<SampleRow>({
       text: `select n.resource, n.metric, s.time, s.number, s.other, s.expires
              from ${schema}.series as n, lateral (
@@ -94,7 +94,7 @@ export class SeriesReader {
     try {
       rows = await read(sums)
     } catch (error) {
-      // The server refuses results that are too great or too small for a number; then the numbers themselves are asked for
+      // the server rejects results out of range: compute them from the samples
       if (!isArithmeticFailure(error)) throw error
       rows = await read('array_agg(s.number) filter (where s.number is not null) as numbers')
     }
@@ -119,7 +119,7 @@ export class SeriesReader {
     }))
   }
 
-  /** First and last are looked up by the times of the edges: cheaper than sorting all that is counted. */
+  /** First and last by the times of the edges: cheaper than sorting all samples. */
   #bucketQuery(sums: string): string {
     const { schema } = this.#database
     const alive = '(s.expires is null or s.expires > $6)'

@@ -1,6 +1,6 @@
 /**
- * Writes samples and messages: what is handed over while a transaction is under way goes into the next one, in order.
- * A batch that says which log position it applies is passed over when that position was applied already, by any host.
+ * Writes samples and messages: batches that arrive during a transaction go into the next one, in order. A batch whose
+ * log position was applied already, by any host, is skipped.
  */
 import { createHash } from 'node:crypto'
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
@@ -15,7 +15,7 @@ import type { Tenants } from './tenants.ts'
 
 /** Batches in one transaction, and characters. */
 const LIMITS = { items: 1_000, size: 16 * MEBI }
-/** what a sample or message takes beside its text, in characters */
+/** characters of a sample or message beside its text */
 const OVERHEAD = 300
 
 type Append = PreparedBatch & { readonly kind: 'append'; readonly tenant: string }
@@ -55,7 +55,7 @@ export class SeriesWriter {
     await new Promise<void>((resolve, reject) => this.#gathering.add({ change, size, resolve, reject }))
   }
 
-  /** After what was handed over is done. */
+  /** Runs after earlier batches. */
   async close(): Promise<void> {
     await this.#gathering.idle()
     await this.#lane.close()
@@ -96,7 +96,7 @@ export class SeriesWriter {
     return { statements: [...statements, ...progress.changes()], result: undefined }
   }
 
-  /** Reads and locks how far the logs that are named were applied. */
+  /** Reads and locks applied positions of logs. */
   async #progress(changes: readonly SeriesChange[], look: Look) {
     const { schema } = this.#database
     const wanted = new Map<string, ProgressRow & { known: boolean; moved: boolean }>()
@@ -127,7 +127,7 @@ export class SeriesWriter {
       }
     }
     return {
-      /** False when this was applied already. */
+      /** False when it was applied already. */
       advance({ tenant, applies }: Append): boolean {
         if (applies === undefined) return true
         const row = wanted.get(`${tenant}/${applies.log}/${applies.partition}`)
@@ -167,7 +167,7 @@ export class SeriesWriter {
       }
     }
     if (newest.size === 0) return []
-    // In one order for all hosts, so that they never wait for each other in a circle
+    // in one order for all hosts, to prevent deadlocks
     const rows = [...newest.values()].sort((a, b) => a.series - b.series || a.sample.time - b.sample.time)
     return [
       {

@@ -1,4 +1,4 @@
-/** The series of one tenant: questions are checked here, then read or written. */
+/** The series of one tenant: checks queries, then reads or writes. */
 import {
   checkApplied,
   checkBuckets,

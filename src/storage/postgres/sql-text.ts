@@ -1,16 +1,16 @@
-/** Pieces of SQL text. Whatever a caller says travels as a parameter; only names and numbers of ours are written out. */
+/** Helpers for SQL text. Input is always a parameter; only validated names and numbers are part of the text. */
 
-/** A name as SQL reads it, whatever is in it. */
+/** A quoted identifier. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A value of type text[] as the server reads it; where several lie in one array, that one would be flattened. */
+/** A value of type text[] as a literal; lists within an array parameter would be flattened. */
 export function textArray(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 }
 
-/** What is bound to one statement: `add` gives the text that stands for the value, with its type. */
+/** Parameters of one statement: `add` returns the placeholder with its type. */
 export class Bindings {
   readonly values: unknown[] = []
 

@@ -1,9 +1,9 @@
 /**
  * Commits units of work over documents and logs, many in one transaction, each of which succeeds or fails alone.
  *
- * First all that a batch touches is read and locked, always in the same order, so that hosts wait for each other but never
- * in a circle; then it is decided what is written (batch-plan.ts); then it is written and committed in one go. What was not
- * there cannot be locked: when another host made it meanwhile, the server refuses a second one and the batch begins again.
+ * First everything that a batch touches is read and locked, in one order for all hosts to prevent deadlocks; then its
+ * effect is planned (batch-plan.ts), then written and committed in one go. Missing rows cannot be locked: when another
+ * host inserts one meanwhile, the server rejects the second insert and the batch restarts.
  */
 import { AppError } from '#kernel'
 import { compareText } from '../order.ts'
@@ -21,15 +21,12 @@ import { partitionValues, TouchedRows, type DocumentKey, type PartitionKey, type
 /** Units in one transaction, and characters of JSON. */
 const LIMITS = { items: 2_000, size: 16 * MEBI }
 
-/**
- * Statements are planned once, maybe when tables are still empty: each key is looked up in the index of its table, however
- * many rows that has by then.
- */
+/** Statements are planned once, maybe for empty tables: the plan must use indexes whatever the size. */
 const BY_KEY = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
 interface Pending extends PreparedUnit {
   readonly size: number
-  /** ms on the process's own clock */
+  /** monotonic ms */
   readonly since: number
   readonly resolve: (results: readonly number[]) => void
   readonly reject: (error: unknown) => void
@@ -58,7 +55,7 @@ export class StateWriter {
     return { queued: this.#gathering.queued, commits: this.#commits, lastCommitMs: this.#lastCommitMs }
   }
 
-  /** Results by place of the write, once they are durable. */
+  /** Results by index of the write, once durable. */
   async commit(unit: PreparedUnit): Promise<readonly number[]> {
     const size = sizeOf(unit)
     checkStatementSize(size, 'The unit of work')
@@ -67,7 +64,7 @@ export class StateWriter {
     })
   }
 
-  /** After what was handed over is done. */
+  /** Runs after earlier units. */
   async close(): Promise<void> {
     await this.#gathering.idle()
     await this.#lane.close()
@@ -82,7 +79,7 @@ export class StateWriter {
       for (const [place, unit] of units.entries()) this.#answer(unit, plan.outcomes[place])
     } catch (error) {
       if (isLostTable(error)) for (const table of this.#tablesOf(units)) this.#tables.forget(table)
-      // What the server refuses of one unit must not fail the others; a lost connection fails them all alike
+      // a unit that the server rejects must not fail the others; a lost connection fails all
       if (units.length > 1 && isRefusal(error)) for (const half of halves(units)) await this.#write(half)
       else for (const { reject } of units) reject(error)
     }
@@ -95,7 +92,7 @@ export class StateWriter {
     resolve(outcome)
   }
 
-  /** The units whose tables are there. The others are answered. */
+  /** Returns the units whose tables exist, and answers the others. */
   async #withTables(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const failures = new Map<Table, unknown>()
     for (const table of this.#tablesOf(batch)) {
@@ -119,7 +116,7 @@ export class StateWriter {
     return { statements, result: plan }
   }
 
-  /** Reads and locks all that the units touch. */
+  /** Reads and locks everything that the units touch. */
   async #before(units: readonly Pending[], look: Look): Promise<Before> {
     const { documents, partitions } = this.#touched(units)
     const kept = new Map<string, Kept>()
@@ -137,7 +134,7 @@ export class StateWriter {
     }
   }
 
-  /** Each document and partition once, tables in one order for all hosts. */
+  /** Distinct documents and partitions, tables in one order for all hosts. */
   #touched(units: readonly PreparedUnit[]) {
     const documents = new Map<Table, Map<string, DocumentKey>>()
     for (const table of this.#tablesOf(units)) documents.set(table, new Map())

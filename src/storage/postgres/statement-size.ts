@@ -1,12 +1,12 @@
-/** What fits into one statement: its parameters are texts, which neither this process nor the server takes at any length. */
+/** Limits of a statement: parameters are texts, whose length process and server bound. */
 import { AppError } from '#kernel'
 
 export const MEBI = 1_024 * 1_024
 
-/** Quoting may double it, UTF-8 treble it; both stay far below the bounds of either side. */
+/** Quoting may double it, and UTF-8 triple it; both stay far below the bounds of either side. */
 const MOST = 64 * MEBI
 
-/** `size`: characters. `subject`: what was given, at the beginning of a sentence. `TOO_LARGE` when it is more than fits. */
+/** `size`: characters. `subject`: the input, at the beginning of a sentence. Throws `TOO_LARGE`. */
 export function checkStatementSize(size: number, subject: string): void {
   if (size <= MOST) return
   const shown = Math.ceil(size / MEBI)

@@ -1,8 +1,7 @@
 /**
- * One host at a time on a schema, or several that share it and nobody who wants it alone: a lock of a database session,
- * which the server takes back when the connection ends, however it ends. A host whose connection is lost takes the lock
- * again; when another host was faster, it is told. The same session has the names that the process announces, and hears
- * what others tell.
+ * A lock of a schema for one host, or for several that share it: an advisory lock of a session, which the server
+ * releases when the connection ends, however it ends. After a lost connection the host takes it again, or is notified
+ * of a takeover. The same session has the announced names of the process, and receives notifications.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -13,12 +12,12 @@ import type { Presence } from '../contract.ts'
 import { ask, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, storeError } from './database-errors.ts'
 
-/** ms between two tries to reach the server again */
+/** ms between attempts to reconnect */
 const PAUSE = 250
-/** Tries at the start: a host that was killed may still seem to be there for a moment. */
+/** attempts at the start: a killed host may still hold the lock for a moment */
 const TRIES = 8
 
-/** `exclusive`: nobody else has it; `shared`: nobody has it exclusively. */
+/** `exclusive`: excludes all others; `shared`: excludes exclusive ones */
 export type LockMode = 'exclusive' | 'shared'
 
 interface Holder {
@@ -27,29 +26,29 @@ interface Holder {
   readonly since: string
 }
 
-/** ms without an answer after which the session counts as lost, though nothing says so */
+/** ms without an answer after which the session is lost */
 const SESSION_SILENCE = 2_000
-/** ms for which one waits for another to be gone before one asks anew */
+/** ms of one wait for the end of another process */
 const WATCH = 3_000_000
-/** ms: as long as it takes all hosts to be there again when the server was away for all of them */
+/** ms: until all hosts are back after an outage of the server */
 const SETTLING = 3_000
 
 export class StoreLock implements Presence {
   readonly #database: Database
   readonly #mode: LockMode
   readonly #lost: (error: AppError) => void
-  /** how the session calls itself: that of this process is told apart from all others by its end */
+  /** the application name of the session, by whose suffix this process recognizes its own */
   readonly #name = `reflexarc ${hostname().slice(0, 30)} ${process.pid} ${randomUUID().slice(0, 8)}`
   #client: Client | undefined
-  /** that this process announced */
+  /** announced by this process */
   #announced: string | undefined
-  /** ms of the machine: since when this session has what it holds; undefined: it holds nothing */
+  /** ms of the machine since this session holds its locks; undefined: it does not */
   #heldSince: number | undefined
   #isClosed = false
-  /** ends what waits for others to be gone */
+  /** aborts waits for the end of others */
   readonly #watching = new Set<() => Promise<void>>()
   readonly #hearers: ((word: string | undefined) => void)[] = []
-  /** ms of the machine: all that was told before was heard */
+  /** ms of the machine: earlier notifications were received */
   #heardUntil = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, mode: LockMode, lost: (error: AppError) => void) {
@@ -59,8 +58,8 @@ export class StoreLock implements Presence {
   }
 
   /**
-   * Takes the lock of the database's schema. `lost`: another host took it while this one could not reach the server.
-   * `STORE` when another host has it, saying which, or when the server cannot be reached.
+   * Takes the lock. `lost`: called when another host took it while this one could not reach the server. `STORE` when
+   * another host has it, with its name, or when the server cannot be reached.
    */
   static async take(database: Database, mode: LockMode, lost: (error: AppError) => void): Promise<StoreLock> {
     const lock = new StoreLock(database, mode, lost)
@@ -82,7 +81,7 @@ export class StoreLock implements Presence {
 
   async announce(name: string): Promise<void> {
     this.#announced = name
-    // a session that is lost meanwhile takes it when it comes back
+    // a session that is lost meanwhile takes it when it reconnects
     if (this.#client !== undefined) await this.#takeName(this.#client, name)
   }
 
@@ -93,14 +92,14 @@ export class StoreLock implements Presence {
     const asked = performance.now()
     const text = `select name from unnest($1::text[]) as name where exists (select from pg_locks where ${holdsSql(`hashtextextended($2 || name, 0)`)})`
     const there = await this.#answer<{ name: string }>(client, { text, values: [names, this.#nameKey('')] })
-    // lost while it was asked: so may all the others be
+    // after a loss all others may be lost too
     if (there === undefined || this.#heldSince !== since) return undefined
-    // notifications come on this session, in order with answers
+    // notifications arrive in order with answers
     this.#heardUntil = asked
     return asked - since < SETTLING ? undefined : new Set(there.map(({ name }) => name))
   }
 
-  /** A session of its own waits for the lock of the name, and lets go of it in the same moment. */
+  /** Waits in a session of its own for the lock of the name, and releases it at once. */
   async gone(name: string, calledOff: AbortSignal): Promise<void> {
     const isOver = (): boolean => calledOff.aborted || this.#isClosed
     if (isOver()) return
@@ -109,7 +108,7 @@ export class StoreLock implements Presence {
     const watcher = await this.#database.connect(`${this.#name} watching`, ended)
     try {
       const [session] = (await ask<{ pid: number }>(watcher, { text: 'select pg_backend_pid() as pid' })).rows
-      // a server does not notice, while a session waits for a lock, that its connection was closed
+      // during a wait for a lock, the server does not notice a closed connection
       const over = (): Promise<void> => this.#terminate(session?.pid).catch(() => undefined)
       const onAbort = (): void => void over()
       this.#watching.add(over)
@@ -150,7 +149,7 @@ export class StoreLock implements Presence {
     await client?.end().catch(() => undefined)
   }
 
-  /** Undefined: it is ours. Else who has it. */
+  /** Undefined: this process has it. Otherwise the holder. */
   async #try(): Promise<Holder | undefined> {
     const client = (this.#client ??= await this.#connect())
     const trying = this.#mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
@@ -164,14 +163,14 @@ export class StoreLock implements Presence {
     return undefined
   }
 
-  /** Where connections are lent for a transaction, nothing is kept between two of them: neither locks nor what is set here. */
+  /** A transaction pooler keeps neither locks nor settings between transactions. */
   async #requireSession(): Promise<void> {
     const client = this.#client
     if (client === undefined) return
     const values = [this.#name]
     await ask(client, { text: `select set_config('reflexarc.session', $1, false)`, values })
     const text = `select current_setting('reflexarc.session', true) is not distinct from $1 as kept`
-    // the transaction has the connection that was free, if they are lent
+    // a pooler assigns a free connection to the transaction
     const kept = await this.#database.transaction(() => ask<{ kept: boolean }>(client, { text, values }))
     if (kept.rows[0]?.kept === true) return
     throw new AppError(
@@ -184,10 +183,10 @@ export class StoreLock implements Presence {
   async #connect(): Promise<Client> {
     const client = await this.#database.connect(this.#name, (gone) => this.#dropped(gone))
     client.on('notification', ({ payload = '' }) => this.#heard(payload))
-    // before anything that is read from here on: what is told later is heard
+    // before later reads: later notifications are received
     await ask(client, { text: `listen ${this.#database.channel}` })
     if (!this.#isClosed) return client
-    // closed while the session was on its way: nobody else knows of it
+    // closed while connecting: this is the only reference
     await client.end()
     throw new AppError('STORE', `${this.#database.place} was closed while its lock was taken again`)
   }
@@ -196,7 +195,7 @@ export class StoreLock implements Presence {
     for (const hear of this.#hearers) hear(word)
   }
 
-  /** Undefined when the session was lost; one that does not answer in time is given up. */
+  /** Undefined when the session was lost; a session that does not answer in time is closed. */
   async #answer<Row extends object>(client: Client, statement: Statement): Promise<readonly Row[] | undefined> {
     try {
       return (await ask<Row>(client, { ...statement, query_timeout: SESSION_SILENCE })).rows
@@ -207,7 +206,7 @@ export class StoreLock implements Presence {
     }
   }
 
-  /** Names of processes are their own: who has it besides waits for it, and lets go at once. */
+  /** Names are unique per process: another holder only waits, and releases at once. */
   async #takeName(client: Client, name: string): Promise<void> {
     while ((await this.#acquire(client, 'pg_try_advisory_lock', this.#nameKey(name))) !== undefined) await delay(1)
   }
@@ -224,10 +223,10 @@ export class StoreLock implements Presence {
       if (tried.rows[0]?.taken === true) return undefined
       const { rows } = await ask<Holder>(client, { text: holderSql(key), values })
       const [holder] = rows
-      // it went between the two questions
+      // released between the two queries
       if (holder === undefined) continue
       if (holder.name !== this.#name) return holder
-      // our own session of before the connection was lost, of which the server does not know yet that it is over
+      // this process's own session before the loss, which the server has not ended yet
       await ask(client, { text: 'select pg_terminate_backend($1, 5000)', values: [holder.pid] })
     }
   }
@@ -269,14 +268,14 @@ export class StoreLock implements Presence {
   }
 }
 
-/** Who holds the lock of a key. */
+/** The holder of the lock of a key. */
 function holderSql(key: string): string {
   return `select a.pid, a.application_name as name, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
           from pg_locks l join pg_stat_activity a on a.pid = l.pid
           where ${holdsSql(key)}`
 }
 
-/** What is true of a row of pg_locks that is the lock of a key, which the server keeps as two halves. */
+/** A condition on pg_locks, which stores a key as two halves. */
 function holdsSql(key: string): string {
   return `locktype = 'advisory' and granted and objsubid = 1
           and database = (select oid from pg_database where datname = current_database())

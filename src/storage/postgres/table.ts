@@ -1,23 +1,23 @@
-/** The table of one collection: its name and its statements. */
+/** Name and statements of the table of one collection. */
 import type { FieldValue, KnownSpec } from '../spec.ts'
 import { columnsOf, foldedOrNull, tableDefinition } from './columns.ts'
 import type { Statement } from './database.ts'
 import { identifier } from './sql-text.ts'
 
-/** A document's row; one that is not alive only remembers the version of what was deleted. */
+/** A row; a deleted document keeps only its version. */
 export interface Row {
   readonly tenant: string
   readonly id: string
   readonly version: number
   readonly alive: boolean
   readonly body: string | null
-  /** by the index of the field */
+  /** by index of the field */
   readonly fields: readonly FieldValue[]
 }
 
 interface RowColumn {
   readonly name: string
-  /** the type in which values are sent, and what makes of it the column's own */
+  /** the type of the parameter, and its conversion to that of the column */
   readonly sent: string
   readonly cast: string
   readonly of: (row: Row) => string | number | boolean | null
@@ -35,8 +35,8 @@ const OWN: readonly RowColumn[] = [
 export class Table {
   readonly spec: KnownSpec
   /**
-   * As SQL reads it. The version is part of it: a host that still knows an older specification finds its table gone,
-   * rather than write documents that are not found by the newer fields.
+   * Includes the version: a host with an older specification finds its table missing, and cannot write documents that
+   * newer fields miss.
    */
   readonly name: string
   readonly definition: readonly string[]
@@ -68,7 +68,7 @@ export class Table {
     return `${schema}.${identifier(`c_${collection}_${version}`)}`
   }
 
-  /** What can be asked about, as text: equal for tables that are the same. */
+  /** The searchable form as text: equal for equal tables. */
   get shape(): string {
     return this.spec.fields
       .map(({ name, type }) => `${name}: ${type}`)

@@ -1,4 +1,4 @@
-/** Makes the tables of collections when they are first used, and reads documents again when a specification was raised. */
+/** Creates tables of collections on first use, and reads documents again after a change of specification. */
 import { AppError } from '#kernel'
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
@@ -7,7 +7,7 @@ import { newerError } from '../tenant.ts'
 import type { Answer, Database } from './database.ts'
 import { Table, type Row } from './table.ts'
 
-/** Documents that are read again at a time. */
+/** documents of one page */
 const SLICE = 100
 
 type Query = Database['query']
@@ -26,7 +26,7 @@ export class Tables {
     this.#database = database
   }
 
-  /** The table of a collection; it may not be there yet. */
+  /** The table of a collection; it may not exist yet. */
   of(spec: KnownSpec): Table {
     let table = this.#tables.get(spec.name)
     if (table === undefined) {
@@ -36,7 +36,7 @@ export class Tables {
     return table
   }
 
-  /** Resolves when the table is there and fits. `STORE` when a newer specification has taken over. */
+  /** Resolves when the table exists and fits. `STORE` after a newer specification. */
   ready(table: Table): Promise<void> {
     let ready = this.#ready.get(table)
     if (ready === undefined) {
@@ -47,7 +47,7 @@ export class Tables {
     return ready
   }
 
-  /** Looks again before the next use: the table was found gone. */
+  /** Checks again before the next use, because the table was missing. */
   forget(table: Table): void {
     this.#ready.delete(table)
   }
@@ -59,7 +59,7 @@ export class Tables {
     const [known] = await this.#database.read<Registered>(asking)
     if (fits(table, known)) return
     await this.#database.transaction(async (query) => {
-      // Several hosts start at once: one makes the table, the others wait here and then find it
+      // one of several hosts creates the table, the others wait here and then find it
       await query({
         text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
         values: [`reflexarc ${schema} ${name}`],
@@ -77,7 +77,7 @@ export class Tables {
   }
 }
 
-/** False when the table is to be made, or made anew. */
+/** Whether the table exists and fits. */
 function fits({ spec, shape }: Table, registered: Registered | undefined): boolean {
   if (registered === undefined || registered.version < spec.version) return false
   if (registered.version > spec.version) throw newerError(spec.name, registered.version, spec.version)
@@ -88,7 +88,9 @@ function fits({ spec, shape }: Table, registered: Registered | undefined): boole
   )
 }
 
-/** Fills a new table from the documents of the old one, which then goes. Other hosts' writes to it wait, and find it gone. */
+/**
+ * Fills a new table from the documents of the old one, then drops that. Concurrent writes wait, and find it missing.
+ */
 async function readAgain(query: Query, old: string, table: Table): Promise<void> {
   await query({ text: `lock table ${old} in exclusive mode` })
   let last: { readonly tenant: string; readonly id: string } | undefined = { tenant: '', id: '' }

@@ -1,16 +1,16 @@
-/** Which tenants have stored something. A tenant is registered by the transaction that first writes for it. */
+/** Tenants with data. The transaction of the first write registers a tenant. */
 import type { Database, Statement } from './database.ts'
 
 export class Tenants {
   readonly #database: Database
-  /** those that are surely registered */
+  /** surely registered ones */
   readonly #known = new Set<string>()
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  /** What registers those that may be new; nothing for the others. */
+  /** Returns the writes that register unknown tenants. */
   registering(tenants: readonly string[]): readonly Statement[] {
     const fresh = [...new Set(tenants)].filter((tenant) => !this.#known.has(tenant)).sort()
     if (fresh.length === 0) return []
@@ -18,7 +18,7 @@ export class Tenants {
     return [{ text, values: [fresh] }]
   }
 
-  /** After the transaction that registered them was committed. */
+  /** Call after their transaction was committed. */
   remember(tenants: readonly string[]): void {
     for (const tenant of tenants) this.#known.add(tenant)
   }

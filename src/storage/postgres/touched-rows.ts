@@ -1,6 +1,6 @@
 /**
- * Reads and holds, in one statement, all rows that a batch touches: documents of several tables and partitions of logs.
- * Rows are held in one order by all hosts, tables first by name, so that hosts wait for each other but never in a circle.
+ * Reads and locks, in one statement, all rows that a batch touches: documents of several tables and partitions of logs.
+ * All hosts lock in one order, tables first by name, to prevent deadlocks.
  */
 import type { Statement } from './database.ts'
 import type { Table } from './table.ts'
@@ -16,20 +16,20 @@ export interface PartitionKey {
   readonly partition: number
 }
 
-/** A row that was there. */
+/** An existing row. */
 export interface TouchedRow {
-  /** of its table among those that were given; that of partitions comes after the last */
+  /** index of its table; partitions come after the last table */
   readonly place: number
   readonly tenant: string
   /** of a partition: its log */
   readonly id: string
-  /** the version of a document, alive or not; the last position of a partition */
+  /** the version of a document, live or deleted; the last position of a partition */
   readonly number: number
   readonly alive: boolean
   readonly partition: number
 }
 
-/** Statements that are prepared on a connection, for as many different sets of tables; others are read anew each time. */
+/** sets of tables with prepared statements per connection; others are parsed each time */
 const MAX_PREPARED = 64
 
 export class TouchedRows {
@@ -41,7 +41,7 @@ export class TouchedRows {
     this.#schema = schema
   }
 
-  /** Tables come in the order of their names. Rows are those of `TouchedRow`. */
+  /** Tables by name. Rows are those of `TouchedRow`. */
   holding(documents: ReadonlyMap<Table, readonly DocumentKey[]>, partitions: readonly PartitionKey[]): Statement {
     const values: unknown[] = []
     for (const keys of documents.values())

@@ -1,14 +1,14 @@
-/** Sums that stand beside what is stored: bytes that the disk has changed are noticed before they are served. */
+/** Checksums of stored records, so that changes by the disk are detected on reading. */
 import { crc32 } from 'node:zlib'
 
-/** numbers of one sum, at most */
+/** most numbers of one sum */
 const MOST = 8
 const numbers = new Float64Array(MOST)
 const bytes = new Uint8Array(numbers.buffer)
 
 /**
- * Of numbers, and of texts and bytes, in their order; -0 is 0. What is neither counts as NaN or as nothing: a disk may have
- * made anything of it. A whole number of 32 bits.
+ * Of numbers, then texts and bytes, in order; -0 is 0. Other values, from a damaged disk, count as NaN or nothing. 32
+ * bits.
  */
 export function sumOf(some: readonly unknown[], ...contents: readonly unknown[]): number {
   for (const [at, number] of some.entries()) numbers[at] = typeof number === 'number' ? number + 0 : Number.NaN

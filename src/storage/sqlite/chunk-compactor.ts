@@ -1,7 +1,7 @@
 /**
- * Puts samples into chunks. Of those that come few at a time, the oldest that make up a chunk go into one, while the newest
- * stay rows; those that come many at a time are small chunks, until these make up a full one. What came late is a row beside its
- * chunk until there are enough to write it anew. Works inside the transaction of its caller.
+ * Moves samples into chunks. Small batches are rows first; the oldest of them become a chunk when there are enough.
+ * Large batches become small chunks, which are merged into full ones. Late samples are rows over their chunk, until
+ * there are enough to rewrite it. Works inside the transaction of its caller.
  */
 import {
   chunksWithin,
@@ -17,7 +17,7 @@ import type { Database } from './database.ts'
 import { WrittenRows } from './written-rows.ts'
 import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
 
-/** chunks' worth of samples that are held in memory */
+/** chunks' worth of samples in memory */
 const MAX_CHUNKS = 4
 const [EVER, NEVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
 
@@ -27,21 +27,21 @@ export class ChunkCompactor {
   readonly #rows: RowWriter
   readonly #written = new WrittenRows()
 
-  /** `size`: samples of a chunk, at least */
+  /** `size`: least samples of a full chunk */
   constructor(db: Database, size: number) {
     this.#db = db
     this.#size = size
     this.#rows = new RowWriter(db)
   }
 
-  /** samples of one series that are worth being appended by themselves */
+  /** samples of one series that are worth a chunk of their own */
   get many(): number {
     return this.#few
   }
 
   /**
-   * Puts samples that came later than all that are there into chunks, with the rows before them. False when they are too
-   * few: then they should be written as rows.
+   * Writes samples newer than all stored ones as chunks, together with the rows before them. Returns false for too few,
+   * which should become rows.
    */
   append(series: number, columns: Columns): boolean {
     const last = lastInChunks(this.#db, series)
@@ -59,7 +59,7 @@ export class ChunkCompactor {
     return true
   }
 
-  /** By itself while it makes up no full one with the small ones before it: so each sample is written twice, and no more. */
+  /** As a small chunk until there are enough for a full one, so that each sample is written twice at most. */
   #addChunk(series: number, columns: Columns): void {
     const { from, count } = findSmallChunks(this.#db, series, this.#size)
     if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
@@ -69,28 +69,30 @@ export class ChunkCompactor {
     writeChunks(this.#db, series, joinedColumns([...parts, columns]), this.#size)
   }
 
-  /** To be called when rows of a series were written: now and then puts them into chunks. */
+  /** Counts new rows of a series, and moves them into chunks now and then. */
   wrote(series: number, rows: number): void {
     if (this.#written.add(series, rows) < this.#few) return
     this.#written.lookAfter(series, Math.max(this.#few, this.pack(series)) - this.#few)
   }
 
-  /** To be called when a transaction failed. */
+  /** Call after a failed transaction. */
   forget(): void {
     this.#written.clear()
   }
 
-  /** Puts rows into chunks, some at a time. Gives how many more should come before that is done again; -1: more is to do. */
+  /**
+   * Moves rows into chunks, some at a time. Returns how many more to await before the next call; -1: more work is left.
+   */
   pack(series: number): number {
     const last = lastInChunks(this.#db, series)
     const lacking = this.#packNewest(series, last)
     if (lacking < 0) return lacking
-    // as many again as were looked at in vain, so that looking stays cheap however many come late
+    // twice as many as were left, so that the total work stays linear in late samples
     const left = last === undefined ? 0 : this.#packLate(series, last)
     return Math.max(left, lacking)
   }
 
-  /** Forgets samples of a range of time, in rows and chunks. */
+  /** Removes a range of time from rows and chunks. */
   remove(series: number, from: number, until: number): void {
     deleteRows(this.#db, series, from, until)
     for (const chunk of chunksWithin(this.#db, series, from, until)) {
@@ -103,11 +105,11 @@ export class ChunkCompactor {
     }
   }
 
-  /** Lets go of what expired before `now`, some at a time; gives how many samples a reader could have seen. */
+  /** Deletes samples that expired before `now`, some at a time; returns how many were visible. */
   expire(tenant: string, now: number, limit: number): number {
     const rows = this.#db.rows<[number, number]>(EXPIRED_ROWS, now, tenant, limit)
     for (const [series, time] of rows) {
-      // it hides an older sample at its time, which must go with it
+      // an older sample that it hides must go with it
       for (const chunk of chunksWithin(this.#db, series, time, time)) {
         this.#rewrite(chunk, (columns) => filtered(columns, (i) => columns.times[i] !== time))
       }
@@ -135,7 +137,7 @@ export class ChunkCompactor {
     return Math.max(1, this.#size >> 3)
   }
 
-  /** Gives how many rows more make up a chunk; -1 when there is more to do. */
+  /** Returns how many rows are missing for a chunk; -1 when more work is left. */
   #packNewest(series: number, last: number | undefined): number {
     const from = last === undefined ? EVER : last + 1
     const least = this.#size + this.#few
@@ -144,7 +146,7 @@ export class ChunkCompactor {
     const { columns, whole } = readRows(this.#db, series, from, NEVER, MAX_CHUNKS * this.#size)
     const { times } = columns
     if (times.length < least) {
-      // fewer were read, because their texts are long: they become chunks of fewer, and let those behind them do so too
+      // a page with long texts: smaller chunks, so that later rows have a turn too
       if (whole) return least
       deleteRows(this.#db, series, times[0] ?? EVER, times.at(-1) ?? EVER)
       writeChunks(this.#db, series, columns, this.#size)
@@ -156,7 +158,7 @@ export class ChunkCompactor {
     return whole ? least - rest.times.length : -1
   }
 
-  /** Writes the oldest as chunks; gives those that stay rows. */
+  /** Writes the oldest as chunks; returns the rest. */
   #chunksOf(series: number, columns: Columns): Columns {
     const { length } = columns.times
     const count = Math.floor((length - this.#few) / this.#size) * this.#size
@@ -164,7 +166,7 @@ export class ChunkCompactor {
     return slice(columns, count, length)
   }
 
-  /** Rows up to the last chunk: beside a chunk, or between two. Gives how many are left. */
+  /** Late rows, within or between chunks. Returns how many are left. */
   #packLate(series: number, last: number): number {
     const most = MAX_CHUNKS * this.#size
     let left = 0

@@ -1,23 +1,23 @@
 /**
- * Chunks of series.db: some thousand samples of one series by time, as one value of columns. They are a quarter of the
- * size of rows, and read without a step for each sample.
+ * Chunks of series.db: about a thousand samples of one series by time, as one blob of columns. They take a quarter of
+ * the space of rows, and are read without work per sample.
  *
- * CHUNK-1 chunks of one series do not overlap: each is before or behind all others
- * CHUNK-2 where a chunk and a row of `samples` have a sample at one time, the row counts: it came later
+ * CHUNK-1 chunks of one series do not overlap
+ * CHUNK-2 where a chunk and a row of `samples` have the same time, the row wins: it is newer
  */
 import { slice, withOwnWords, type Columns } from './columns.ts'
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { damagedSamples } from './series-names.ts'
 
-/** How the columns stand in the blob. */
+/** Flags of the format of the blob. */
 const [STEADY, WIDE, MIXED, EXPIRING] = [1, 2, 4, 8] as const
 /** characters of the texts of a chunk, about: they are read with it */
 const MAX_CHARACTERS = 256 * 1024
-/** ms that 32 bits hold */
+/** ms in 32 bits */
 const NARROW = 2 ** 32
 
-/** part of a chunk that has to have expired before the rest is written anew: a write for each would wear out the disk */
+/** part of a chunk that must have expired before it is rewritten, to limit writes */
 const EXPIRED_PART = 8
 
 type Row = readonly [
@@ -31,7 +31,7 @@ type Row = readonly [
   sum: number,
 ]
 
-/** A chunk with what stands in it; its columns are made when they are asked for. */
+/** A stored chunk; its columns are decoded on demand. */
 export class StoredChunk {
   readonly key: number
   readonly series: number
@@ -49,7 +49,7 @@ export class StoredChunk {
     this.#row = row
   }
 
-  /** `DAMAGED` when it is not what was written. */
+  /** `DAMAGED` when the checksum differs. */
   columns(db: Database): Columns {
     const [, first, last, count, form, samples, words, sum] = this.#row
     if (sumOf([this.series, first, last, count, form], samples, words) !== sum) {
@@ -104,7 +104,7 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   db.run(WRITE, series, first, last, count, form, dueOf(expires), samples, text, sum)
 }
 
-/** As chunks of at least `size` samples and fewer than twice as many; of fewer where texts are long, or there are no more. */
+/** Chunks have at least `size` samples and fewer than twice as many, unless texts are long or there are not enough. */
 export function writeChunks(db: Database, series: number, columns: Columns, size: number): void {
   const count = columns.times.length
   const pieces = Math.max(1, Math.floor(count / size))
@@ -114,7 +114,7 @@ export function writeChunks(db: Database, series: number, columns: Columns, size
 
 function writePiece(db: Database, series: number, columns: Columns): void {
   const count = columns.times.length
-  // only the texts that it has itself
+  // only texts of this piece
   const piece = columns.words.length === 0 ? columns : withOwnWords(columns)
   const characters = piece.words.reduce((sum, { length }) => sum + length, 0)
   if (characters <= MAX_CHARACTERS || count === 1) return writeChunk(db, series, piece)
@@ -126,7 +126,7 @@ export function deleteChunk(db: Database, key: number): void {
   db.run('DELETE FROM main.chunks WHERE key = ?', key)
 }
 
-/** Those with a sample in a range of time or around it, some at a time. Both ends are included. */
+/** Chunks with samples in or around a range, some at a time. Both ends included. */
 export function* chunksWithin(
   db: Database,
   series: number,
@@ -135,12 +135,12 @@ export function* chunksWithin(
   descending = false,
 ): Generator<StoredChunk> {
   let [low, high] = [from, until]
-  // one is enough for many
+  // often one is enough
   for (let limit = 1; ; limit = Math.min(limit * 4, MAX_READ)) {
     const rows = db.rows<Row>(descending ? LAST_FIRST : FIRST_FIRST, series, low, high, limit)
     for (const row of rows) {
       const chunk = new StoredChunk(series, row)
-      // they do not overlap: the index has another one in its place
+      // a damaged index: chunks do not overlap
       if (chunk.last < low || chunk.first > high) throw damagedSamples(db, series, low, high)
       yield chunk
       if (descending) high = chunk.first - 1
@@ -150,7 +150,7 @@ export function* chunksWithin(
   }
 }
 
-/** Those of a tenant of which so much has expired that they are written anew, one after the other. */
+/** Chunks of a tenant that are due for a rewrite without expired samples. */
 export function* dueChunks(db: Database, tenant: string, now: number): Generator<StoredChunk> {
   for (const [key, series] of db.rows<[number, number]>(DUE, now, tenant, DUE_AT_ONCE)) {
     const row = db.row<Row>(ONE, key)
@@ -158,12 +158,12 @@ export function* dueChunks(db: Database, tenant: string, now: number): Generator
   }
 }
 
-/** The time of the newest sample in a chunk of a series; undefined without one. */
+/** Time of the newest sample in chunks; undefined without any. */
 export function lastInChunks(db: Database, series: number): number | undefined {
   return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
 }
 
-/** Chunks at the end of a series with fewer than `size` samples, though not because their texts are long. */
+/** Chunks at the end of a series with fewer than `size` samples, except those with long texts. */
 export interface SmallChunks {
   /** time of their first sample; undefined without any */
   readonly from: number | undefined
@@ -171,11 +171,11 @@ export interface SmallChunks {
   readonly count: number
 }
 
-/** Without reading what stands in them. */
+/** Does not read their blobs. */
 export function findSmallChunks(db: Database, series: number, size: number): SmallChunks {
   let from: number | undefined
   let sum = 0
-  // one by one: most series have few of them, and a row of others is a page of the file
+  // one by one: most series have few small chunks, and each row is a page of the file
   const rows = db.statement(NEWEST).iterate(series) as Iterable<unknown> as Iterable<readonly [number, number, number]>
   for (const [first, count, bytes] of rows) {
     if (count >= size || bytes > MAX_CHARACTERS / 4) break
@@ -198,7 +198,7 @@ function hasOneStep(times: Float64Array): boolean {
   return true
 }
 
-/** When so many have expired that the chunk is written anew without them; null when that never comes. */
+/** When enough samples have expired for a rewrite; null: never. */
 function dueOf(expires: Float64Array | undefined): number | null {
   if (expires === undefined) return null
   const sorted = expires.filter((expiry) => !Number.isNaN(expiry)).sort()
@@ -228,7 +228,7 @@ const COLUMNS = 'key, first, last, count, form, samples, words, sum'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
 const NEWEST = `
   SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
-// Chunks do not overlap: the last of a range is the first that ends behind it, so that no later one is looked at.
+// Chunks do not overlap, so the last of a range is the first that ends after it: later ones are not read.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
   WHERE series = ?1 AND last >= ?2 AND first <= ?3

@@ -1,12 +1,11 @@
 /**
- * How the fields of a collection lie in its tables. Columns are named by the field's place, so that no name of a caller
- * gets into SQL.
+ * Tables of a collection. Columns are named by the index of the field, so that SQL never contains input.
  *
- * Per collection `x`: `c_x` has the documents (a deleted one keeps its row without a body, so that its version is never
- * used again), `f_x` one narrow row of fields per document with an index per field and per list of fields that are asked
- * about together, `w_x` what would make that row wide (lists, and texts that are only looked through), and `t_x` the entries
- * of `texts`, each in the order in which the collection is mostly listed. All are by the key that a document has in `c_x`:
- * a whole number finds its row in a fraction of the time that tenant and id take, and needs three bytes in an index.
+ * Per collection `x`: `c_x` has documents (a deleted one keeps its row without a body, for its version), `f_x` a narrow
+ * row of fields per document with an index per field and per combination, `w_x` wide values (lists, and texts that are
+ * only searched for substrings), and `t_x` the entries of `texts`, each in the order in which the collection is mostly
+ * listed. All use the document's integer key in `c_x`, which is found in a fraction of the time of tenant and id, and
+ * takes three bytes in an index.
  */
 import { foldCase } from '../order.ts'
 import type { FieldType, FieldValue, KnownField, KnownSpec } from '../spec.ts'
@@ -16,16 +15,19 @@ export interface CollectionForm {
   readonly name: string
   readonly version: number
   readonly fields: readonly FormField[]
-  /** lists of fields that are asked about together */
+  /** combined indexes */
   readonly together: readonly (readonly FormField[])[]
-  /** the number in whose order each text has its entries: what the first list ends with */
+  /** the number by which entries of each text are sorted: the last field of the first combined index */
   readonly rank: FormField | undefined
 }
 
 export interface FormField {
   readonly name: string
   readonly type: FieldType
-  /** its column in `f_x`, or in `w_x` when it has no index; the second is the lower case of a text where that differs, or the longitude of a place */
+  /**
+   * its column in `f_x`, or in `w_x` without an index; the second is the lower case of a text if different, or the
+   * longitude of a place
+   */
   readonly column: string
   readonly second: string | undefined
   readonly unindexed: boolean
@@ -43,7 +45,7 @@ function formFieldOf({ name, type, index, unindexed }: KnownField): FormField {
   return { name, type, column: `f${index}`, second, unindexed }
 }
 
-/** Equal for two forms whose tables are the same. */
+/** Equal for forms with the same tables. */
 export function formText(form: CollectionForm): string {
   const fields = form.fields.map(({ name, type, unindexed }) => [name, type, unindexed])
   const together = form.together.map((list) => list.map(({ name }) => name))
@@ -55,7 +57,7 @@ export const fieldsTable = (form: CollectionForm): string => `f_${form.name}`
 export const wideTable = (form: CollectionForm): string => `w_${form.name}`
 export const textsTable = (form: CollectionForm): string => `t_${form.name}`
 export const idsIndexOf = (form: CollectionForm): string => `i_${form.name}_id`
-/** Of a field. One of several fields that begins with it stands for it: each index costs every write. */
+/** Index of a field, unless a combined index begins with it: each index costs every write. */
 export function indexOf(form: CollectionForm, field: FormField): string {
   const place = form.together.findIndex(([first]) => first?.name === field.name)
   return place < 0 ? `i_${form.name}_${field.column}` : togetherIndexOf(form, place)
@@ -63,12 +65,12 @@ export function indexOf(form: CollectionForm, field: FormField): string {
 
 export const togetherIndexOf = (form: CollectionForm, place: number): string => `i_${form.name}_t${place}`
 
-/** The columns of `f_x` after key, tenant and id; `low` is the lower case of the id. */
+/** Columns of `f_x` after key, tenant and id; `low` is the lower case of the id. */
 export function narrowColumns({ fields }: CollectionForm): readonly string[] {
   return ['low', ...fields.filter(({ unindexed }) => !unindexed).flatMap(columnsOf)]
 }
 
-/** The columns of `w_x` after the key. */
+/** Columns of `w_x` after the key. */
 export function wideColumns({ fields }: CollectionForm): readonly string[] {
   return fields.filter(({ unindexed }) => unindexed).flatMap(columnsOf)
 }
@@ -79,14 +81,14 @@ function columnsOf({ column, second }: FormField): readonly string[] {
 
 const COLUMN_TYPES = { text: 'TEXT', number: 'REAL', texts: 'TEXT', place: 'REAL' } as const
 
-/** Makes the table of documents of a collection where there is none; `table`: its `documentsTable`. */
+/** Creates the table of documents if it does not exist; `table`: its `documentsTable`. */
 export const documentsSql = (table: string): string => `
   CREATE TABLE IF NOT EXISTS ${table} (
     key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, sum INTEGER,
     UNIQUE (tenant, id)
   ) STRICT;`
 
-/** Makes the field tables of a collection; those of an older form go. */
+/** Creates the field tables of a collection, and drops those of an older form. */
 export function createFieldTables(form: CollectionForm): string {
   const [fields, wide, texts] = [fieldsTable(form), wideTable(form), textsTable(form)]
   const typed = (unindexed: boolean): string =>
@@ -121,8 +123,8 @@ export function createFieldTables(form: CollectionForm): string {
 }
 
 /**
- * What can be searched of a document: the columns of `f_x`, then those of `w_x`. `texts` are a JSON array, null when empty. A
- * lower case is null when it is the text itself, as it mostly is.
+ * The searchable values of a document: columns of `f_x`, then of `w_x`. `texts` are a JSON array, null when empty. A
+ * lower case is null when it equals the text.
  */
 export function columnValues({ fields }: CollectionForm, id: string, values: readonly FieldValue[]): ColumnValues {
   const narrow: SqlValue[] = [foldedCase(id)]
@@ -139,9 +141,9 @@ export function columnValues({ fields }: CollectionForm, id: string, values: rea
   return [...narrow, ...wide]
 }
 
-/** The values of a document's fields, by the index of the field, as `columnValues` wrote them. */
+/** The values of a document's fields, by index of the field, from `columnValues`. */
 export function valuesOfColumns(form: CollectionForm, columns: ColumnValues): readonly FieldValue[] {
-  // The first is the lower case of the id.
+  // the first is the lower case of the id
   let narrow = 1
   let wide = narrowColumns(form).length
   return form.fields.map(({ type, second, unindexed }): FieldValue => {

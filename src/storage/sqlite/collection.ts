@@ -14,7 +14,7 @@ import {
 } from './read-documents.ts'
 import type { Opened } from './opened.ts'
 
-/** more documents by id than this are read by a thread */
+/** more documents by id are read by a thread */
 const MAX_READ_HERE = 50
 
 export class SqliteCollection<D extends Document> implements Collection<D> {

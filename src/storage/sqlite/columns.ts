@@ -1,16 +1,16 @@
-/** Samples of one series by time, as columns: how chunks have them, and how they go through reads and compaction. */
+/** Samples of one series by time, as columns: in chunks, reads and compaction. */
 import type { SampleValue } from '../series.ts'
 import { NUMBER, TEXT, TRUTH } from './sample-block.ts'
 
 export interface Columns {
-  /** ascending, each once */
+  /** ascending, distinct */
   readonly times: Float64Array<ArrayBuffer>
-  /** the number itself; 0 or 1 of a truth value; the place of a text in `words` */
+  /** the number; 0 or 1 of a truth value; the index of a text in `words` */
   readonly values: Float64Array<ArrayBuffer>
   /** `NUMBER`, `TRUTH` or `TEXT`; undefined when all are numbers */
   readonly kinds: Uint8Array<ArrayBuffer> | undefined
   readonly words: readonly string[]
-  /** NaN where a sample stays; undefined when all stay */
+  /** NaN: does not expire; undefined: none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
 }
 
@@ -21,7 +21,7 @@ export function valueAt({ values, kinds, words }: Columns, i: number): SampleVal
   return kind === TRUTH ? value === 1 : (words[value] ?? '')
 }
 
-/** As the columns `value` and `other` of a table have it. */
+/** As the columns `value` and `other` of a table. */
 export function storedAt(
   { values, kinds, words }: Columns,
   i: number,
@@ -29,7 +29,7 @@ export function storedAt(
   const value = values[i] ?? 0
   const kind = kinds?.[i] ?? NUMBER
   if (kind === NUMBER) return [value, null]
-  // A truth value as a whole number, which no other value in its column is.
+  // truth values are the only integers in their column
   return [null, kind === TRUTH ? BigInt(value) : (words[value] ?? '')]
 }
 
@@ -38,7 +38,7 @@ export function expiryAt({ expires }: Columns, i: number): number | undefined {
   return Number.isNaN(expiry) ? undefined : expiry
 }
 
-/** The first place with that time or a later one. */
+/** Index of the first that is not before a time. */
 export function placeOf(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length]
   while (low < high) {
@@ -49,7 +49,7 @@ export function placeOf(times: Float64Array, time: number): number {
   return low
 }
 
-/** From one place up to, not including, another. */
+/** `end` excluded. */
 export function slice(columns: Columns, start: number, end: number): Columns {
   const { times, values, kinds, words, expires } = columns
   if (start === 0 && end >= times.length) return columns
@@ -62,13 +62,12 @@ export function slice(columns: Columns, start: number, end: number): Columns {
   }
 }
 
-/** Both ends are included. */
 export function between(columns: Columns, from: number, until: number): Columns {
   const { times } = columns
   return slice(columns, placeOf(times, from), placeOf(times, until + 1))
 }
 
-/** Both; where both have a time, the newer counts. */
+/** Merges by time; the newer wins. */
 export function merged(older: Columns, newer: Columns): Columns {
   if (newer.times.length === 0) return older
   if (older.times.length === 0) return newer
@@ -89,7 +88,7 @@ export function merged(older: Columns, newer: Columns): Columns {
   return builder.columns()
 }
 
-/** All, each behind the one before it. */
+/** Concatenates. */
 export function joinedColumns(parts: readonly Columns[]): Columns {
   const [only] = parts
   if (parts.length === 1 && only !== undefined) return only
@@ -98,7 +97,7 @@ export function joinedColumns(parts: readonly Columns[]): Columns {
   return builder.columns()
 }
 
-/** Those that `keeps` says yes to; the same when it does to all. */
+/** Returns the same columns when all match. */
 export function filtered(columns: Columns, keeps: (place: number) => boolean): Columns {
   const { length } = columns.times
   let place = 0
@@ -109,17 +108,17 @@ export function filtered(columns: Columns, keeps: (place: number) => boolean): C
   return builder.columns()
 }
 
-/** The same with no texts but those that occur. */
+/** Drops texts that do not occur. */
 export function withOwnWords(columns: Columns): Columns {
   const builder = new ColumnsBuilder(columns.times.length)
   for (let i = 0; i < columns.times.length; i += 1) builder.take(columns, i)
   return builder.columns()
 }
 
-/** Those that are not expired. */
+/** Drops expired samples. */
 export function living(columns: Columns, now: number): Columns {
   const { expires } = columns
-  // NaN is below nothing
+  // comparisons with NaN are false
   return expires === undefined ? columns : filtered(columns, (i) => !((expires[i] ?? Number.NaN) <= now))
 }
 
@@ -131,7 +130,7 @@ export class ColumnsBuilder {
   readonly #words = new Map<string, number>()
   #count = 0
 
-  /** `most`: samples that it will have; it grows where that is not known */
+  /** `most`: expected samples; it grows beyond */
   constructor(most = 16) {
     this.#times = new Float64Array(most)
     this.#values = new Float64Array(most)
@@ -141,7 +140,7 @@ export class ColumnsBuilder {
     return this.#count
   }
 
-  /** As a row has it: `other` is a text, or a truth value as 0 or 1. */
+  /** From a row: `other` is a text, or a truth value as 0 or 1. */
   add(time: number, value: number | null, other: string | number | null, expires: number | null): void {
     const i = this.#place(time, expires ?? Number.NaN)
     if (value !== null) this.#values[i] = value
@@ -149,7 +148,6 @@ export class ColumnsBuilder {
     else this.#other(i, TEXT, this.#word(other ?? ''))
   }
 
-  /** A sample of others, at its place there. */
   take(from: Columns, place: number): void {
     this.put(
       from.times[place] ?? 0,
@@ -160,7 +158,6 @@ export class ColumnsBuilder {
     )
   }
 
-  /** All of others, behind what there is. */
   takeAll(from: Columns): void {
     const { length } = from.times
     if (from.kinds !== undefined || from.expires !== undefined || this.#expires !== undefined) {
@@ -173,15 +170,15 @@ export class ColumnsBuilder {
     this.#count += length
   }
 
-  /** `value` as columns have it, its text in `words`. */
+  /** `value` as in columns, its text in `words`. */
   put(time: number, kind: number, value: number, words: readonly string[], expires = Number.NaN): void {
     const i = this.#place(time, expires)
-    // -0 is 0
+    // -0 becomes 0
     if (kind === NUMBER) this.#values[i] = value + 0
     else this.#other(i, kind, kind === TEXT ? this.#word(words[value] ?? '') : value)
   }
 
-  /** To be called once. */
+  /** Call once. */
   columns(): Columns {
     const count = this.#count
     return {
@@ -234,7 +231,7 @@ export class ColumnsBuilder {
   }
 }
 
-/** In any order, the later of two at one time counts. */
+/** Sorts by time; of equal times the last wins. */
 export function inOrder(columns: Columns): Columns {
   const { times } = columns
   let isOrdered = true

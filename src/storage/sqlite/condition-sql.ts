@@ -1,4 +1,7 @@
-/** Conditions as SQL over a row `f` of a field table and, where `isWide`, its row `w` of what is wide. What a caller gave is only ever a bound value. */
+/**
+ * Conditions as SQL over a row `f` of a field table and, where `isWide`, its row `w` of wide values. Input is always
+ * bound.
+ */
 import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
 import { textsTable, type CollectionForm, type FormField } from './collection-form.ts'
@@ -15,7 +18,7 @@ type OfField = { readonly field: FormField | 'id'; readonly column: string; read
 const NOTHING: Sql = { text: 'FALSE', values: [] }
 const EVERYTHING: Sql = { text: 'TRUE', values: [] }
 
-/** All of them hold. The conditions were checked against the specification before. */
+/** Valid conditions, combined by AND. */
 export function allSql(form: CollectionForm, conditions: readonly Condition[]): Sql {
   return joined(
     conditions.map((condition) => conditionSql(form, condition)),
@@ -63,7 +66,9 @@ export function conditionSql(form: CollectionForm, condition: Condition): Sql {
   }
 }
 
-/** The entries `t` of `t_x` of a condition on a list; undefined for any other condition. `single`: a document has one at most. */
+/**
+ * Entries `t` of `t_x` for a condition on a list; undefined for other conditions. `single`: at most one per document.
+ */
 export function entriesSql(
   form: CollectionForm,
   tenant: string,
@@ -82,13 +87,13 @@ export function entriesSql(
 export function fieldOf(form: CollectionForm, name: string): OfField {
   if (name === 'id') return { field: 'id', column: 'f.id', lower: 'coalesce(f.low, f.id)' }
   const field = form.fields.find((one) => one.name === name)
-  if (field === undefined) throw new Error(`the collection ${form.name} has no field ${name}`)
+  if (field === undefined) throw new Error(`the collection ${form.name} does not have a field ${name}`)
   const { column, second } = field
   const row = field.unindexed ? 'w' : 'f'
   return { field, column: `${row}.${column}`, lower: `coalesce(${row}.${second}, ${row}.${column})` }
 }
 
-/** Whether a condition reads what is wide; texts that are sought are found without it. */
+/** Whether a condition reads wide values; entries of texts do not. */
 export function isWide(form: CollectionForm, condition: Condition): boolean {
   if ('any' in condition) return condition.any.some((list) => list.some((one) => isWide(form, one)))
   return isWideField(form, condition.field) && valuesOfTexts(form, condition) === undefined
@@ -99,7 +104,7 @@ export function isWideField(form: CollectionForm, name: string): boolean {
   return field !== 'id' && field.unindexed
 }
 
-/** The texts of which a list is to have one; undefined for any other condition. */
+/** The texts that a list condition accepts; undefined for other conditions. */
 function valuesOfTexts(form: CollectionForm, condition: FieldCondition): readonly (string | number)[] | undefined {
   const { field } = fieldOf(form, condition.field)
   return field !== 'id' && field.type === 'texts' ? valuesOf(condition) : undefined
@@ -116,7 +121,7 @@ function textsSql(form: CollectionForm, field: FormField, condition: FieldCondit
     return { text: `${column} IS ${condition.value ? 'NOT ' : ''}NULL`, values: [] }
   }
   const list = inSql('t.value', valuesOf(condition) ?? [])
-  // The number beyond all others that `CollectionTables` writes for an absent one.
+  // the largest number, which `CollectionTables` writes for an absent one
   const rank = form.rank === undefined ? '0' : `coalesce(f.${form.rank.column}, -9e999)`
   return {
     text: `EXISTS (
@@ -126,16 +131,16 @@ function textsSql(form: CollectionForm, field: FormField, condition: FieldCondit
   }
 }
 
-/** More values than that travel as one JSON array, since a statement has a bound number of places for values. */
+/** Longer lists are bound as one JSON array, since statements have a bounded number of parameters. */
 const MAX_PLACES = 16
 
-/** Short lists are filled up to a power of two with their last value, so that few different statements are prepared. */
+/** Short lists are padded to a power of two with their last value, so that few different statements are prepared. */
 function inSql(column: string, values: readonly (string | number)[]): Sql {
   const last = values.at(-1)
   if (last === undefined) return NOTHING
   if (values.length === 1) return { text: `${column} = ?`, values }
   if (values.length > MAX_PLACES) {
-    // A number past 2^53 without a point would be read as a whole one that is not quite it.
+    // a number past 2^53 without a point would be read as an inexact integer
     const value = typeof last === 'number' ? 'CAST(value AS REAL)' : 'value'
     return { text: `${column} IN (SELECT ${value} FROM json_each(?))`, values: [JSON.stringify(values)] }
   }
@@ -144,7 +149,7 @@ function inSql(column: string, values: readonly (string | number)[]): Sql {
   return { text: `${column} IN (${filled.map(() => '?').join(', ')})`, values: filled }
 }
 
-/** As a range, which an index can answer. */
+/** As a range, which can use an index. */
 function prefixSql(column: string, prefix: string): Sql {
   const above = nextPrefix(prefix)
   return above === undefined
@@ -152,19 +157,19 @@ function prefixSql(column: string, prefix: string): Sql {
     : { text: `${column} >= ? AND ${column} < ?`, values: [prefix, above] }
 }
 
-/** The first text after all that begin with `prefix`, by code point; undefined when none is. */
+/** The first text after all with a prefix, by code point; undefined when there is not any. */
 export function nextPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === 0x10ffff) continue
-    // Halves of surrogate pairs are no characters.
+    // surrogates are not characters
     const next = last === 0xd7ff ? 0xe000 : last + 1
     return String.fromCodePoint(...points, next)
   }
   return undefined
 }
 
-/** As `conditionSql`, or a range that begins as a pattern does: at least as many rows, counted in half the time. */
+/** Like `conditionSql`, or a range by the prefix of a pattern: at least as many rows, counted in half the time. */
 export function rangeSql(form: CollectionForm, condition: FieldCondition): Sql {
   if (condition.op !== 'like') return conditionSql(form, condition)
   const [start = ''] = condition.pattern.split('*')
@@ -175,10 +180,10 @@ function likeSql(column: string, pattern: string): Sql {
   const [start = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return { text: `${column} = ?`, values: [start] }
   const range = prefixSql(column, start)
-  // With nothing but a star after it, the range is the answer.
+  // for a prefix and a star, the range is exact
   if (rest.length === 1 && rest[0] === '') return range
   const glob = pattern.replace(/[?[]/g, '[$&]')
-  // The + keeps SQLite from preparing the statement anew for each pattern; the range before it uses the index.
+  // the + keeps SQLite from preparing the statement for each pattern; the range before it uses the index
   return { text: `${range.text} AND +${column} GLOB ?`, values: [...range.values, glob] }
 }
 

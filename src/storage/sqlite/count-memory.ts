@@ -1,11 +1,10 @@
 /**
- * Counts that were asked for. Lists are paged through with the count beside each page, so a count is kept, and what is
- * written to its collection is reckoned into it: a count right after a write costs no look at the file.
+ * A cache of counts. Lists are paged with a count beside each page, so counts are cached and updated by writes: a count
+ * right after a write does not read the file.
  *
- * COUNT-1 a count is reckoned on with only when no write of its collection was under way from question to answer: else
- *   nobody knows which of them are in it. Such a count is good until something that can be searched changes
- * COUNT-2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is
- *   told
+ * COUNT-1 a count is updated incrementally only if its collection had no write in flight from query to answer;
+ *   otherwise it is unknown which of them it includes, and it is dropped at the next searchable change
+ * COUNT-2 writes are applied when they are answered, in their order, before their callers are notified
  */
 import { LruCache } from '#kernel'
 import type { Condition } from '../contract.ts'
@@ -16,7 +15,7 @@ import { equalsOf, ReckonedCounts, type Change, type Reckonable } from './reckon
 export type { Change } from './reckoned-counts.ts'
 
 const MAX_COUNTS = 500
-/** characters of a question; longer ones are not asked twice */
+/** characters of a query; longer ones are not cached */
 const MAX_CHARACTERS = 2_000
 interface Kept extends Reckonable {
   readonly place: Place
@@ -25,11 +24,10 @@ interface Kept extends Reckonable {
   readonly count: Promise<number>
 }
 
-/** A collection of a tenant. */
 interface Place {
-  /** how often it changed */
+  /** changes so far */
   generation: number
-  /** writes handed over, and those that were answered */
+  /** writes submitted, and answered */
   begun: number
   ended: number
   readonly reckoned: ReckonedCounts<Kept>
@@ -39,14 +37,14 @@ export class CountMemory {
   readonly #counts = new LruCache<string, Kept>(MAX_COUNTS)
   readonly #places = new Map<string, Place>()
 
-  /** Before a write is handed over. Gives whether its changes are to be told to `ended`. */
+  /** Call before a write is submitted. Returns whether `ended` needs its changes. */
   begun(tenant: string, collection: string): boolean {
     const place = this.#place(tenant, collection)
     place.begun += 1
     return place.reckoned.size > 0
   }
 
-  /** Before the write is answered. `changes`: what it changed; undefined when something changed and nobody told what. */
+  /** Call before the write is answered. `changes`: its changes; undefined: unknown. */
   ended(tenant: string, collection: string, changes: readonly Change[] | undefined): void {
     const place = this.#place(tenant, collection)
     place.ended += 1
@@ -89,7 +87,7 @@ export class CountMemory {
     pushedOut?.place.reckoned.delete(pushedOut)
   }
 
-  /** Names of collections have no blank in them. */
+  // names of collections do not contain blanks
   #place(tenant: string, collection: string): Place {
     const name = `${collection} ${tenant}`
     let place = this.#places.get(name)

@@ -1,25 +1,25 @@
-/** Opening database files, and statements that are prepared once. */
+/** Database files, and cached prepared statements. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { AppError, LruCache, messageOf } from '#kernel'
 import { sqliteError } from './failure.ts'
 
-/** ms that a reader waits for a file that recovers */
+/** ms that a reader waits for a recovering file */
 const BUSY_MS = 5_000
-/** statements whose text depends on a query; the constant ones are few */
+/** cached statements whose text depends on a query; constant ones are few */
 const MAX_STATEMENTS = 300
 
 export interface WriterSettings {
-  /** `FULL`: every commit reaches the disk; `NORMAL`: a power cut may undo the last ones, a killed process none */
+  /** `FULL`: every commit is synced; `NORMAL`: a power cut may undo the last ones, the end of the process none */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheMb: number
-  /** so many written pages of 4 KiB are carried into the file at once, which holds up whoever syncs the same disk */
+  /** pages of 4 KiB per checkpoint, which delays other syncs of the disk */
   readonly checkpointPages: number
 }
 
 /** `STORE` when the file cannot be used. */
 export function openWriter(file: string, { synchronous, cacheMb, checkpointPages }: WriterSettings): Database {
   return open(file, false, (db) => {
-    // The journal mode comes first: it fails where the folder cannot be written or the file is no database.
+    // the journal mode comes first: it fails for a read-only folder or a file that is not a database
     db.exec('PRAGMA journal_mode = WAL')
     db.exec(`PRAGMA synchronous = ${synchronous}`)
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
@@ -29,7 +29,7 @@ export function openWriter(file: string, { synchronous, cacheMb, checkpointPages
   })
 }
 
-/** A connection that cannot write. It sees what was committed when a statement or a `BEGIN` starts. */
+/** A read-only connection. It sees what was committed when a statement or a `BEGIN` starts. */
 export function openReader(file: string, cacheMb: number): Database {
   return open(file, true, (db) => {
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
@@ -55,7 +55,6 @@ function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => 
   }
 }
 
-/** A connection with its prepared statements. */
 export class Database {
   readonly #db: DatabaseSync
   readonly #statements = new LruCache<string, StatementSync>(MAX_STATEMENTS)
@@ -64,14 +63,14 @@ export class Database {
     this.#db = db
   }
 
-  /** Runs constant text, or text made of checked names only. */
+  /** Runs constant text, or text of validated names. */
   exec(sql: string): void {
     this.#db.exec(sql)
   }
 
   /**
-   * Prepared once per text; rows come as arrays. A bound limit is written `LIMIT 0 + ?`: where it stands alone SQLite plans
-   * the statement anew for each value, which costs several times what a small read does.
+   * Prepares once per text; rows are arrays. Write a bound limit as `LIMIT 0 + ?`: SQLite would otherwise plan the
+   * statement for each value, which costs several times a small read.
    */
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql)
@@ -82,7 +81,7 @@ export class Database {
     return statement
   }
 
-  /** The rows; the caller says what the statement selects. */
+  /** The caller states the types of the columns. */
   rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SqlValue[]): Row[] {
     return this.statement(sql).all(...values) as unknown as Row[]
   }
@@ -100,7 +99,7 @@ export class Database {
     return Number(this.statement(sql).run(...values).changes)
   }
 
-  /** All of `work` or nothing, and one state of the file to all of its reads. */
+  /** Runs all of `work` or nothing, with one snapshot for its reads. */
   transaction<Result>(work: () => Result): Result {
     this.run('BEGIN')
     try {
@@ -108,13 +107,13 @@ export class Database {
       this.run('COMMIT')
       return result
     } catch (error) {
-      // A full disk may have ended the transaction already.
+      // a full disk may have ended the transaction already
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       throw error
     }
   }
 
-  /** The same with a `NORMAL` connection, on the disk when it is done, with all that was committed before. */
+  /** The same with a `NORMAL` connection, synced together with all earlier commits. */
   syncedTransaction<Result>(work: () => Result): Result {
     this.exec('PRAGMA synchronous = FULL')
     try {

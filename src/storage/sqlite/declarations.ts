@@ -1,6 +1,6 @@
 /**
- * Tables of collections: made when a collection is first used, and filled from the documents when its specification has
- * changed. Writes need not wait for that, because the writer does all in order; reads do.
+ * Creates tables of collections on first use, and fills them from documents after a change of specification. Reads wait
+ * for that; writes do not, because the writer is sequential.
  */
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
@@ -32,12 +32,12 @@ export class Declarations {
     this.#readers = readers
   }
 
-  /** For a write that is handed over in the same turn. */
+  /** For a write that is submitted in the same turn. */
   form(known: KnownSpec): CollectionForm {
     return this.#declare(known).form
   }
 
-  /** For a read; a promise only while the tables are being made. Rejects with `STORE` when they cannot be. */
+  /** For a read; a promise only while tables are created. Rejects with `STORE` when that fails. */
   readable(known: KnownSpec): CollectionForm | Promise<CollectionForm> {
     const declared = this.#declare(known)
     return declared.isReady ? declared.form : declared.ready.then(() => declared.form)
@@ -51,7 +51,7 @@ export class Declarations {
     this.#declared.set(known.name, declared)
     declared.ready.then(
       () => (declared.isReady = true),
-      // Whoever reads is told; the next use tries again.
+      // reads reject; the next use retries
       () => this.#declared.delete(known.name),
     )
     return declared

@@ -1,4 +1,4 @@
-/** Looks through a database file for what is not as it was written, and says what is lost with it. Changes nothing. */
+/** Searches a database file for damage, and describes what is lost. Read-only. */
 import { messageOf } from '#kernel'
 import type { Database, SqlValue } from './database.ts'
 import { openReader } from './database.ts'
@@ -16,12 +16,12 @@ import {
 import { SERIES_FORM } from './series-form.ts'
 import { STATE_FORM } from './state-form.ts'
 
-/** A damaged place, and what stood there as far as it can be known. Times are epoch ms; absent is what is not known. */
+/** A damaged record, and its content as far as it is known. Times are epoch ms; unknown ones are absent. */
 export interface Damage {
   readonly place: string
   readonly what: 'structure' | 'samples' | 'messages' | 'document' | 'log' | 'object' | 'key'
   readonly tenant?: string
-  /** of samples and messages: the resource; else what names the thing */
+  /** of samples and messages: the resource; otherwise the name */
   readonly name?: string
   /** or the stream of messages */
   readonly metric?: string
@@ -45,10 +45,10 @@ export type FileName = keyof typeof FORMS
 
 const CHANGED = 'other bytes than were written'
 
-/** problems of the structure of a file that are listed */
+/** reported problems of the file's structure */
 const MAX_LISTED = 100
 
-/** `STORE` when the file is of another version or program. */
+/** `STORE` for a file of another version or program. */
 export function examineFile(path: string, file: FileName): Examination {
   let db: Database | undefined
   try {
@@ -65,7 +65,7 @@ export function examineFile(path: string, file: FileName): Examination {
 
 export const formOfFile = (file: FileName): FileForm => FORMS[file].form
 
-/** All tables of a file that hold what is not made up from others. */
+/** All tables with original data. */
 export function tablesOf(db: Database, file: FileName): readonly ScannedTable[] {
   const { tables } = FORMS[file]
   if (file !== 'state.db') return tables
@@ -99,7 +99,7 @@ function structureOf(db: Database, file: FileName): Damage[] {
 
 type Lost = Omit<Damage, 'place' | 'problem'>
 
-/** What is lost with a row that is not as it was written. */
+/** Describes the loss of a damaged row. */
 export function lostWith(db: Database, table: string, row: Row): readonly Lost[] {
   const number = (column: string): number => numberAt(row, column) ?? 0
   const span = (from: number, until: number, count: number): Pick<Lost, 'from' | 'until' | 'count'> => {
@@ -156,7 +156,7 @@ function named(row: readonly [string, string, string] | undefined): Pick<Lost, '
   return { tenant, name, metric }
 }
 
-/** Of each series or stream of a block, from its first to its last time; most of the block is as it was written. */
+/** Of each series or stream of a block, from its first to its last time; most of the block is intact. */
 function spansOf(
   numbers: Float64Array,
   width: number,

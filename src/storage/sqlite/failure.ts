@@ -11,10 +11,10 @@ export function storeFailureOf(thrown: unknown): StoreFailure {
     : { code, message, issues }
 }
 
-/** SQLite's codes for a disk without room, a file whose pages do not fit together, and one that is not a database. */
+/** SQLite's codes for a full disk, inconsistent pages, and a file that is not a database. */
 const [FULL, CORRUPT, NOT_A_DATABASE] = [13, 11, 26] as const
 
-/** `DAMAGED` for a file that SQLite cannot read, and for numbers beyond those that are written; all else as it is. */
+/** `DAMAGED` for an unreadable file, and for numbers out of range; other errors as they are. */
 export function sqliteError(thrown: unknown): unknown {
   const code = sqliteCode(thrown)
   const isBeyond = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE'
@@ -22,13 +22,13 @@ export function sqliteError(thrown: unknown): unknown {
   return damaged(`A database of the data folder (${messageOf(thrown)})`)
 }
 
-/** Without what it says of the place. */
+/** Without SQLite's prefix. */
 function sqliteCode(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined
   return Number(thrown.errcode) & 0xff
 }
 
-/** A job of which nothing was written. `UNAVAILABLE`: for want of room, so that the same may be written when there is some. */
+/** The error of a job without effect. `UNAVAILABLE`: the disk is full, so that a retry may succeed. */
 export interface NotWritten {
   readonly failure: string
   readonly code: 'UNAVAILABLE' | 'STORE' | 'DAMAGED'
@@ -41,7 +41,7 @@ export function notWritten(thrown: unknown): NotWritten {
   return { failure: messageOf(error), code }
 }
 
-/** `UNAVAILABLE` while there is no room, which ends as an outage does; `DAMAGED`; else `STORE`. */
+/** `UNAVAILABLE` while the disk is full, as in an outage; `DAMAGED`; otherwise `STORE`. */
 export function writeError({ failure, code }: NotWritten): AppError {
   return new AppError(code, `The store could not write it: ${failure}${code === 'UNAVAILABLE' ? '; make room' : ''}`)
 }

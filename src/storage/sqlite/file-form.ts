@@ -1,18 +1,18 @@
-/** Makes a database file, or refuses one that has another form. */
+/** Creates a database file, or rejects one of another format. */
 import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
-/** Marks a file as ours: "RFXA". */
+/** The application id of our files: "RFXA". */
 const APPLICATION = 0x52465841
 
 export interface FileForm {
-  /** raised whenever the form changes: files of other forms are refused */
+  /** raise it with every change: files of other numbers are rejected */
   readonly number: number
-  /** makes all tables of an empty file */
+  /** creates all tables of an empty file */
   readonly tables: string
 }
 
-/** Makes the tables of an empty file. `STORE` when another version wrote it, or something else did. */
+/** Creates the tables of an empty file. `STORE` for a file of another version or program. */
 export function openForm(db: Database, file: string, form: FileForm): void {
   const [others = 0] = db.row<[number]>('SELECT count(*) FROM sqlite_schema') ?? []
   if (others > 0) return requireForm(db, file, form)
@@ -23,7 +23,7 @@ export function openForm(db: Database, file: string, form: FileForm): void {
   })
 }
 
-/** `STORE` when another version wrote the file, or something else did. */
+/** `STORE` for a file of another version or program. */
 export function requireForm(db: Database, file: string, { number }: FileForm): void {
   const [version = 0] = db.row<[number]>('PRAGMA user_version') ?? []
   const [application = 0] = db.row<[number]>('PRAGMA application_id') ?? []

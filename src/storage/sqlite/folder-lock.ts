@@ -1,10 +1,10 @@
-/** One process at a time on a data folder. The lock dies with its process, so nothing has to be cleaned up after a crash. */
+/** A lock of a data folder for one process. The operating system releases it when the process ends, however it ends. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError, messageOf } from '#kernel'
 
-/** Makes the folder when there is none. `STORE` when it cannot be used or somebody has it; else what lets go of it. */
+/** Creates the folder if needed. `STORE` when it is unusable or locked; otherwise returns the release. */
 export function lockFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true })
@@ -14,7 +14,6 @@ export function lockFolder(folder: string): () => void {
   const file = join(folder, 'lock.db')
   let db: DatabaseSync | undefined
   try {
-    // The database engine's own file lock: the operating system takes it back when the process ends, however it ends.
     db = new DatabaseSync(file, { timeout: 0 })
     db.exec('PRAGMA journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')

@@ -1,12 +1,11 @@
 /**
- * Gathers what is handed over in one turn of the event loop, and hands it to the writer as one batch: one transaction,
- * one sync of the disk, however many callers. While the writer has enough to do, what comes is gathered on.
+ * Group commit: jobs of one turn of the event loop go to the writer as one batch, with one transaction and one sync.
+ * While the writer is busy, more jobs are collected.
  */
 import { performance } from 'node:perf_hooks'
 import { AppError } from '#kernel'
 import type { Thread } from './thread.ts'
 
-/** A batch as the writer takes it. */
 export interface Packed<Wire> {
   readonly wire: Wire
   readonly transfer: readonly ArrayBuffer[]
@@ -16,7 +15,7 @@ export interface CommitFigures {
   readonly queued: number
   readonly commits: number
   readonly lastCommitMs: number
-  /** by a clock that only moves on; 0 before the first */
+  /** monotonic ms; 0 before the first */
   readonly lastCommitAt: number
 }
 
@@ -28,26 +27,26 @@ interface Waiting<Job, Answer> {
   reject(error: unknown): void
 }
 
-/** A batch ends when it has that many jobs or that much text, so that no commit takes long and others get their turn. */
+/** Most jobs and characters of a batch, so that commits stay short. */
 const MAX_JOBS = 4_096
 const MAX_WEIGHT = 8 * 1024 * 1024
 /**
- * As much text leaves at once, in the middle of a turn: the writer works while the turn goes on. One job that was gathered
- * by who hands it over is worth a batch sooner than many small ones, each of which a batch costs more than it saves.
+ * Characters that leave at once, within the turn: the writer works while the turn continues. A large job is worth a
+ * batch sooner than many small ones.
  */
 const ENOUGH_OF_ONE = 3 * 1024
 const ENOUGH_OF_ALL = 64 * 1024
-/** While one is written, another waits at the writer, which then does not wait for us. */
+/** One batch is written while another waits at the writer. */
 const MAX_BATCHES = 4
 
-/** The writer answers a batch with one answer per job, in order. */
+/** Returns one answer per job, in order. */
 export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
   readonly #thread: Thread<Wire, Answers>
   readonly #pack: (jobs: readonly Job[]) => Packed<Wire>
   readonly #unpack: (answers: Answers) => readonly Answer[]
   #waiting: Waiting<Job, Answer>[] = []
   #weight = 0
-  /** jobs and batches that the writer has */
+  /** jobs and batches at the writer */
   #underWay = 0
   #batches = 0
   #scheduled = false
@@ -67,7 +66,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     this.#unpack = unpack
   }
 
-  /** Resolves after the commit. `weight`: about how many characters it holds. */
+  /** Resolves after the commit. `weight`: characters, about. */
   submit(job: Job, weight: number): Promise<Answer> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is written any more'))
     return new Promise((resolve, reject) => {
@@ -88,7 +87,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     }
   }
 
-  /** Takes nothing more; resolves when all that was taken is answered. */
+  /** Rejects new jobs; resolves when all accepted ones are answered. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#waiting.length + this.#underWay > 0) {
@@ -96,7 +95,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     }
   }
 
-  /** The batch leaves when the loop has gone round to all that came in with this turn. */
+  /** The batch leaves after all callbacks of this turn. */
   #schedule(): void {
     if (this.#scheduled || this.#batches >= MAX_BATCHES) return
     this.#scheduled = true
@@ -118,7 +117,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
       this.#lastCommitMs = this.#lastCommitAt - (batch[0]?.since ?? this.#lastCommitAt)
       for (const [i, one] of batch.entries()) {
         const answer = answers[i]
-        if (answer === undefined) one.reject(new AppError('STORE', 'the writer of the store gave no answer'))
+        if (answer === undefined) one.reject(new AppError('STORE', 'the writer of the store did not answer'))
         else one.resolve(answer)
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Inserts many rows with few statements: most of a statement's cost is not its rows'. */
+/** Inserts many rows with few statements, since most of a statement's cost is independent of its rows. */
 import type { Database, SqlValue } from './database.ts'
 
 /** rows of one statement, the largest first */
@@ -8,7 +8,7 @@ export const MAX_ROWS = SIZES[0]
 interface Insert {
   readonly rows: number
   readonly sql: string
-  /** of all its rows, one row after the other; the list is used again and again */
+  /** parameters of all its rows; the array is reused */
   readonly values: SqlValue[]
 }
 
@@ -17,7 +17,7 @@ export class InsertRows {
   readonly #width: number
   readonly #inserts: readonly Insert[]
 
-  /** `insert`: the statement up to `VALUES`; `width`: its columns; `rest`: what follows its rows. */
+  /** `insert`: the statement up to `VALUES`; `width`: its columns; `rest`: after the rows. */
   constructor(db: Database, insert: string, width: number, rest = '') {
     const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
     this.#db = db
@@ -28,7 +28,7 @@ export class InsertRows {
     })
   }
 
-  /** `fill` puts the values of a row into `values`, from `at`. Rows are written in their order. */
+  /** `fill` writes the values of a row into `values`, from `at`. */
   run(count: number, fill: (row: number, values: SqlValue[], at: number) => void): void {
     let row = 0
     for (const { rows, sql, values } of this.#inserts) {
@@ -36,7 +36,7 @@ export class InsertRows {
         for (let i = 0; i < rows; i += 1) fill(row + i, values, i * this.#width)
         this.#db.run(sql, ...values)
       }
-      // Texts may be long, and are not wanted any more.
+      // release long texts
       values.fill(null)
     }
   }

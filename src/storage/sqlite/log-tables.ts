@@ -1,15 +1,15 @@
 /**
- * The writes of logs. Works inside the transactions of its caller. Entries of one partition that are appended in one
- * transaction share rows, whoever appended them: a row costs far more than an entry. So they are held until `flush`.
+ * Writes of logs, inside the transactions of the caller. Entries of one partition in one transaction share rows, which
+ * cost far more than entries, so they are buffered until `flush`.
  */
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { MAX_CHARACTERS, MAX_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
 
-/** This is the only writer, so what was read once stays true until a transaction fails. */
+/** Cached state of partitions: this is the only writer, so it is valid until a transaction fails. */
 interface Partition {
   readonly key: number
-  /** the position of the last entry, those that are held among them */
+  /** position of the last entry, buffered ones included */
   last: number
   held: string[]
   count: number
@@ -25,7 +25,7 @@ export class LogTables {
     this.#db = db
   }
 
-  /** Gives the position of the last. What is counted here is forgotten with a transaction, so positions have no gaps. */
+  /** Returns the position of the last. A failed transaction forgets these positions, so there are not any gaps. */
   append(tenant: string, log: string, partition: number, chunks: readonly LogChunk[]): number {
     const known = this.#partition(tenant, log, partition)
     this.#changed.add(known)
@@ -39,35 +39,35 @@ export class LogTables {
     return known.last
   }
 
-  /** Writes what is held: to be called before the transaction ends. */
+  /** Writes buffered entries; call before the transaction ends. */
   flush(): void {
     for (const partition of this.#changed) this.#write(partition)
     this.#changed.clear()
     if (this.#known.size > MAX_KNOWN) this.#known.clear()
   }
 
-  /** To be called when a transaction failed: what was held or counted in it is not there. */
+  /** Call after a failed transaction. */
   forget(): void {
     this.#known.clear()
     this.#changed.clear()
   }
 
-  /** Nobody reads the entries any more; of their rows at most `TRIM_ROWS` go. Gives how many went. */
+  /** Deletes unneeded entries, at most `TRIM_ROWS` rows. Returns the number of rows. */
   trim(tenant: string, log: string, partition: number, upTo: number): number {
     this.flush()
     const [key = 0, first = 1, trimmed = 0] =
       this.#db.row<[number, number, number]>(KNOWN, tenant, log, partition) ?? []
     if (key === 0) return 0
-    // with its entries the position of the last would be forgotten
+    // the last row records the last position
     const last = lastOf(this.#db, key, trimmed)
     const kept = Math.max(first, Math.min(upTo, last) + 1)
     if (kept > first) this.#db.run(KEEP, kept, last, key)
-    // A row whose last entry is kept stays whole; readers skip those of its entries that are forgotten.
+    // the row of the last unneeded entry stays whole; readers skip such entries
     return this.#db.run(FORGET, key, kept, TRIM_ROWS)
   }
 
   #partition(tenant: string, log: string, partition: number): Partition {
-    // Names of logs have no blank in them.
+    // names of logs do not contain blanks
     const name = `${partition} ${log} ${tenant}`
     const before = this.#known.get(name)
     if (before !== undefined) return before
@@ -88,17 +88,17 @@ export class LogTables {
   }
 }
 
-/** The position of the last entry of a partition; `trimmed`: as of when some of them were last forgotten. */
+/** The position of the last entry of a partition; `trimmed`: at its last trim. */
 export function lastOf(db: Database, key: number, trimmed: number): number {
   const [last = trimmed] = db.row<[number]>(NEWEST, key) ?? []
-  // of a log that lost its newest entries to damage, the partition alone has it
+  // after damage to the newest entries, only the partition knows it
   return Math.max(last, trimmed)
 }
 
 const MAX_KNOWN = 10_000
 const NEWEST = 'SELECT last FROM entries WHERE partition = ? ORDER BY last DESC LIMIT 1'
 
-/** An update that changes nothing, because only then the row that is there is returned. */
+/** An update without a change, because only an update returns the existing row. */
 const FIND = `
   INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, 0)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last RETURNING key, last`

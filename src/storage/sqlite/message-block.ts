@@ -1,10 +1,9 @@
 /**
- * Messages in the order of their arrival as columns: on their way to the writer, and as they stand in series.db until they
- * are sorted. A row each, found by an index, would cost more than all the rest of writing them, and most are let go of
- * before that.
+ * Messages in order of arrival as columns: on their way to the writer, and in series.db until they are sorted into
+ * rows. Indexed rows would cost more than everything else, and most messages are deleted before that.
  *
- * MESSAGE-1 blocks and rows count arrivals alike: a message in a block came later than all that are rows
- * MESSAGE-2 of equal messages of one stream and time the one that came first counts, wherever they stand
+ * MESSAGE-1 keys of blocks and rows count arrivals: a message in a block is newer than all rows
+ * MESSAGE-2 of equal messages of one stream and time the first wins, wherever they are stored
  */
 import type { AppError } from '#kernel'
 import { damaged } from '../damage.ts'
@@ -13,21 +12,21 @@ import type { Database } from './database.ts'
 import { requireNamed } from './series-names.ts'
 
 export interface MessageColumns {
-  /** keys of streams; on the way to the writer the places of their names. In the byte order of the machine */
+  /** keys of streams; on the way to the writer, indices of their names. In native byte order */
   readonly streams: Float64Array<ArrayBuffer>
   readonly times: Float64Array<ArrayBuffer>
-  /** NaN where a message stays; undefined when all stay */
+  /** NaN: does not expire; undefined: none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
-  /** where each body ends in `bodies` */
+  /** end of each body in `bodies` */
   readonly ends: Uint32Array<ArrayBuffer>
-  /** JSON, one after the other */
+  /** concatenated JSON */
   readonly bodies: string
 }
 
-/** characters of the bodies of a block, about, and of one that another is worth being put to */
+/** characters of the bodies of a full block, about, and of a block to which more is appended */
 const MAX_CHARACTERS = 64 * 1024
 const FEW_CHARACTERS = 16 * 1024
-/** messages of such a one */
+/** messages of such a block */
 const FEW = 64
 
 export class MessagesBuilder {
@@ -57,18 +56,16 @@ export class MessagesBuilder {
     this.#ends.push(this.#characters)
   }
 
-  /** One of others, at its place there. */
   take(from: MessageColumns, place: number): void {
     const { streams, times, expires } = from
     this.add(streams[place] ?? 0, times[place] ?? 0, expires?.[place] ?? Number.NaN, bodyAt(from, place))
   }
 
-  /** All of others, in their order. */
   takeAll(from: MessageColumns): void {
     for (let i = 0; i < from.times.length; i += 1) this.take(from, i)
   }
 
-  /** What was added, once; the next block begins. */
+  /** Returns the block, and begins the next one. */
   columns(): MessageColumns {
     const columns = {
       streams: new Float64Array(this.#streams),
@@ -92,29 +89,28 @@ export function bodyAt({ ends, bodies }: Pick<MessageColumns, 'ends' | 'bodies'>
   return bodies.slice(place === 0 ? 0 : ends[place - 1], ends[place])
 }
 
-/** What is known of a block of series.db without reading it. */
+/** Metadata of a block of series.db. */
 export interface BlockHead {
-  /** how many messages had arrived before its first, and one */
+  /** ordinal of its first message among all arrivals */
   readonly key: number
   readonly count: number
   /** characters, about */
   readonly size: number
-  /** when the first of them expires; infinite where all stay */
+  /** first expiry; infinite: none */
   readonly expires: number
 }
 
-/** In the order of arrival. */
 export function blockHeads(db: Database): BlockHead[] {
   const rows = db.rows<[number, number, number, number | null]>(HEADS)
   return rows.map(([key, count, size, expires]) => ({ key, count, size, expires: expires ?? Infinity }))
 }
 
-/** Whether it is worth being written anew with what comes: many small ones would hold up readers. */
+/** Whether to rewrite it with the next messages: many small blocks would slow down reads. */
 export function isSmallBlock({ count, size }: Pick<BlockHead, 'count' | 'size'>): boolean {
   return count < FEW && size < FEW_CHARACTERS
 }
 
-/** Over the block that has the key, if there is one. */
+/** Replaces a block of the same key. */
 export function storeMessages(db: Database, key: number, columns: MessageColumns): BlockHead {
   const { streams, times, expires, ends, bodies } = columns
   const first = expires?.reduce((least, expiry) => (expiry < least ? expiry : least), Infinity) ?? Infinity
@@ -130,7 +126,7 @@ export function deleteBlock(db: Database, key: number): void {
   db.run('DELETE FROM message_blocks WHERE key = ?', key)
 }
 
-/** A block of series.db. Its bodies are read when the first of them is asked for, in the same transaction: few are. */
+/** A block of series.db. Its bodies are read on demand, in the same transaction: few are needed. */
 class StoredMessages implements MessageColumns {
   readonly streams: Float64Array<ArrayBuffer>
   readonly times: Float64Array<ArrayBuffer>
@@ -139,7 +135,7 @@ class StoredMessages implements MessageColumns {
   readonly #key: number
   #texts: readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] | undefined
 
-  /** `DAMAGED` when it is not what was written. */
+  /** `DAMAGED` when the checksum differs. */
   constructor(db: Database, [key, count, due, streams, times, expires, sum]: Stamps) {
     if (sumOf([key, count, due], streams, times, expires) !== sum) throw damagedBlock(key)
     this.#db = db
@@ -167,27 +163,26 @@ class StoredMessages implements MessageColumns {
   }
 }
 
-/** Blocks between two keys, both included, in the order of arrival. */
+/** Blocks between two keys, both included, in order of arrival. */
 export function storedMessages(db: Database, from = 0, upTo = Number.MAX_SAFE_INTEGER): readonly MessageColumns[] {
   return db.rows<Stamps>(STAMPS, from, upTo).map((row) => new StoredMessages(db, row))
 }
 
-/** The number by which blocks and rows name a stream; undefined before its first message. */
+/** The key of a stream in blocks and rows; undefined before its first message. */
 export function streamKey(db: Database, tenant: string, resource: string, stream: string): number | undefined {
   const [key] = db.row<[number]>(STREAM, tenant, resource, stream) ?? []
   if (key !== undefined) requireNamed(db, 'streams', key, [tenant, resource, stream])
   return key
 }
 
-/** A message of one stream in a block. */
 export interface ArrivedMessage {
   readonly time: number
-  /** NaN where it stays */
+  /** NaN: does not expire */
   readonly expires: number
   body(): string
 }
 
-/** Those of one stream, in the order of their arrival. */
+/** Messages of one stream, in order of arrival. */
 export function arrivedMessages(db: Database, stream: number): readonly ArrivedMessage[] {
   const found: ArrivedMessage[] = []
   for (const columns of storedMessages(db)) {
@@ -204,7 +199,7 @@ export function arrivedMessages(db: Database, stream: number): readonly ArrivedM
   return found
 }
 
-/** By time, then by arrival, without those that are equal to one before them. */
+/** Sorts by time, then by arrival, and drops repetitions. */
 export function distinctByTime<Message extends { readonly time: number; body(): string }>(
   messages: readonly Message[],
 ): readonly Message[] {
@@ -212,7 +207,7 @@ export function distinctByTime<Message extends { readonly time: number; body(): 
   let bodies = new Set<string>()
   return sorted.filter((one, i) => {
     const isAfter = sorted[i - 1]?.time === one.time
-    // few have their time in common with others: bodies are read for these alone
+    // bodies are read only for equal times, which are rare
     if (!isAfter && sorted[i + 1]?.time !== one.time) return true
     if (!isAfter) bodies = new Set()
     const { size } = bodies

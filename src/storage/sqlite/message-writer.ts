@@ -1,7 +1,7 @@
 /**
- * Writes messages: into blocks as they arrive, and from there, when many wait, into rows that are found by stream and time.
- * Who keeps the last messages of a stream has the others removed from blocks before they would become rows. Works inside the
- * transaction of its caller.
+ * Writes messages: into blocks in order of arrival, and later into rows with an index by stream and time. Pruning the
+ * last messages of a stream removes older ones from blocks before they become rows. Works inside the transaction of its
+ * caller.
  */
 import { hash } from 'node:crypto'
 import { sumOf } from './checksum.ts'
@@ -22,11 +22,11 @@ import {
 import type { ExpireJob, RemoveJob } from './series-jobs.ts'
 import { WaitingMessages } from './waiting-messages.ts'
 
-/** characters of messages that wait, about */
+/** characters of messages in blocks, about */
 const MAX_CHARACTERS = 16 * 1024 * 1024
-/** messages that are made rows at once, about: a batch may wait for it */
+/** messages that become rows at once, about: a batch may wait for it */
 const SLICE = 4_096
-/** blocks that are written anew one by one when something is removed from them; more are sorted on the way */
+/** blocks that are rewritten one by one after a removal; more are sorted on the way */
 const FEW_BLOCKS = 4
 
 export class MessageWriter {
@@ -34,12 +34,12 @@ export class MessageWriter {
   readonly #most: number
   readonly #rows: InsertRows
   readonly #digests = Array.from({ length: MAX_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
-  /** undefined: to be read */
+  /** undefined: not read yet */
   #known: { heads: BlockHead[]; next: number } | undefined
-  /** all blocks, once somebody removes something in this transaction */
+  /** messages of all blocks, loaded by the first removal of a transaction */
   #waiting: WaitingMessages | undefined
 
-  /** `most`: messages that wait in blocks */
+  /** `most`: messages in blocks */
   constructor(db: Database, most: number) {
     this.#db = db
     this.#most = most
@@ -74,18 +74,18 @@ export class MessageWriter {
     this.#db.run(REMOVE, tenant, resource, from, until)
   }
 
-  /** Gives how many went. */
+  /** Returns the number of deleted messages. */
   expire({ tenant, now, limit }: ExpireJob): number {
     const { heads } = this.#blocks()
     if (heads.length > 0) {
       const isDue = heads.some(({ expires }) => expires <= now) || this.#db.row(DUE, now, tenant, 1) !== undefined
-      // one that is hidden by one that expires must go with it
+      // a message that it hides must go with it
       if (isDue) this.#makeAllRows()
     }
     return this.#db.run(EXPIRE, now, tenant, limit)
   }
 
-  /** To be called at the end of each transaction. */
+  /** Call at the end of each transaction. */
   settle(): void {
     this.#removeFromBlocks()
     const known = this.#blocks()
@@ -100,20 +100,20 @@ export class MessageWriter {
     }
   }
 
-  /** To be called when a transaction failed: what is known may not be so. */
+  /** Call after a failed transaction, which invalidates caches. */
   forget(): void {
     this.#known = undefined
     this.#waiting = undefined
   }
 
-  /** Those of a stream that are not among its newest so many. */
+  /** Removes messages of a stream that are not among its newest ones. */
   #prune(stream: number, from: number, until: number, keep: number): void {
     const waiting = this.#allWaiting()
     const places = waiting.of(stream)
     const distinct = waiting.distinct(places)
     const [first] = distinct
     if (first !== undefined) {
-      // one of them may be equal to a row, and would be seen once that is gone
+      // an equal row would reappear
       if (this.#db.row(ROW_FROM, stream, waiting.timeOf(first)) !== undefined) {
         this.#makeAllRows()
         return this.#prune(stream, from, until, keep)
@@ -125,7 +125,7 @@ export class MessageWriter {
       const older = distinct.slice(0, Math.max(0, distinct.length - keep))
       waiting.remove(older.filter((place) => isWithin(waiting.timeOf(place), from, until)))
     }
-    // By the newest that does not stay: a list of those that stay would be made anew for each message.
+    // by the newest one to remove: a list of all that stay would be rebuilt for each message
     const [time, key] = this.#db.row<[number, number]>(NEWEST_BUT, stream, Math.max(0, keep - distinct.length)) ?? []
     if (time === undefined || key === undefined) return
     this.#db.run(REMOVE_BEFORE, stream, from, Math.min(until, time), time, key)
@@ -136,7 +136,7 @@ export class MessageWriter {
     return this.#waiting
   }
 
-  /** Writes blocks anew without what was removed. */
+  /** Rewrites blocks without removed messages. */
   #removeFromBlocks(): void {
     const waiting = this.#waiting
     if (waiting === undefined) return
@@ -152,7 +152,9 @@ export class MessageWriter {
     }
   }
 
-  /** By what stays, which stands where the first of them did: it is less, and of each stream in the same order. */
+  /**
+   * Replaces blocks by their remaining messages, at the key of the first: fewer, and of each stream in the same order.
+   */
   #replace(heads: readonly BlockHead[], waiting: WaitingMessages, places: Iterable<number>): BlockHead[] {
     const blocks: MessageColumns[] = []
     const builder = new MessagesBuilder()
@@ -199,7 +201,7 @@ export class MessageWriter {
     })
   }
 
-  /** Good until that place of a statement is filled again: a list of its own for each would cost more than its digest. */
+  /** Valid until the same parameter is filled again: a buffer per row would cost more than its digest. */
   #digest(text: string, place: number): Uint8Array {
     const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
     digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')

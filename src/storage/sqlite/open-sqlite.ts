@@ -1,7 +1,7 @@
 /**
- * Storage in a data folder, on the SQLite that is part of Node: state.db (documents and logs; a commit is on the disk
- * before it is answered) and series.db (samples and messages; a killed process loses nothing, a power cut at most what the
- * log has again). One thread writes each, others read.
+ * Storage in a data folder, on Node's SQLite: state.db (documents and logs; commits are synced before they are
+ * answered) and series.db (samples and messages; safe from the end of the process, while a power cut undoes at most
+ * what the log has). One thread writes each file, others read.
  */
 import { join } from 'node:path'
 import type { AppError, Logger } from '#kernel'
@@ -28,29 +28,28 @@ import { Thread } from './thread.ts'
 import { threadEntries } from './thread-entries.ts'
 
 export interface SqliteOptions {
-  /** made when it is not there; one store at a time has it */
+  /** created if needed; locked by one store at a time */
   readonly folder: string
-  /** where objects are kept; closed with the store */
+  /** the medium of objects, closed with the store */
   readonly blobs: BlobMedium
-  /** now as epoch ms, for what expires; the machine's when absent */
+  /** epoch ms, for expiry; default: the machine's clock */
   readonly clock?: () => number
-  /** hears of trouble in work that nobody waits for */
+  /** called with failures of background work */
   readonly logger?: Logger
-  /** counts reads that find damage; one of its own when absent */
+  /** default: a counter of its own */
   readonly damage?: DamageWatch
-  /** threads for long reads; default 2, each starts when it is first needed */
+  /** threads for long reads, started on demand; default 2 */
   readonly readers?: number
-  /** so many samples that arrived are brought into order at once; default 50,000 */
+  /** samples in order of arrival that start a fold; default 50,000 */
   readonly foldAt?: number
-  /** samples of a series that are kept together as one value, at least; default 1,024 */
+  /** least samples of a full chunk; default 1,024 */
   readonly chunk?: number
-  /** so many messages wait in the order of their arrival before the oldest are brought into order; default 32,768 */
+  /** messages in order of arrival before the oldest become rows; default 32,768 */
   readonly waiting?: number
 }
 
 /**
- * Rejects with `STORE` when the folder cannot be used: no rights, in use by another process, written by a newer version
- * or by something else.
+ * Rejects with `STORE` when the folder is not accessible, in use by another process, or of another version or program.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const { folder, blobs, clock = Date.now, logger, damage = new DamageWatch(logger), readers: most = 2 } = options

@@ -1,4 +1,4 @@
-/** What the parts of one opened store share. */
+/** Shared parts of one open store. */
 import type { Committed, Write } from '../contract.ts'
 import type { Specs } from '../spec.ts'
 import type { DamageWatch } from '../damage.ts'
@@ -14,7 +14,7 @@ export type SeriesCommits = GroupCommit<SeriesJob, readonly SeriesOperation[], S
 export interface Opened {
   readonly specs: Specs
   readonly declarations: Declarations
-  /** on this thread, for what is read by key in microseconds */
+  /** on this thread, for fast reads by key */
   readonly gets: Database
   readonly readers: ReaderPool
   readonly counts: CountMemory
@@ -22,7 +22,6 @@ export interface Opened {
   readonly seriesCommits: SeriesCommits
   /** epoch ms */
   readonly clock: () => number
-  /** Throws `CLOSED`. */
   refuseWhenClosed(): void
   commit(tenant: string, writes: readonly Write[]): Promise<Committed>
   trim(tenant: string, log: string, partition: number, upTo: number): Promise<void>

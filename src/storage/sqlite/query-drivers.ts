@@ -1,4 +1,4 @@
-/** What an index can answer of a question: where its rows come from, and which conditions need not be asked any more. */
+/** Access paths of a query: indexes that supply rows, and the conditions that they answer. */
 import type { Condition } from '../contract.ts'
 import {
   fieldsTable,
@@ -11,7 +11,7 @@ import {
 import { conditionSql, entriesSql, fieldOf, type Sql } from './condition-sql.ts'
 import type { Database } from './database.ts'
 
-/** Conditions that are asked about; the others only filter. */
+/** Conditions that an index may answer; others only filter. */
 const MAX_ASKED = 6
 
 export interface Planned {
@@ -19,23 +19,23 @@ export interface Planned {
   readonly form: CollectionForm
   readonly tenant: string
   readonly where: readonly Condition[]
-  /** a column `w` of what is wide is read too, by a condition or beside them */
+  /** wide values are read too, by a condition or beside them */
   readonly wide: boolean
 }
 
 export interface Driver {
   readonly from: string
-  /** what the index answers */
+  /** the part that the index answers */
   readonly part: Sql
-  /** the places of the conditions that `part` stands for, and the text that replaces them, when another drives better */
+  /** indices of the conditions that `part` replaces, and their text when another path drives the query */
   readonly places: ReadonlySet<number>
-  /** rows that can be counted in place of its own; at least as many */
+  /** rows that are cheaper to count; at least as many */
   readonly counted?: { readonly from: string; readonly where: Sql }
-  /** the same by looking up each row: less work when they are very many and lie everywhere anyway */
+  /** the same by looking up each row: less work for very many scattered rows */
   readonly rows?: Pick<Driver, 'from' | 'part'>
   /** its rows come in the order of the collection's rank */
   readonly ranked?: boolean
-  /** nothing says where in its index to begin */
+  /** it is read from its beginning */
   readonly endless?: boolean
 }
 
@@ -44,11 +44,11 @@ export function indexed(form: CollectionForm, index: string | undefined): string
 }
 
 interface TogetherDriver extends Driver {
-  /** the field in whose order the index has what is left */
+  /** the field by which the rest of the index is sorted */
   readonly next: string | undefined
 }
 
-/** Lists of fields of which at least so many of the first are asked to be equal to something; the longest first. */
+/** Combined indexes whose first fields, at least so many, have an `eq`; the longest first. */
 export function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
   const placeOf = new Map<string, number>()
   for (const [place, condition] of where.entries()) {
@@ -70,7 +70,7 @@ export function togetherDriversOf({ form, where }: Planned, least: number): read
   return drivers.sort((a, b) => b.places.size - a.places.size)
 }
 
-/** Conditions that an index can answer, those of one field together. */
+/** Conditions that an index can answer, grouped by field. */
 export function driversOf(planned: Planned): readonly Driver[] {
   const { form, tenant, where } = planned
   const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
@@ -100,11 +100,11 @@ export function driversOf(planned: Planned): readonly Driver[] {
     }
     drivers.push({ from: indexed(form, index), part, places, endless: conditions.every(isEndless) })
   }
-  // one field alone has an index of its own
+  // a single field has an index of its own
   return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MAX_ASKED)
 }
 
-/** A text's entries lead to rows by their keys; with several texts a row may have more than one entry. */
+/** Entries of a text lead to rows by key; with several texts a row may have several entries. */
 function entriesDriver(planned: Planned, place: number, { text, values, single }: Sql & { single: boolean }): Driver {
   const { form } = planned
   const table = `${textsTable(form)} AS t`
@@ -123,8 +123,8 @@ function entriesDriver(planned: Planned, place: number, { text, values, single }
 }
 
 /**
- * An index in which other fields are asked to be equal to something, in the order that a text's entries have: both lie close
- * together, while the rows that they lead to lie all over the file, and after a commit a reader reads each page anew.
+ * An index with `eq` on its other fields, sorted like the entries of texts: compact, while their rows are scattered
+ * over the file, and a reader rereads each page after a commit.
  */
 function besideOf({ form, where }: Planned): string | undefined {
   const equal = new Set(where.map((one) => ('any' in one || one.op !== 'eq' ? undefined : one.field)))

@@ -1,9 +1,8 @@
 /**
- * Which index a query walks. SQLite keeps no figures that would tell a state that half of the documents have from one that
- * three have, so it is asked: how many rows each condition leaves, counted up to a bound in the condition's own index.
- * Few: they are fetched. Many: what leads through them in the order that is asked for is walked until the page is full, or
- * all fields are scanned. Fields that are asked about together have an index in which nothing need be asked: it leads to what
- * is sought, in order; and one that has all fields of a question answers it without a look at any row.
+ * The choice of an index. SQLite's statistics do not separate common values from rare ones, so each condition's rows
+ * are counted in its own index, up to a bound. Few rows are fetched and sorted. Otherwise an index in the requested
+ * order is walked until the page is full, or all fields are scanned. A combined index finds the rows in order, and one
+ * with all fields of a query answers it without reading rows.
  */
 import {
   fieldsTable,
@@ -17,24 +16,24 @@ import {
 import { allSql, fieldOf, rangeSql, type FieldCondition, type Sql } from './condition-sql.ts'
 import { ANSWERED, driversOf, indexed, togetherDriversOf, type Driver, type Planned } from './query-drivers.ts'
 
-/** Rows that are fetched and sorted rather than met on a walk: 2 to 3 ms. */
+/** rows that are fetched and sorted rather than walked: 2 to 3 ms */
 const FEW = 5_000
-/** Rows that are looked up to be counted, at most: some 6 ms, what it takes to scan five times as many. */
+/** rows that are looked up to be counted: some 6 ms, like scanning five times as many */
 const MAX_LOOKED_UP = 20_000
-/** Pages that reach further are sorted out of a scan: on the way there the index of the order leads to too many rows. */
+/** deeper pages are sorted out of a scan: the index of the order would lead to too many rows */
 const DEEP = 2_000
 
-/** What comes after FROM. */
+/** The text after FROM. */
 export interface Source {
   readonly from: string
   readonly where: Sql
-  /** what stands for the first field of the order */
+  /** the first field of the order */
   readonly first?: string
 }
 
 export type FirstOrder = { readonly field: string; readonly descending: boolean } | undefined
 
-/** `first`: what the order begins with, when it is not by id. `depth`: how far into the order the page reaches. */
+/** `first`: the first field of the order, if not the id. `depth`: rows up to the end of the page. */
 export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number): Source {
   const { form, where } = planned
   const straight = togetherDriversOf(planned, 1).find(
@@ -64,7 +63,7 @@ export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number)
 export function sourceOfCount(planned: Planned): Source {
   const { db, form, where } = planned
   const drivers = driversOf(planned)
-  // What one index answers whole is counted in it, without a look at any row.
+  // a count that one index answers does not read rows
   const whole = drivers.find(({ places }) => places.size === where.length)
   if (whole !== undefined) return driven(planned, whole)
   const covering = coveringOf(planned)
@@ -81,7 +80,7 @@ export function sourceOfCount(planned: Planned): Source {
   return entries === undefined ? scanned(planned) : driven(planned, { ...entries, ...entries.rows })
 }
 
-/** With what is wide of each row, where that is asked for. */
+/** With wide values of each row, if needed. */
 function joined({ form, wide }: Planned, from: string): string {
   return wide ? `${from} CROSS JOIN ${wideTable(form)} AS w ON w.key = f.key` : from
 }
@@ -91,13 +90,13 @@ function walkedIn(planned: Planned, index: string): Source {
   return { from: joined(planned, indexed(form, index)), where: allSql(form, where) }
 }
 
-/** All rows of a tenant: as they lie when there is no other tenant, else in the index that leads to them most straightly. */
+/** All rows of a tenant: in storage order for a single tenant, otherwise by the cheapest index. */
 function scanned(planned: Planned): Source {
   const { db, form, where, wide } = planned
   const [tenants = 0] = db.row<[number]>('SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)') ?? []
   if (tenants > 1) return walkedIn(planned, form.rank === undefined ? idsIndexOf(form) : indexOf(form, form.rank))
   const from = indexed(form, undefined)
-  // What is wide is looked through first: it mostly leaves the least.
+  // wide conditions come first: they mostly match the least
   const all = wide ? `${wideTable(form)} AS w CROSS JOIN ${from} ON f.key = w.key` : from
   return { from: all, where: allSql(form, where) }
 }
@@ -108,7 +107,7 @@ function orderIndexOf(form: CollectionForm, first: FirstOrder): string | undefin
   return field.unindexed ? undefined : indexOf(form, field)
 }
 
-/** An index that has all fields that are asked about: of several the one in whose first field something is sought. */
+/** An index with all fields of the query; of several, one whose first field has a condition. */
 function coveringOf({ form, where }: Planned, begins?: string): string | undefined {
   const asked = new Set(where.map((condition) => ('any' in condition ? undefined : condition.field)))
   const fits = (list: readonly FormField[]): boolean =>
@@ -120,9 +119,8 @@ function coveringOf({ form, where }: Planned, begins?: string): string | undefin
 }
 
 /**
- * A range in an index that has all fields of the question and the rank: looked through twice, first for the rank at which the
- * page ends, so that only what is on the page is sorted and looked up. From its end on, since what is later in a range is
- * often newer: names have numbers.
+ * A range of an index with all fields of the query and the rank: read twice, first for the rank at which the page ends,
+ * so that only the page is sorted and looked up. From its end, since later keys of a range are often newer.
  */
 function siftedOf(planned: Planned, depth: number): Source | undefined {
   const { form, tenant, where, wide } = planned
@@ -172,7 +170,7 @@ function isRange({ op }: FieldCondition): boolean {
   return op !== 'eq' && ANSWERED.has(op)
 }
 
-/** The driver that leaves the fewest rows; undefined when all leave `bound` or more. */
+/** The path with the fewest rows; undefined when all have `bound` or more. */
 function fewest({ db, tenant }: Planned, drivers: readonly Driver[], bound: number): Driver | undefined {
   let least = bound
   let best: Driver | undefined

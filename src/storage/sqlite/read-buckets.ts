@@ -1,4 +1,4 @@
-/** Buckets of samples, on a reader's connection. Works inside the transaction of its caller. */
+/** Buckets of samples, on a reader's connection, inside the transaction of the caller. */
 import type { BucketQuery, SampleValue } from '../series.ts'
 import { valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
@@ -6,22 +6,22 @@ import { seriesOf } from './read-samples.ts'
 import { NUMBER } from './sample-block.ts'
 import { arrivedOf, columnsOf } from './series-columns.ts'
 
-/** `resources` without repeats, by code point. */
+/** `resources`: distinct, by code point. */
 export interface BucketsRead extends BucketQuery {
   readonly kind: 'buckets'
   readonly tenant: string
   readonly now: number
 }
 
-/** Buckets as columns: for each the numbers of `FIGURES`, those from the sum on without meaning where nothing is numeric. */
+/** Buckets as columns: `FIGURES` numbers each; from the sum on undefined without numeric samples. */
 export interface BucketColumns {
   readonly figures: Float64Array<ArrayBuffer>
-  /** an array of numbers when all are */
+  /** a Float64Array if all are numbers */
   readonly firsts: Float64Array<ArrayBuffer> | readonly SampleValue[]
   readonly lasts: Float64Array<ArrayBuffer> | readonly SampleValue[]
 }
 
-/** Numbers of a bucket: start, count, numeric, sum, min, max, sumOfSquares. */
+/** start, count, numeric, sum, min, max, sumOfSquares */
 export const FIGURES = 7
 
 export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
@@ -39,21 +39,21 @@ export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
 
 const [START, COUNT, NUMERIC, SUM, MIN, MAX, SQUARES] = [0, 1, 2, 3, 4, 5, 6] as const
 
-/** Buckets while samples go by, one series after the other, each by time. */
+/** Aggregates samples of one series after the other, each by time. */
 class FoundBuckets {
   readonly #from: number
   readonly #width: number
-  /** `FIGURES` numbers for each bucket, in the order in which they were met */
+  /** `FIGURES` numbers per bucket, in order of appearance */
   #figures = new Float64Array(64 * FIGURES)
-  /** when the first and the last sample of each are */
+  /** times of the first and the last sample of each */
   #edges = new Float64Array(64 * 2)
   readonly #firsts = new FoundValues()
   readonly #lasts = new FoundValues()
   #count = 0
-  /** by begin; only once there is a second series, because in one they come in order */
+  /** by start; only with several series, since buckets of one come in order */
   #known: Map<number, number> | undefined
   #series = 0
-  /** the bucket at hand, and when it ends */
+  /** the current bucket, and its end */
   #slot = -1
   #end = Number.NEGATIVE_INFINITY
 
@@ -62,7 +62,7 @@ class FoundBuckets {
     this.#width = width
   }
 
-  /** To be called before each series. */
+  /** Call before each series. */
   begin(): void {
     this.#series += 1
     this.#end = Number.NEGATIVE_INFINITY
@@ -77,7 +77,7 @@ class FoundBuckets {
     for (let start = 0; start < times.length;) {
       const time = times[start] ?? 0
       if (time >= this.#end) this.#enter(time)
-      // most buckets have a few samples, some have a whole chunk
+      // most buckets have a few samples, some a whole chunk
       let end = start + 1
       const bound = this.#end
       if ((times[times.length - 1] ?? 0) < bound) end = times.length
@@ -106,10 +106,10 @@ class FoundBuckets {
     return this.#figures[slot * FIGURES + START] ?? 0
   }
 
-  /** The bucket of a time, which may be new. */
+  /** Selects the bucket of a time, which may be new. */
   #enter(time: number): void {
     const since = time - this.#from
-    // The remainder is exact; a quotient may round up into the next bucket
+    // the remainder is exact; a quotient may round up into the next bucket
     const start = this.#from + since - (since % this.#width)
     this.#end = start + this.#width
     const known = this.#known?.get(start)
@@ -170,7 +170,7 @@ class FoundBuckets {
     figures[at + MAX] = max
     const edges = this.#edges
     const [first, last] = [times[start] ?? 0, times[end - 1] ?? 0]
-    // at one time the series before is the first, and the one behind the last
+    // at equal times, earlier series are first and later ones last
     if (first < (edges[slot * 2] ?? 0)) {
       edges[slot * 2] = first
       this.#firsts.set(slot, columns, start)
@@ -182,10 +182,10 @@ class FoundBuckets {
   }
 }
 
-/** A value of each bucket: as numbers while all are, because that is what crosses threads fast. */
+/** A value per bucket: as numbers while all are, because they cross threads fast. */
 class FoundValues {
   #numbers = new Float64Array(64)
-  /** those that are no numbers */
+  /** values that are not numbers */
   #others: Map<number, SampleValue> | undefined
 
   set(slot: number, columns: Columns, place: number): void {

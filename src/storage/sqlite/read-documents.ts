@@ -1,4 +1,4 @@
-/** Long reads of documents, on a reader's connection. Works inside the transaction of its caller. */
+/** Long reads of documents, on a reader's connection, inside the transaction of the caller. */
 import type { AppError } from '#kernel'
 import type { Condition } from '../contract.ts'
 import { documentsTable, fieldsTable, textsTable, type CollectionForm } from './collection-form.ts'
@@ -8,10 +8,9 @@ import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { sourceOfCount, sourceOfPage } from './query-plan.ts'
 
-/** A document as it is stored. */
 export type DocumentRow = readonly [id: string, version: number, body: string, sum: number]
 
-/** Documents as columns, because that is what crosses threads fast. */
+/** Documents as columns, which cross threads fast. */
 export interface DocumentColumns {
   readonly ids: readonly string[]
   readonly versions: Float64Array<ArrayBuffer>
@@ -23,7 +22,7 @@ interface Asked {
   readonly tenant: string
 }
 
-/** A checked query, fields by name. */
+/** A valid query; fields by name. */
 export interface PageQuery {
   readonly where: readonly Condition[]
   readonly sort: readonly { readonly field: string; readonly descending: boolean }[]
@@ -37,7 +36,7 @@ interface PageRead extends Asked {
   readonly query: PageQuery
 }
 
-/** Those that exist, in the order asked. */
+/** Existing ones, in the order of `ids`. */
 interface GetManyRead extends Asked {
   readonly kind: 'getMany'
   readonly ids: readonly string[]
@@ -54,7 +53,7 @@ interface CountByRead extends Asked {
   readonly where: readonly Condition[]
 }
 
-/** Documents of all tenants as they were stored, after a key; for reading their fields again. */
+/** Stored documents of all tenants after a key, to read their fields again. */
 interface WalkRead {
   readonly kind: 'walk'
   readonly form: CollectionForm
@@ -65,7 +64,7 @@ export type DocumentsRead = PageRead | GetManyRead | CountRead | CountByRead | W
 
 export type WalkedRow = readonly [key: number, tenant: string, id: string, body: string]
 
-/** A walk's answer ends after so many documents, or that much text. */
+/** A page of a walk ends after so many documents, or that much text. */
 const WALK_DOCUMENTS = 500
 const WALK_CHARACTERS = 2 * 1024 * 1024
 
@@ -104,7 +103,7 @@ function getMany(db: Database, read: GetManyRead): DocumentColumns {
   return columns
 }
 
-/** Those of a list, in its order: one statement for all takes a fraction of what one for each does. */
+/** Documents by key, in order: one statement takes a fraction of the time of many. */
 function rowsOf(db: Database, { form, tenant }: Asked, are: string, values: readonly string[]): DocumentColumns {
   const from = `FROM json_each(?) AS listed CROSS JOIN ${documentsTable(form)} AS d ON ${are} AND d.body IS NOT NULL`
   const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body, d.sum ${from}`, ...values)
@@ -146,7 +145,7 @@ function count(db: Database, { form, tenant, where: conditions }: CountRead): nu
   return db.row<[number]>(sql, tenant, ...where.values)?.[0] ?? 0
 }
 
-/** Absent comes last either way; descending that is how SQLite has it, and only so it uses the index. */
+/** Absent values come last; descending that is SQLite's order, and only then it uses the index. */
 function orderText(form: CollectionForm, name: string, descending: boolean): string {
   const { field, column } = fieldOf(form, name)
   if (descending) return `${column} DESC`
@@ -182,7 +181,7 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
   return rows
 }
 
-/** Throws `DAMAGED` when it is not what was written under the id that was asked for. */
+/** Throws `DAMAGED` for a wrong checksum or id. */
 export function checkDocument(
   { name }: CollectionForm,
   tenant: string,

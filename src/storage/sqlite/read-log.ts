@@ -1,4 +1,4 @@
-/** Reads of logs, on a reader's connection. Works inside the transaction of its caller. */
+/** Reads of logs, on a reader's connection, inside the transaction of the caller. */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
@@ -10,9 +10,9 @@ export type LogRead = { readonly tenant: string; readonly log: string } & (
   | { readonly kind: 'partitions' }
 )
 
-/** Rows of entries: a JSON array of bodies, and the position of its last. The first may begin before what was asked. */
+/** Rows of entries: a JSON array of bodies, and the position of its last. The first row may begin earlier. */
 export interface LogRows {
-  /** the first position that is wanted */
+  /** the first requested position */
   readonly from: number
   readonly rows: readonly LogRow[]
 }
@@ -50,7 +50,7 @@ function partitionOf(
   return db.row<[number, number, number]>(sql, tenant, log, partition) ?? [0, 1, 0]
 }
 
-/** Whole rows, as many as it takes to hold `limit` entries. */
+/** Whole rows with at least `limit` entries. */
 function rowsFrom(db: Database, { tenant, log }: LogRead, key: number, from: number, limit: number): readonly LogRow[] {
   const sql = 'SELECT last, count, bodies, sum FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
   const rows: LogRow[] = []

@@ -1,4 +1,4 @@
-/** Reads of messages and of progress, on a reader's connection. Works inside the transaction of its caller. */
+/** Reads of messages and of progress, on a reader's connection, inside the transaction of the caller. */
 import type { CheckedMessages } from '../check-series.ts'
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
@@ -26,7 +26,7 @@ export function readMessages(db: Database, read: MessagesRead): readonly Message
   const key = streamKey(db, tenant, resource, stream)
   if (key === undefined) return []
   const direction = descending ? 'DESC' : 'ASC'
-  // Keys count up, so they are the order of arrival.
+  // keys are in order of arrival
   const sql = `
     SELECT time, body, expires, sum FROM messages
     WHERE stream = ? AND time BETWEEN ? AND ? AND (expires IS NULL OR expires > ?)
@@ -58,12 +58,12 @@ export function readMessages(db: Database, read: MessagesRead): readonly Message
   return found
 }
 
-/** Of one time what stands in a block came later than what is a row. */
+/** At equal times, messages in blocks are newer than rows. */
 function isFirst(arrived: number, stored: number, descending: boolean): boolean {
   return descending ? arrived >= stored : arrived < stored
 }
 
-/** Those that are not equal to a row, by time. */
+/** Drops messages that equal a row; by time. */
 function withoutRows(db: Database, stream: number, arrived: readonly ArrivedMessage[]): ArrivedMessage[] {
   const [first] = arrived
   const [last] = first === undefined ? [] : (db.row<[number | null]>(LAST, stream) ?? [])

@@ -1,4 +1,4 @@
-/** Reads of samples, on a reader's connection. Works inside the transaction of its caller. */
+/** Reads of samples, on a reader's connection, inside the transaction of the caller. */
 import { Heap } from '#kernel'
 import type { SampleColumns, SampleValue } from '../series.ts'
 import { lastInChunks } from './chunks.ts'
@@ -10,7 +10,7 @@ import { arrivedOf, columnsOf } from './series-columns.ts'
 export interface RangeRead {
   readonly kind: 'range'
   readonly tenant: string
-  /** without repeats, by code point */
+  /** distinct, by code point */
   readonly resources: readonly string[]
   readonly metric: string
   readonly from: number
@@ -28,11 +28,11 @@ export interface LatestRead {
   readonly now: number
 }
 
-/** Samples as columns, because that is what crosses threads fast. */
+/** Samples as columns, which cross threads fast. */
 export interface FoundColumns extends SampleColumns {
-  /** places in the question's `resources`; undefined when it has one */
+  /** indices in the query's `resources`; undefined for a single one */
   readonly places: Uint16Array<ArrayBuffer> | undefined
-  /** NaN where a sample stays; undefined when all stay */
+  /** NaN: does not expire; undefined: none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
 }
 
@@ -43,13 +43,13 @@ export interface LatestRow {
   readonly expires: number | undefined
 }
 
-/** A series that is asked about, and the place of its resource in the question. */
+/** A series of the query, and the index of its resource. */
 export interface RequestedSeries {
   readonly place: number
   readonly key: number
 }
 
-/** Those that there are of a metric; resources without repeats, by code point. */
+/** Existing series of a metric; resources distinct, by code point. */
 export function seriesOf(
   db: Database,
   tenant: string,
@@ -77,7 +77,7 @@ export function readRange(db: Database, read: RangeRead): FoundColumns {
     while (found.count < limit && only.next()) found.add(only, only.take(limit - found.count))
     return found.columns(resources.length > 1)
   }
-  // By time, then by place; the other way round when it goes down.
+  // by time, then by resource; reversed when descending
   const heap = new Heap<Cursor>((a, b) => {
     const isBefore = a.time < b.time || (a.time === b.time && a.place < b.place)
     return descending ? !isBefore : isBefore
@@ -93,7 +93,7 @@ export function readRange(db: Database, read: RangeRead): FoundColumns {
 /** By name of the metric. */
 export function readLatest(db: Database, { tenant, resource, metric, now }: LatestRead): readonly LatestRow[] {
   const all = 'SELECT metric, key FROM series WHERE tenant = ? AND resource = ?'
-  // By the bytes of UTF-8, which is by code point.
+  // UTF-8 bytes, that is, by code point
   const found =
     metric === undefined
       ? db.rows<[string, number]>(`${all} ORDER BY metric`, tenant, resource)
@@ -102,7 +102,7 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   const newer = arrivedOf(db, new Set(found.map(([, key]) => key)), from, until)
   return found.flatMap(([name, key]) => {
     requireNamed(db, 'series', key, [tenant, resource, name])
-    // the newest are rows: a chunk is read only where they have all expired
+    // the newest are rows: a chunk is read only if they have all expired
     const edge = lastInChunks(db, key) ?? from - 1
     for (const part of [
       { from: edge + 1, until },
@@ -119,13 +119,13 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   })
 }
 
-/** Where a read of one series has come to. */
+/** The position of a read in one series. */
 class Cursor {
   readonly place: number
   readonly #parts: Iterator<Columns>
   readonly #descending: boolean
   columns: Columns | undefined
-  /** samples of the part that are taken */
+  /** consumed samples of the current part */
   #taken = 0
 
   constructor(parts: Iterator<Columns>, place: number, descending: boolean) {
@@ -134,7 +134,7 @@ class Cursor {
     this.#descending = descending
   }
 
-  /** False when there is no other sample. */
+  /** False at the end. */
   next(): boolean {
     if (this.columns !== undefined && this.#taken < this.columns.times.length) return true
     const { value, done } = this.#parts.next() as IteratorResult<Columns, undefined>
@@ -148,7 +148,7 @@ class Cursor {
     return times[this.#descending ? times.length - 1 - this.#taken : this.#taken] ?? Number.NaN
   }
 
-  /** The places of the next so many in the part at hand, the first of them first. */
+  /** Indices of the next samples of the current part. */
   take(most: number): { readonly first: number; readonly count: number; readonly step: 1 | -1 } {
     const { length } = this.columns?.times ?? NO_TIMES
     const count = Math.min(most, length - this.#taken)
@@ -160,7 +160,7 @@ class Cursor {
 
 const NO_TIMES = new Float64Array()
 
-/** What a read has found, in the order in which it is added. */
+/** Collects the result, in order. */
 class FoundSamples {
   readonly #parts: {
     readonly columns: Columns

@@ -1,4 +1,4 @@
-/** Reader threads: each works on one read at a time, what comes meanwhile waits. A thread starts when it is first needed. */
+/** Reader threads, started on demand: each works on one read at a time; others wait. */
 import { AppError } from '#kernel'
 import type { DamageWatch } from '../damage.ts'
 import type { ReaderFiles, StoreRead } from './reader.ts'
@@ -33,7 +33,7 @@ export class ReaderPool {
     this.#trouble = trouble
   }
 
-  /** What the reader gives; its form is the kind's. `CLOSED` after `close`. */
+  /** Returns the reader's answer; its type depends on the kind. `CLOSED` after `close`. */
   read<Answer>(read: StoreRead): Promise<Answer> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is read any more'))
     return new Promise<Answer>((resolve, reject) => {
@@ -42,7 +42,7 @@ export class ReaderPool {
     })
   }
 
-  /** Finishes what was asked, then lets all threads go. */
+  /** Finishes accepted reads, then ends all threads. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#working > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))

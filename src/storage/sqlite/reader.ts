@@ -1,4 +1,4 @@
-/** A thread for reads that may be long. Each read is one state of its file: no half of a commit is ever seen. */
+/** A thread for long reads. Each read has one snapshot of its file. */
 import { openReader, type Database } from './database.ts'
 import { readBuckets, type BucketsRead } from './read-buckets.ts'
 import { readDocuments, type DocumentsRead } from './read-documents.ts'
@@ -20,9 +20,9 @@ export type StoreRead =
   | { readonly of: 'series'; readonly read: SeriesRead }
   | { readonly of: 'tenants' }
 
-/** Of each file, for what a read comes back to: the machine keeps the rest of a file that is read often. */
+/** Cache per file; the operating system caches the rest. */
 const CACHE_MB = 8
-/** Fewer numbers are copied sooner than handed over. */
+/** Fewer numbers are copied faster than transferred. */
 const WORTH_A_TRANSFER = 1_024
 
 class Reader {
@@ -49,7 +49,7 @@ class Reader {
     }
   }
 
-  /** Columns of samples are handed over: long ones are copied slower than they are read. */
+  /** Transfers columns of samples: long ones take longer to copy than to read. */
   transfer(answer: unknown): readonly ArrayBuffer[] {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return []
     return Object.values(answer).flatMap((part: unknown) =>

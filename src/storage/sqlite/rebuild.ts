@@ -1,6 +1,6 @@
 /**
- * Rebuilds a damaged database file from what is whole in it. The damaged file is set aside as it is. To be called while no
- * host has the folder.
+ * Rebuilds a damaged database file from its intact records, and sets the damaged file aside. Only while hosts do not
+ * use the folder.
  */
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,16 +10,15 @@ import { formOfFile, tablesOf, type FileName } from './examine.ts'
 import { openForm, requireForm } from './file-form.ts'
 import { scanTable, type Row } from './scan-table.ts'
 
-/** rows of one transaction */
 const AT_ONCE = 5_000
 
-/** `STORE` or `DAMAGED` when nothing of the file can be read: then it stays where it is. `aside`: a folder. */
+/** `STORE` or `DAMAGED` when nothing can be read: the file then stays in place. `aside`: a folder. */
 export function rebuildFile(path: string, file: FileName, aside: string): void {
   const draft = `${path}.new`
   for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true })
   const from = openReader(path, 64)
   try {
-    // without its tables nothing would be found in it
+    // without its tables nothing would be found
     requireForm(from, path, formOfFile(file))
     from.row('SELECT count(*) FROM sqlite_schema')
     const to = openWriter(draft, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 1_000 })
@@ -35,7 +34,7 @@ export function rebuildFile(path: string, file: FileName, aside: string): void {
   }
   mkdirSync(aside, { recursive: true, mode: 0o700 })
   linkSync(path, join(aside, basename(path)))
-  // what it has is in the copy; beside another file it would be taken for that one's
+  // its content is in the copy; beside another file it would be mistaken for that one's
   for (const end of ['-wal', '-shm']) {
     if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, join(aside, `${basename(path)}${end}`))
   }
@@ -60,11 +59,11 @@ function copyWhole(from: Database, to: Database, file: FileName): void {
     }
     write()
   }
-  // tables of fields are made of the documents when a collection is first used
+  // field tables are created from documents on first use
   if (file === 'state.db') to.run('UPDATE collections SET filled = 0')
 }
 
-/** What is there already was read from the other end. */
+/** Rows that exist were already read from the other end. */
 function insert(to: Database, table: string, row: Row): void {
   const columns = [...row.keys()]
   const values: SqlValue[] = [...row.values()]
@@ -74,7 +73,7 @@ function insert(to: Database, table: string, row: Row): void {
   )
 }
 
-/** Positions of a log are never given twice, also when the newest entries are lost. */
+/** Positions of a log are never reused, even when the newest entries are lost. */
 function keepPosition(to: Database, row: Row): void {
   const [last = null, partition = null] = [row.get('last'), row.get('partition')]
   const known = Number.isSafeInteger(Number(last)) && last !== null

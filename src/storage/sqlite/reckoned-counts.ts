@@ -1,12 +1,12 @@
 /**
- * Counts of one collection of a tenant into which its writes are reckoned. A count whose question says that a field equals
- * something is only looked at when a document had or has that value, so that hundreds of them cost a write little.
+ * Counts of one collection of a tenant, maintained by writes. A count with an `eq` condition is checked only for
+ * documents that had or have that value, so that hundreds of counts cost a write little.
  */
 import type { Condition } from '../contract.ts'
 import type { RowFilter, SearchedRow } from '../row-filter.ts'
 import type { FieldValue, KnownSpec } from '../spec.ts'
 
-/** A document that changed: what could be searched of it before and after; undefined when it was or is not there. */
+/** A changed document: its searchable values before and after; undefined when absent. */
 export interface Change {
   readonly before: SearchedRow | undefined
   readonly after: SearchedRow | undefined
@@ -15,16 +15,16 @@ export interface Change {
 export interface Reckonable {
   readonly holds: RowFilter
   readonly equals: readonly Equal[]
-  /** changes that were reckoned in since it was asked for */
+  /** changes since its last query */
   changes: number
 }
 
-/** A field, by its index, that must equal a value or have it among its texts. */
+/** A field, by its index, that must equal a value or contain it. */
 type Equal = readonly [field: number, value: string | number]
 
-/** counts that a write looks at at once: those with one value, and those with none */
+/** counts that a write checks: with one value, and without any */
 const MAX_TOGETHER = 32
-/** so many changes without a question, and a count is not worth it any more */
+/** changes without a query after which a count is dropped */
 const MAX_CHANGES = 1_000
 
 export function equalsOf(known: KnownSpec, where: readonly Condition[]): readonly Equal[] {
@@ -38,7 +38,7 @@ export function equalsOf(known: KnownSpec, where: readonly Condition[]): readonl
 export class ReckonedCounts<Kept extends Reckonable> {
   readonly #counts = new Map<Kept, { count: number; readonly under: Equal | undefined }>()
   readonly #byField = new Map<number, Map<string | number, Set<Kept>>>()
-  /** those that every write looks at */
+  /** counts that every write checks */
   readonly #always = new Set<Kept>()
 
   get size(): number {
@@ -49,7 +49,7 @@ export class ReckonedCounts<Kept extends Reckonable> {
     return this.#counts.get(kept)?.count
   }
 
-  /** Takes a count unless a write would have to look at too many. */
+  /** Adds a count unless writes would have to check too many. */
   add(kept: Kept, count: number): void {
     const sizes = kept.equals.map((equal) => this.#among(equal)?.size ?? 0)
     const under = kept.equals[sizes.indexOf(Math.min(...sizes))]

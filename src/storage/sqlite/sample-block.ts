@@ -1,33 +1,33 @@
 /**
- * Samples as a block of numbers: on their way to the writer, and as they stand in series.db until they are folded. A row
- * each would cost more than all the rest of writing them.
+ * Samples as a block of numbers: on their way to the writer, and in series.db until they are folded. Rows would cost
+ * more than everything else.
  */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
 export interface SampleBlock {
-  /** `SAMPLE` numbers for each: see the places below. In the byte order of the machine */
+  /** `SAMPLE` numbers each, see below. In native byte order */
   readonly samples: Float64Array<ArrayBuffer>
-  /** the texts among the values, each once */
+  /** distinct texts among the values */
   readonly words: readonly string[]
 }
 
 /** numbers of a sample */
 export const SAMPLE = 4
-/** `codeOf` its series and its kind; its time; its value; when it expires, NaN where it stays */
+/** `codeOf` series and kind; time; value; expiry, NaN: does not expire */
 export const [CODE, TIME, VALUE, EXPIRES] = [0, 1, 2, 3] as const
-/** The value is itself; 0 or 1; the place of a text in `words`. */
+/** The value is a number; 0 or 1; an index in `words`. */
 export const [NUMBER, TRUTH, TEXT] = [0, 1, 2] as const
 
 const KINDS = 4
 
 export const codeOf = (series: number, kind: number): number => series * KINDS + kind
 export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
-/** A remainder of numbers that may be large is a call. */
+/** A remainder of large numbers would be a function call. */
 export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
 
-/** Puts the sample at a place into `row`, from `at`: series, time, value, other, expires and sum, as `samples` has them. */
+/** Writes a sample into `row`, from `at`, as a row of `samples`: series, time, value, other, expires and sum. */
 export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {
   const from = place * SAMPLE
   const code = samples[from + CODE] ?? 0
@@ -37,30 +37,29 @@ export function putSample({ samples, words }: SampleBlock, place: number, row: S
   row[at] = seriesOfCode(code)
   row[at + 1] = samples[from + TIME] ?? 0
   row[at + 2] = kind === NUMBER ? value : null
-  // A truth value as a whole number, which no other value in its column is.
+  // truth values are the only integers in their column
   row[at + 3] = kind === NUMBER ? null : kind === TRUTH ? BigInt(value) : (words[value] ?? '')
   row[at + 4] = Number.isNaN(expires) ? null : expires
   row[at + 5] = sumOfSample(row, at)
 }
 
-/** Of a row of `samples`, its values from a place on: series, time, value, other and expires. */
+/** The checksum of a row of `samples`, from its series to its expiry. */
 export function sumOfSample(row: readonly SqlValue[], at: number): number {
   const other = row[at + 3]
   const truth = typeof other === 'bigint' ? Number(other) : other
   return sumOf([row[at], row[at + 1], row[at + 2], truth, row[at + 4]], other)
 }
 
-/** columns that `putSample` fills */
 export const SAMPLE_COLUMNS = 6
 
-/** A block of series.db. Its words are read when they are first asked for: few readers need them. */
+/** A block of series.db. Its words are parsed on demand: few readers need them. */
 export class StoredBlock implements SampleBlock {
   readonly key: number
   readonly samples: Float64Array<ArrayBuffer>
   readonly #json: string | null
   #words: readonly string[] | undefined
 
-  /** `DAMAGED` when it is not what was written. */
+  /** `DAMAGED` when the checksum differs. */
   constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null, sum: number) {
     if (sumOf([], bytes, json) !== sum) throw damaged(`The block ${key} of samples that arrived lately`)
     this.key = key
@@ -74,14 +73,14 @@ export class StoredBlock implements SampleBlock {
   }
 }
 
-/** Where they stand, if numbers can begin there: a copy would cost more than the read. */
+/** In place if aligned: a copy would cost more than the read. */
 function numbersOf(bytes: Uint8Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const isAligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0
   const { buffer, byteOffset, byteLength } = isAligned ? bytes : new Uint8Array(bytes)
   return new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT)
 }
 
-/** Blocks that are not folded, in the order of their arrival. */
+/** Unfolded blocks, in order of arrival. */
 export function* storedBlocks(db: Database): Generator<StoredBlock> {
   const rows = db.statement(`SELECT key, samples, words, sum FROM ${BLOCKS} ORDER BY key`).iterate()
   for (const row of rows as unknown as Iterable<readonly [number, Uint8Array<ArrayBuffer>, string | null, number]>) {
@@ -95,7 +94,7 @@ export function storeBlock(db: Database, { samples, words }: SampleBlock): void 
   db.run(`INSERT INTO ${BLOCKS} (samples, words, sum) VALUES (?, ?, ?)`, bytes, text, sumOf([], bytes, text))
 }
 
-/** How many blocks there are that are not folded, and samples in them. */
+/** Number of unfolded blocks, and of their samples. */
 export function countBlocks(db: Database): { readonly blocks: number; readonly samples: number } {
   const sql = `SELECT count(*), total(length(samples)) FROM ${BLOCKS}`
   const [blocks, bytes] = db.row<[number, number]>(sql) ?? [0, 0]

@@ -1,4 +1,4 @@
-/** Rows of `samples`: what was compacted and is not in a chunk, because it is too little or came too late. */
+/** Rows of `samples`: samples outside of chunks, because they are few or late. */
 import { ColumnsBuilder, expiryAt, NO_SAMPLES, storedAt, type Columns } from './columns.ts'
 import type { Database, SqlValue } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
@@ -14,18 +14,21 @@ type Row = readonly [
   sum: number,
 ]
 
-/** characters of texts that are held in memory at once, about */
+/** characters of texts in memory at once, about */
 const MAX_CHARACTERS = 4 * 1024 * 1024
-/** rows that are read at once whatever their texts */
+/** rows that are read at once in any case */
 const FEW = 1_000
 
 export interface RowsRead {
   readonly columns: Columns
-  /** false: there may be more behind the last, or before the first when it goes down */
+  /** false: there may be more */
   readonly whole: boolean
 }
 
-/** The first so many, or the last when it goes down; fewer when texts are long. Both ends are included. `DAMAGED`. */
+/**
+ * Rows in ascending order, from the start or, when `descending`, the end of the range; fewer when texts are long. Both
+ * ends included. `DAMAGED`.
+ */
 export function readRows(
   db: Database,
   series: number,
@@ -53,12 +56,11 @@ function charactersOf(db: Database, series: number, from: number, until: number,
   return db.row<[number]>(sql, series, from, until, limit)?.[0] ?? 0
 }
 
-/** How many there are, up to a limit. */
 export function countRows(db: Database, series: number, from: number, until: number, limit: number): number {
   return db.row<[number]>(COUNT, series, from, until, limit)?.[0] ?? 0
 }
 
-/** Times of the first and the last in a range; undefined without any. */
+/** First and last time in a range; undefined when empty. */
 export function extentOfRows(
   db: Database,
   series: number,
@@ -70,12 +72,11 @@ export function extentOfRows(
   return first === undefined || last === undefined ? undefined : { first, last }
 }
 
-/** Both ends are included. */
 export function deleteRows(db: Database, series: number, from: number, until: number): void {
   db.run('DELETE FROM main.samples WHERE series = ? AND time >= ? AND time <= ?', series, from, until)
 }
 
-/** Writes rows over what is there. */
+/** Upserts rows. */
 export class RowWriter {
   readonly #rows: InsertRows
 
@@ -96,7 +97,7 @@ export class RowWriter {
   }
 }
 
-/** The later of two at the same series and time is written over the earlier. */
+/** The later of two samples at the same series and time wins. */
 export const OVERWRITE =
   'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires, sum = excluded.sum'
 const READ = 'series, time, value, other, expires, sum'

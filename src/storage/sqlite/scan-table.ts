@@ -1,14 +1,14 @@
-/** Reads all rows of a table in a search for damage: what can be read is read, whatever stands around it. */
+/** Scans all rows of a table for damage, and continues around unreadable ones. */
 import { messageOf } from '#kernel'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
-/** What a sum of a row is of, by the names of columns: as the writers of the table reckon it with `sumOf`. */
+/** A checksum and the columns that it covers, in the order of `sumOf`. */
 interface RowSum {
   readonly sum: string
   readonly numbers: readonly string[]
   readonly contents: readonly string[]
-  /** what is added to the sum */
+  /** added to the sum */
   readonly added?: string
 }
 
@@ -17,7 +17,7 @@ export interface ScannedTable {
   /** columns of its primary key */
   readonly key: readonly string[]
   readonly sums: readonly RowSum[]
-  /** a row without it has no sums */
+  /** a row without it does not have sums */
   readonly unless?: string
 }
 
@@ -52,13 +52,11 @@ export const STATE_TABLES: readonly ScannedTable[] = [
   summed('entries', ['partition', 'last', 'count'], ['bodies']),
 ]
 
-/** `collection`: its name. */
 export function documentsOf(collection: string): ScannedTable {
   const sums = [{ sum: 'sum', numbers: [], contents: ['tenant', 'id', 'body'], added: 'version' }]
   return { name: `c_${collection}`, key: ['key'], sums, unless: 'body' }
 }
 
-/** By the names of columns. */
 export type Row = ReadonlyMap<string, SqlValue>
 
 export interface ScannedRow {
@@ -67,8 +65,7 @@ export interface ScannedRow {
 }
 
 /**
- * From its beginning, and when something cannot be read from its end to there. `unreadable`: why rows in between cannot be
- * read.
+ * Reads from the beginning, then, after an unreadable row, from the end. `unreadable`: why rows between cannot be read.
  */
 export function* scanTable(
   db: Database,
@@ -81,7 +78,7 @@ export function* scanTable(
     for (const direction of ['ASC', 'DESC']) {
       const order = key.map((column) => `${column} ${direction}`).join(', ')
       const statement = db.statement(`SELECT ${columns.join(', ')} FROM ${name} ORDER BY ${order}`)
-      // what was flipped may be more than a number holds
+      // a flipped bit may exceed the range of a number
       statement.setReadBigInts(true)
       const seen: string | undefined = last
       try {
@@ -111,7 +108,7 @@ function isWhole(row: Row, { sum, numbers, contents, added }: RowSum): boolean {
   return reckoned === (numberAt(row, sum) ?? 0) - (added === undefined ? 0 : (numberAt(row, added) ?? 0))
 }
 
-/** Null where something else stands. */
+/** Null for another type. */
 export function numberAt(row: Row, column: string): number | null {
   const value = row.get(column)
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null

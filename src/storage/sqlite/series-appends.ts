@@ -1,4 +1,4 @@
-/** Writes appended samples and messages. Works inside the transaction of its caller. */
+/** Writes appended samples and messages, inside the transaction of the caller. */
 import type { LogPlace } from '../series.ts'
 import type { Database } from './database.ts'
 import { MessagesBuilder, type MessageColumns } from './message-block.ts'
@@ -22,9 +22,9 @@ export class SeriesAppends {
     this.#tenants = new Set(db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
-  /** Gives how many samples were written: none of an append whose position was applied before. */
+  /** Returns the number of written samples; appends whose position was applied before are skipped. */
   append(operation: AppendOperation): number {
-    // Not in place: what cannot be written with others is tried again from what was handed over.
+    // not in place: a failed batch is retried from its input
     const placed = new Float64Array(operation.block.samples.length)
     const streams = new Float64Array(operation.appends.at(-1)?.messages ?? 0).fill(Number.NaN)
     let written = 0
@@ -84,7 +84,7 @@ export class SeriesAppends {
     }
   }
 
-  /** Puts the keys of their streams where the messages of an append stand. */
+  /** Fills in the keys of streams for the messages of an append. */
   #placeMessages(
     { streams, messages: blocks }: AppendOperation,
     { tenant, messages }: Append,
@@ -116,7 +116,7 @@ export class SeriesAppends {
 
 const MAX_TENANTS = 10_000
 
-/** Those that have a stream: the position of the others was applied before. */
+/** Drops messages without a stream: their position was applied before. */
 function accepted(columns: MessageColumns): MessageColumns {
   if (!columns.streams.includes(Number.NaN)) return columns
   const builder = new MessagesBuilder()

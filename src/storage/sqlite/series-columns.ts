@@ -1,6 +1,6 @@
 /**
- * Samples of one series as a reader sees them, by time: chunks, over them the rows, and over both what arrived since. Works
- * inside the transaction of its caller.
+ * Samples of one series by time, merged from chunks, rows over them, and unfolded arrivals over both. Works inside the
+ * transaction of its caller.
  */
 import { chunksWithin } from './chunks.ts'
 import { between, ColumnsBuilder, inOrder, living, merged, NO_SAMPLES, type Columns } from './columns.ts'
@@ -11,18 +11,18 @@ import { extentOfRows, readRows } from './sample-rows.ts'
 /** rows of one read */
 const PAGE = 1_000
 
-/** Both ends are included. */
+/** Both ends included. */
 export interface Span {
   readonly from: number
   readonly until: number
   readonly descending?: boolean
-  /** epoch ms: what expires then or before is passed over */
+  /** epoch ms, for expiry */
   readonly now: number
-  /** rows of one read, when few will do */
+  /** rows of one read, when few are enough */
   readonly page?: number
 }
 
-/** What arrived of each of some series and is not folded, in a range of time; both ends are included. */
+/** Unfolded samples of some series in a range; both ends included. */
 export function arrivedOf(
   db: Database,
   asked: ReadonlySet<number>,
@@ -48,7 +48,7 @@ export function arrivedOf(
   return new Map([...builders].map(([series, builder]) => [series, inOrder(builder.columns())]))
 }
 
-/** Some samples at a time, each part by time; parts themselves go down when `descending`. None is empty. */
+/** Parts of the samples, each ascending and not empty; parts come in reverse when `descending`. */
 export function* columnsOf(db: Database, series: number, newer: Columns | undefined, span: Span): Generator<Columns> {
   const over = new Overlay(db, series, newer ?? NO_SAMPLES, span)
   const { from, until, descending = false, now } = span
@@ -66,7 +66,7 @@ export function* columnsOf(db: Database, series: number, newer: Columns | undefi
   yield* over.pages(low, high)
 }
 
-/** What is over the chunks: rows, and over them what arrived. */
+/** Samples over the chunks: rows, and arrivals over them. */
 class Overlay {
   readonly #db: Database
   readonly #series: number
@@ -74,7 +74,7 @@ class Overlay {
   readonly #descending: boolean
   readonly #now: number
   readonly #page: number
-  /** of the rows; most ranges have none */
+  /** extent of the rows; most ranges do not have any */
   readonly #rows: { readonly first: number; readonly last: number } | undefined
 
   constructor(
@@ -92,7 +92,7 @@ class Overlay {
     this.#rows = extentOfRows(db, series, from, until)
   }
 
-  /** All of a range, expired ones too: they hide what is below them. */
+  /** All of a range, expired ones included: they hide older ones. */
   all(from: number, until: number): Columns {
     let columns = NO_SAMPLES
     if (this.#hasRows(from, until)) {
@@ -116,7 +116,7 @@ class Overlay {
         page = read.columns
         isWhole = read.whole
       }
-      // up to where the rows of this page go
+      // the edge of this page of rows
       const edge = isWhole ? undefined : this.#descending ? page.times[0] : page.times.at(-1)
       const [start, end] = [this.#descending ? (edge ?? low) : low, this.#descending ? high : (edge ?? high)]
       const seen = living(merged(page, between(this.#newer, start, end)), this.#now)

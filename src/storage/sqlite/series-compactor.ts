@@ -1,7 +1,7 @@
 /**
- * Moves samples from the order of their arrival into the order of series and time, in slices between batches: into rows,
- * and into chunks where they are many. A slice copies; only when all are copied are the originals deleted. Readers prefer
- * the originals all the while, so they see no difference, and a crash in between costs only that it begins again.
+ * Folds samples from order of arrival into order of series and time, in slices between batches: into rows, and into
+ * chunks where there are many. A slice copies; originals are deleted at the end. Readers prefer originals, so they see
+ * no difference, and after a crash the fold restarts.
  */
 import type { ChunkCompactor } from './chunk-compactor.ts'
 import { ColumnsBuilder, type Columns } from './columns.ts'
@@ -24,13 +24,13 @@ import { OVERWRITE } from './sample-rows.ts'
 import { sortSamples, type SortedSamples } from './sort-samples.ts'
 
 const SLICE_ROWS = 10_000
-/** samples of one fold, about: they are held in memory */
+/** samples of a fold, about: they are in memory */
 const MAX_SAMPLES = 500_000
 
 interface Fold extends SortedSamples {
-  /** the last block that it has */
+  /** the last block of the fold */
   readonly upTo: number
-  /** samples of its order that are copied */
+  /** copied samples */
   done: number
 }
 
@@ -46,12 +46,12 @@ export class SeriesCompactor {
     this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
-  /** True while a fold is under way. */
+  /** A fold is in progress. */
   get active(): boolean {
     return this.#fold !== undefined
   }
 
-  /** Does a slice, the first of a new fold when none is under way. */
+  /** Does one slice; begins a fold when none is in progress. */
   step(): void {
     const fold = this.#fold ?? this.#begin()
     if (fold === undefined) return
@@ -63,7 +63,7 @@ export class SeriesCompactor {
         if (until === fold.order.length) this.#forget(fold)
       })
     } catch (error) {
-      // Whatever was copied will be copied again; nothing was deleted.
+      // copies are repeated; nothing was deleted
       this.#fold = undefined
       this.#chunks.forget()
       throw error
@@ -72,7 +72,7 @@ export class SeriesCompactor {
     if (until === fold.order.length) this.#fold = undefined
   }
 
-  /** Folds all that has arrived, inside the transaction of the caller. */
+  /** Folds everything, inside the transaction of the caller. */
   all(): void {
     this.#fold = undefined
     for (let fold = this.#begin(); fold !== undefined; fold = this.#begin()) {
@@ -81,7 +81,7 @@ export class SeriesCompactor {
     }
   }
 
-  /** Undefined when nothing has arrived. */
+  /** Undefined without arrivals. */
   #begin(): Fold | undefined {
     const blocks: SampleBlock[] = []
     let upTo = 0
@@ -95,7 +95,7 @@ export class SeriesCompactor {
     return blocks.length === 0 ? undefined : { ...sortSamples(blocks), upTo, done: 0 }
   }
 
-  /** By series: what is too little for chunks goes into rows with what is of other series, many in a statement. */
+  /** Series with too few samples for chunks become rows together, many in a statement. */
   #copy(fold: Fold, from: number, until: number): void {
     const few: (readonly [series: number, rows: number])[] = []
     let copied = from

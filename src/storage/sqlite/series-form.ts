@@ -1,11 +1,11 @@
-/** The form of series.db: samples, messages, and how far logs were applied. */
+/** The format of series.db: samples, messages, and applied positions of logs. */
 import type { FileForm } from './file-form.ts'
 
 /**
- * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrivals` has the newest
- * samples in the order in which they came, in blocks. Of the others `chunks` has most, by series, and `samples` those that
- * are too few or came late; where several have one, that of `arrivals` counts, then that of `samples`. The newest messages are in `message_blocks` as they came,
- * the others in `messages`. `sum` is that of all else in a row (`sumOf`); in `message_blocks` bodies have one of their own.
+ * `value` of a sample is its number; `other` a text, or a truth value as 0 or 1. `arrivals` has the newest samples in
+ * blocks, in order of arrival. Older ones are in `chunks`, by series, and in `samples` if they are few or late. At
+ * equal times `arrivals` win, then `samples`. The newest messages are in `message_blocks`, others in `messages`. `sum`
+ * is the checksum of the row (`sumOf`); bodies in `message_blocks` have one of their own.
  */
 export const SERIES_FORM: FileForm = {
   number: 5,
@@ -23,7 +23,7 @@ export const SERIES_FORM: FileForm = {
     PRIMARY KEY (series, time)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX samples_by_expiry ON samples (expires) WHERE expires IS NOT NULL;
-  -- form: how the columns stand in the blob; due: when so many have expired that the others are written anew
+  -- form: flags of the blob; due: when enough have expired for a rewrite
   CREATE TABLE chunks (
     key INTEGER PRIMARY KEY, series INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
     count INTEGER NOT NULL, form INTEGER NOT NULL, due INTEGER, samples BLOB NOT NULL, words TEXT, sum INTEGER NOT NULL

@@ -1,16 +1,16 @@
-/** What the main thread hands to the writer of series.db. */
+/** Jobs for the writer of series.db. */
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { Sample } from '../series.ts'
 import { CODE, codeOf, EXPIRES, NUMBER, SAMPLE, TEXT, TIME, TRUTH, VALUE, type SampleBlock } from './sample-block.ts'
 import type { NotWritten } from './failure.ts'
 import { MessagesBuilder, type MessageColumns } from './message-block.ts'
 
-/** As callers hand it over; `packSeriesJobs` turns a batch of them into operations. */
+/** From callers; `packSeriesJobs` packs them into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
 
 export type RemoveJob = { readonly kind: 'remove'; readonly tenant: string } & CheckedRemoval
 
-/** Answered with how many were let go; fewer than `limit` when none is left. */
+/** Answered with the number of deleted ones; fewer than `limit`: complete. */
 export interface ExpireJob {
   readonly kind: 'expire'
   readonly tenant: string
@@ -18,22 +18,22 @@ export interface ExpireJob {
   readonly limit: number
 }
 
-/** Appends one after the other, all of them as columns: copying objects between threads costs more than writing them. */
+/** Consecutive appends as columns: copying objects between threads costs more than writing them. */
 export interface AppendOperation {
   readonly kind: 'append'
-  /** resource and metric of each series that occurs, in pairs */
+  /** resource and metric of each series, in pairs */
   readonly names: readonly string[]
-  /** in place of a series each has the place of its pair in `names` */
+  /** the index of a pair in `names` takes the place of the series */
   readonly block: SampleBlock
-  /** resource and name of each stream that occurs, in pairs */
+  /** resource and name of each stream, in pairs */
   readonly streams: readonly string[]
-  /** of all appends, one after the other; in place of a stream each has the place of its pair in `streams` */
+  /** of all appends; the index of a pair in `streams` takes the place of the stream */
   readonly messages: readonly MessageColumns[]
   readonly appends: readonly Append[]
   readonly synced: boolean
 }
 
-/** One call's part: samples up to `end` and messages up to `messages`, from where the one before ended. */
+/** One call: samples up to `end` and messages up to `messages`, from the ends of the one before. */
 export interface Append {
   readonly tenant: string
   readonly end: number
@@ -43,12 +43,12 @@ export interface Append {
 
 export type SeriesOperation = AppendOperation | RemoveJob | ExpireJob
 
-/** Each append, removal and expiry has one answer, in order: how many were let go, else 0; or why it failed. */
+/** One per append, removal and expiry, in order: the number of deleted ones, or an error. */
 export type SeriesAnswer = number | NotWritten
 
 type AppendJob = Extract<SeriesJob, { readonly kind: 'append' }>
 
-/** A batch as operations: appends that follow one another become one. */
+/** Consecutive appends become one operation. */
 export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   readonly wire: readonly SeriesOperation[]
   readonly transfer: readonly ArrayBuffer[]
@@ -76,7 +76,7 @@ export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   return { wire, transfer }
 }
 
-/** Fewer numbers are copied sooner than handed over. */
+/** Fewer numbers are copied faster than transferred. */
 const WORTH_A_TRANSFER = 4_096
 
 function packAppends(jobs: readonly AppendJob[]): AppendOperation {
@@ -101,11 +101,11 @@ function packAppends(jobs: readonly AppendJob[]): AppendOperation {
   return { kind: 'append', names, block, streams: streams.names, messages: blocks, appends, synced }
 }
 
-/** Pairs of names, each once, by their place. */
+/** Distinct pairs of names, by index. */
 class NamePairs {
   readonly names: string[] = []
   readonly #places = new Map<string, Map<string, number>>()
-  /** most have the first name of the one before */
+  /** most pairs have the first name of the one before */
   #first: string | undefined
   #seconds = new Map<string, number>()
 

@@ -1,4 +1,4 @@
-/** Numbers that stand for names in tables of samples and messages. Those seen last are remembered, within a bound. */
+/** Integer keys of series and streams, with a bounded cache. */
 import { damaged } from '../damage.ts'
 import type { AppError } from '#kernel'
 import type { Database } from './database.ts'
@@ -19,14 +19,14 @@ export class SeriesNames {
     const name = lastName(table)
     this.#db = db
     this.#table = table
-    // An update that changes nothing, because only then the row that is there is returned.
+    // an update without a change, because only an update returns the existing row
     this.#sql = `
       INSERT INTO ${table} (tenant, resource, ${name}) VALUES (?, ?, ?)
       ON CONFLICT (tenant, resource, ${name}) DO UPDATE SET tenant = excluded.tenant RETURNING key`
   }
 
   key(tenant: string, resource: string, name: string): number {
-    // Names have no NUL in them, so two different pairs never make the same text.
+    // names do not contain NUL, so pairs are unambiguous
     const text = `${tenant}\0${resource}\0${name}`
     const known = this.#known.get(text)
     if (known !== undefined) return known
@@ -37,13 +37,16 @@ export class SeriesNames {
     return key
   }
 
-  /** To be called when a transaction failed: what it inserted is not there. */
+  /** Call after a failed transaction, which undoes inserts. */
   forget(): void {
     this.#known.clear()
   }
 }
 
-/** An index found the key by these names; `DAMAGED` when the row has others, so that what belongs to others is never read under them. */
+/**
+ * Verifies the names of a key that an index found; `DAMAGED` when they differ, so that data of others is never
+ * returned.
+ */
 export function requireNamed(
   db: Database,
   table: NamedTable,
@@ -56,14 +59,14 @@ export function requireNamed(
   throw damaged(`The name ${names[1]}/${names[2]} of the tenant ${names[0]} among ${table}`)
 }
 
-/** Samples of a series that are not as they were written. */
+/** The error of damaged samples. */
 export function damagedSamples(db: Database, series: number, first: number, last: number): AppError {
   const [tenant = '?', resource = '?', metric = '?'] =
     db.row<[string, string, string]>('SELECT tenant, resource, metric FROM series WHERE key = ?', series) ?? []
   return damaged(`${metric} of ${resource} (tenant ${tenant}) from ${timeText(first)} to ${timeText(last)}`)
 }
 
-/** Also of times that are damaged themselves. */
+/** Also for damaged times. */
 export function timeText(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)
 }

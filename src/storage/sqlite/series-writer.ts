@@ -1,6 +1,6 @@
 /**
- * The thread that alone writes series.db. A batch is one transaction; between batches it folds what arrived, when much has
- * or when nothing comes for a while. It works behind the others: who posts waits for the log, not for it.
+ * The only writer thread of series.db. A batch is one transaction; between batches it folds arrivals, when there are
+ * many or the thread is idle. It runs at low priority: posts wait for the log, not for series.
  */
 import { workInBackground } from '#platform'
 import { ChunkCompactor } from './chunk-compactor.ts'
@@ -17,19 +17,19 @@ import { notWritten } from './failure.ts'
 
 export interface SeriesWriterData {
   readonly file: string
-  /** so many samples in order of arrival begin a fold; each costs readers some 20 ns */
+  /** arrivals that start a fold; each costs readers some 20 ns */
   readonly foldAt: number
-  /** samples of a chunk, at least */
+  /** least samples of a full chunk */
   readonly chunk: number
-  /** so many messages wait in the order of their arrival; readers of messages look through them */
+  /** messages in order of arrival, which readers of messages search */
   readonly waiting: number
 }
 
-/** so many begin one when nothing came for a moment; fewer wait longer, because a fold rewrites a page of each series */
+/** arrivals that start a fold after a short pause; fewer wait longer, because a fold rewrites a page of each series */
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000
-/** so many blocks begin a fold too; each costs readers about a microsecond */
+/** blocks that start a fold; each costs readers about a microsecond */
 const MAX_BLOCKS = 1_000
 
 class SeriesWriter {
@@ -61,7 +61,7 @@ class SeriesWriter {
     try {
       return this.#whole(operations)
     } catch (error) {
-      // One of them cannot be written, or there is no room for all: each for itself then.
+      // one of them is invalid, or the disk is full: retry one by one
       if (operations.length > 1) return operations.flatMap((operation) => this.handle([operation]))
       const failed = notWritten(error)
       return operations.flatMap((one) => (one.kind === 'append' ? one.appends.map(() => failed) : [failed]))
@@ -88,7 +88,7 @@ class SeriesWriter {
       const isSynced = operations.some((one) => one.kind !== 'expire' && one.synced)
       return isSynced ? this.#db.syncedTransaction(all) : this.#db.transaction(all)
     } catch (error) {
-      // What was noted as written is not.
+      // caches may be stale
       this.#appends.forget()
       this.#messages.forget()
       this.#chunks.forget()
@@ -137,13 +137,13 @@ class SeriesWriter {
   }
 
   #expire(job: ExpireJob): number {
-    // What expires may hide an older sample in the folded ones, which must go with it.
+    // an expiring sample may hide a folded one, which must go with it
     this.#foldAll()
     const samples = this.#chunks.expire(job.tenant, job.now, job.limit)
     return samples + this.#messages.expire({ ...job, limit: Math.max(0, job.limit - samples) })
   }
 
-  /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
+  /** Continues a fold, begins one when there are enough arrivals, or restarts the idle timer. */
   #plan(): void {
     if (this.#next !== undefined) return
     const { blocks, samples } = this.#arrived
@@ -164,7 +164,7 @@ class SeriesWriter {
       if (!this.#fold.active) this.#arrived = countBlocks(this.#db)
       this.#plan()
     } catch (error) {
-      // Nothing is lost: the samples stay where they arrived, and the next batch asks for a fold again.
+      // nothing is lost: samples stay in arrivals, and the next batch retries
       this.#trouble('samples could not be folded', error)
     }
   }

@@ -23,9 +23,9 @@ import { writeError } from './failure.ts'
 
 type SeriesRead = Extract<StoreRead, { readonly of: 'series' }>['read']
 
-/** What expires goes in so many at a time, so that appends come in between. */
+/** Expired rows per job, so that appends have a turn. */
 const EXPIRY_SLICE = 5_000
-/** about the characters of a sample, names left out */
+/** characters of a sample without names, about */
 const SAMPLE_WEIGHT = 32
 
 export class SqliteSeries implements Series {

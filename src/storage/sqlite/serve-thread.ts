@@ -1,16 +1,16 @@
-/** The worker's half of a thread: opens what it works on, then answers requests in the order they came. */
+/** The worker's side of a thread: opens its resource, then answers requests in order. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { storeFailureOf, type StoreFailure } from './failure.ts'
 
-/** What a worker says: once `ready` or `refused`, then an answer or a failure for each request. */
+/** Messages of a worker: `ready` or `refused`, then an answer or a failure for each request. */
 export type ThreadAnswer<Answer> =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
   | { readonly kind: 'answer'; readonly answer: Answer }
-  /** to requests that waited together */
+  /** answers to requests that waited together */
   | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
   | { readonly kind: 'failure'; readonly failure: StoreFailure }
-  /** of work that nobody asked for */
+  /** a failure of background work */
   | { readonly kind: 'trouble'; readonly failure: StoreFailure }
 
 export type ThreadRequest<Request> =
@@ -18,17 +18,16 @@ export type ThreadRequest<Request> =
 
 export interface Served<Request, Answer> {
   handle(request: Request): Answer
-  /** Those that wait together, when that costs less than one after the other; an answer for each. */
+  /** Handles waiting requests together when that is cheaper; an answer for each. */
   handleAll?(requests: readonly Request[]): readonly Answer[]
-  /** buffers that are handed over with an answer instead of copied */
+  /** buffers to transfer with an answer */
   transfer?(answer: Answer): readonly ArrayBuffer[]
   close(): void
 }
 
-/** Reports failures of background work. */
 export type Trouble = (what: string, thrown: unknown) => void
 
-/** `open` gets what its thread was started with, and a way to tell of trouble that is no answer's. */
+/** `open` receives the data of its thread, and a function to report background failures. */
 export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trouble) => Served<Request, Answer>): void {
   const port = parentPort
   if (port === null) throw new Error('this file is the entry of a worker thread')
@@ -69,7 +68,7 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
       for (const _request of requests) say({ kind: 'failure', failure: storeFailureOf(error) })
     }
   }
-  /** Undefined when nothing waits, or each is to be answered by itself. */
+  /** Undefined: requests are handled one by one. */
   const next = (): ThreadRequest<Request> | undefined => {
     if (served.handleAll === undefined) return undefined
     return receiveMessageOnPort(port)?.message as ThreadRequest<Request> | undefined

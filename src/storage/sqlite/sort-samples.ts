@@ -1,12 +1,12 @@
-/** Blocks of samples in the order of series and time. */
+/** Sorts blocks of samples by series and time. */
 import { CODE, kindOfCode, SAMPLE, seriesOfCode, TEXT, TIME, VALUE, type SampleBlock } from './sample-block.ts'
 
 export interface SortedSamples extends SampleBlock {
-  /** places of samples, by series and time; of several at the same only the one that came last */
+  /** indices of samples, by series and time; of equal times only the last */
   readonly order: Uint32Array
 }
 
-/** `blocks` in the order of their arrival. */
+/** `blocks`: in order of arrival. */
 export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   const { samples, words } = joined(blocks)
   const count = samples.length / SAMPLE
@@ -24,7 +24,7 @@ export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   return { samples, words, order: order.subarray(0, kept) }
 }
 
-/** Where the places of each series stand, the series in their order. */
+/** The ranges of indices of each series, by series. */
 function endsOf(samples: Float64Array): ReadonlyMap<number, { readonly start: number; readonly end: number }> {
   const counts = new Map<number, number>()
   for (let at = 0; at < samples.length; at += SAMPLE) {
@@ -36,7 +36,7 @@ function endsOf(samples: Float64Array): ReadonlyMap<number, { readonly start: nu
   return new Map(bySeries.map(([series, count]) => [series, { start: end, end: (end += count) }]))
 }
 
-/** Sorts the places of one series and moves them to `to`; gives where they end. */
+/** Sorts the indices of one series and moves them to `to`; returns their end. */
 function sortOne(samples: Float64Array, order: Uint32Array, start: number, end: number, to: number): number {
   const timeAt = (at: number): number => samples[(order[at] ?? 0) * SAMPLE + TIME] ?? 0
   let isSorted = true
@@ -47,7 +47,7 @@ function sortOne(samples: Float64Array, order: Uint32Array, start: number, end: 
   }
   let kept = to
   for (let at = start; at < end; at += 1) {
-    // The one behind it came later.
+    // the next one is newer
     if (at + 1 < end && timeAt(at) === timeAt(at + 1)) continue
     order[kept] = order[at] ?? 0
     kept += 1
@@ -71,7 +71,7 @@ function joined(blocks: readonly SampleBlock[]): SampleBlock {
   return { samples, words }
 }
 
-/** Their texts stand behind so many others now. */
+/** Shifts indices of texts behind those of earlier blocks. */
 function moveTexts(samples: Float64Array, start: number, end: number, others: number): void {
   for (let at = start; at < end; at += SAMPLE) {
     if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + others

@@ -1,4 +1,4 @@
-/** One opened data folder, and its stores by tenant. */
+/** An open data folder, and its stores by tenant. */
 import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import { checkLogName } from '../check-log.ts'
@@ -88,7 +88,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** Writers last: what is read until then may stand in files that they tidy up. */
+  /** Writers close last: readers may use files that they remove. */
   async #close(): Promise<void> {
     const { stateCommits, seriesCommits, blobs, readers, gets, threads, unlock } = this.#parts
     try {
@@ -133,7 +133,7 @@ class SqliteStore implements Store {
   commit(writes: readonly Write[]): Promise<Committed> {
     return this.#opened.commit(this.#tenant, writes)
   }
-  /** The folder is this process's alone, so that its clock is everybody's. */
+  /** One process owns the folder, so its clock is the medium's. */
   async now(): Promise<StoreTime> {
     this.#opened.refuseWhenClosed()
     return { ms: Math.floor(this.#opened.clock()), session: this.#session }

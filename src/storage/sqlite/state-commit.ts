@@ -1,4 +1,4 @@
-/** Units of work on their way to the writer of state.db and back. */
+/** Units of work for the writer of state.db, and their answers. */
 import { conflictError, type Conflict } from '../conflicts.ts'
 import type { Committed, Write } from '../contract.ts'
 import { prepareWrites, type PreparedWrite } from '../prepare-writes.ts'
@@ -31,7 +31,7 @@ export class StateCommit {
     this.#specs = specs
   }
 
-  /** Checks and copies at the call. */
+  /** Checks and copies synchronously. */
   async commit(tenant: string, writes: readonly Write[]): Promise<Committed> {
     const prepared = prepareWrites(writes, this.#specs)
     if (prepared.length === 0) return { results: [] }
@@ -52,7 +52,7 @@ export class StateCommit {
     return { results: answer.results }
   }
 
-  /** Without an answer nobody knows what was written. */
+  /** Without an answer the outcome is unknown. */
   #reckon(
     tenant: string,
     telling: ReadonlyMap<string, boolean>,
@@ -88,7 +88,7 @@ export class StateCommit {
     })
   }
 
-  /** Some rows at a time, so that commits of others come in between. */
+  /** Deletes some rows at a time, so that commits have a turn. */
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
     for (let gone = TRIM_ROWS; gone === TRIM_ROWS;) {
       const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)

@@ -1,9 +1,10 @@
-/** The form of state.db: collections and logs. Tables of a collection are made when it is first used (`CollectionTables`). */
+/**
+ * The format of state.db: collections and logs. Tables of a collection are created on first use (`CollectionTables`).
+ */
 import type { FileForm } from './file-form.ts'
 
 export const STATE_FORM: FileForm = {
-  // also raised when what stands in entries of a tenant's log changes (`src/log`)
-  // and another one than that of series.db, which so cannot stand in for it
+  // also raised for changes of log entries (`src/log`); never equal to the number of series.db
   number: 6,
   tables: `
   CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

@@ -1,4 +1,4 @@
-/** What the main thread hands to the writer of state.db, and what it answers. */
+/** Jobs for the writer of state.db, and their answers. */
 import type { Conflict } from '../conflicts.ts'
 import type { Expectation } from '../contract.ts'
 import type { CollectionForm, ColumnValues } from './collection-form.ts'
@@ -6,11 +6,11 @@ import type { NotWritten } from './failure.ts'
 
 export type StateJob =
   | { readonly kind: 'commit'; readonly tenant: string; readonly writes: readonly StateWrite[] }
-  /** makes the tables of a collection where they are not there or have another form */
+  /** creates the tables of a collection if they do not exist or have another form */
   | { readonly kind: 'declare'; readonly form: CollectionForm }
   /** fields that were read again after a change of form */
   | { readonly kind: 'fill'; readonly collection: string; readonly rows: readonly FilledRow[]; readonly last: boolean }
-  /** answered with the rows that are gone: fewer than `TRIM_ROWS` when none is left */
+  /** answered with the number of deleted rows: fewer than `TRIM_ROWS`: complete */
   | {
       readonly kind: 'trim'
       readonly tenant: string
@@ -27,7 +27,7 @@ export type StateWrite =
       readonly body: string
       readonly fields: ColumnValues
       readonly expect: Expectation
-      /** what was searched before is wanted, when it is not the same any more */
+      /** the answer must include former searchable values if they changed */
       readonly tells: boolean
     }
   | {
@@ -40,14 +40,14 @@ export type StateWrite =
   | { readonly kind: 'expect'; readonly collection: string; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
 
-/** Entries of one row of a log, at most: reading one of them reads them all. */
+/** Most entries of one row: reading one of them reads all. */
 export const MAX_ENTRIES = 256
 export const MAX_CHARACTERS = 64 * 1024
 
-/** Rows of entries that a trim forgets in one transaction: commits of others come in between. */
+/** Rows that a trim deletes in one transaction, so that commits have a turn. */
 export const TRIM_ROWS = 200
 
-/** Entries that stand in one row: their number, and their JSON with commas between. */
+/** Entries of one row: their number, and their JSON with commas between. */
 export interface LogChunk {
   readonly count: number
   readonly bodies: string
@@ -59,28 +59,28 @@ export interface FilledRow {
   readonly fields: ColumnValues
 }
 
-/** `before`: null when there was no such document. */
+/** `before`: null when the document did not exist. */
 export interface PreviousColumns {
   readonly place: number
   readonly before: ColumnValues | null
 }
 
-/** A write whose expectation did not hold, by its place in the unit. */
+/** A write whose expectation failed, by its index in the unit. */
 export type WriteConflict = Pick<Conflict, 'place' | 'actual'>
 
-/** The answer to a job: what came of it, the misfits that undid it, or why it failed. */
+/** The answer to a job: results, conflicts, or an error. */
 export type StateAnswer =
   | {
-      /** by place of the write */
+      /** by index of the write */
       readonly results: readonly number[]
-      /** collections in which something that can be searched is not as it was */
+      /** collections with a searchable change */
       readonly changed: readonly string[]
-      /** of writes that tell, what was there to be searched: those that changed it, in their order */
+      /** former searchable values of reporting writes with a change, in order */
       readonly told: readonly PreviousColumns[]
     }
   | { readonly misfits: readonly WriteConflict[] }
   | NotWritten
 
-/** The one result of `declare`. */
+/** The only result of `declare`. */
 export const READY = 0
 export const MUST_FILL = 1

@@ -1,12 +1,12 @@
 /**
- * How units of work and their answers cross between threads: as few flat lists, because copying an object costs more than
- * writing what it holds. What is rare crosses as it is.
+ * Wire form of units of work and their answers between threads: a few flat lists, because copying objects costs more
+ * than writing their content. Rare jobs cross unchanged.
  */
 import type { Expectation } from '../contract.ts'
 import type { SqlValue } from './database.ts'
 import type { LogChunk, StateAnswer, StateJob, StateWrite } from './state-jobs.ts'
 
-/** Each list is read from its beginning, in the order in which it was written. */
+/** Lists are read in the order in which they were written. */
 export interface StateWire {
   readonly numbers: readonly number[]
   readonly texts: readonly string[]
@@ -21,7 +21,7 @@ export interface StateAnswers {
 }
 
 const [APPEND, PUT, DELETE, EXPECT] = [0, 1, 2, 3] as const
-/** in place of the number of writes or results */
+/** replaces the number of writes or results */
 const RARE = -1
 const ANY = -1
 const ABSENT = 0
@@ -131,12 +131,12 @@ interface Reading<Item> {
   left(): number
 }
 
-/** Gives one after the other. */
+/** Returns one item after the other. */
 function reading<Item>(list: readonly Item[]): Reading<Item> {
   let at = 0
   const next = (): Item => {
     if (at >= list.length) throw new Error('what came from the other thread ends too early')
-    // Within its length a list has an item, which may itself be null.
+    // within its length a list has an item, which may itself be null
     return list[at++] as Item
   }
   return Object.assign(next, { left: () => list.length - at })

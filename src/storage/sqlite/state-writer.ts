@@ -1,7 +1,7 @@
 /**
- * The thread that alone writes state.db. Everything that it is handed at once is one transaction, and it answers after the
- * commit. Each unit of work is compared with what is there before it writes anything, so that one that must not be written
- * leaves nothing to undo: savepoints would do it too, but their cost grows with the square of the pages that they guard.
+ * The only writer thread of state.db. A batch is one transaction, answered after its commit. Each unit is compared with
+ * the stored state before it writes, so that a rejected one does not need an undo: savepoints would cost the square of
+ * the pages that they guard.
  */
 import { isExpected } from '../conflicts.ts'
 import { createFieldTables, documentsSql, documentsTable, formText, type CollectionForm } from './collection-form.ts'
@@ -46,7 +46,7 @@ class StateWriter {
     return packAnswers(this.#written(unpackJobs(wire)))
   }
 
-  /** In one transaction: a sync of the disk costs more than most of what it makes durable. */
+  /** In one transaction: a sync costs more than most of the writes that it makes durable. */
   handleAll(wires: readonly StateWire[]): readonly StateAnswers[] {
     const lists = wires.map(unpackJobs)
     const answers = this.#written(lists.flat())
@@ -59,7 +59,7 @@ class StateWriter {
       return this.#whole(jobs)
     } catch (error) {
       if (jobs.length === 1) return [notWritten(error)]
-      // One of them cannot be written, or there is no room for all: each for itself then.
+      // one of them is invalid, or the disk is full: retry one by one
       return jobs.flatMap((job) => this.#written([job]))
     }
   }
@@ -77,7 +77,7 @@ class StateWriter {
         return answers
       })
     } catch (error) {
-      // What was noted as written is not.
+      // caches may be stale
       this.#logs.forget()
       this.#tenants.clear()
       throw error
@@ -124,13 +124,13 @@ class StateWriter {
     return { results, changed: [...changed], told }
   }
 
-  /** Writes whose expectation does not hold after those before them in their unit. */
+  /** Writes whose expectation fails after earlier writes of their unit. */
   #misfits(tenant: string, writes: readonly StateWrite[]): readonly WriteConflict[] {
     if (writes.every((write) => write.kind === 'append' || write.expect === 'any')) return []
     const left = new Map<string, Current>()
     return writes.flatMap((write, place): readonly WriteConflict[] => {
       if (write.kind === 'append') return []
-      // Names of collections have no blank in them.
+      // names of collections do not contain blanks
       const document = `${write.collection} ${write.id}`
       const { version, live } = left.get(document) ?? this.#tables(write.collection).current(tenant, write.id)
       if (!isExpected(write.expect, live ? version : undefined)) return [{ place, actual: live ? version : 'absent' }]

@@ -1,4 +1,4 @@
-/** The files that threads begin with: the sources when this runs from sources, else what was built from them. */
+/** Entry files of threads: sources when this runs from sources, otherwise built files. */
 const fromSources = import.meta.url.endsWith('.ts')
 
 export const threadEntries = {

@@ -1,6 +1,6 @@
 /**
- * A worker thread that is asked one thing after the other. It keeps the process alive only while an answer is due, so
- * that a program that forgets to close a store still ends.
+ * A worker thread with requests in order. It keeps the process alive only while an answer is due, so that a program
+ * that does not close its store still ends.
  */
 import { Worker } from 'node:worker_threads'
 import { AppError, errorOf } from '#kernel'
@@ -29,13 +29,13 @@ export class Thread<Request, Answer> {
     worker.unref()
   }
 
-  /** Resolves when the worker has opened what it works on; rejects with its own refusal. */
+  /** Resolves when the worker is ready; rejects with its refusal. */
   static start<Request, Answer>(
     entry: URL,
     data: object,
     trouble: (error: AppError) => void,
   ): Promise<Thread<Request, Answer>> {
-    // Flags of this process, such as a test runner's hooks, are none of the worker's business.
+    // flags of this process, such as a test runner's hooks, do not concern the worker
     const worker = new Worker(entry, { workerData: data, execArgv: [] })
     const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     return new Promise((resolve, reject) => {
@@ -50,12 +50,12 @@ export class Thread<Request, Answer> {
     })
   }
 
-  /** True when its worker is gone: it will answer nothing any more. */
+  /** The worker has ended. */
   get dead(): boolean {
     return this.#dead !== undefined
   }
 
-  /** Answers come in the order of the questions. Rejects with what the worker refused, or `STORE` when it is gone. */
+  /** Answers come in order. Rejects with the worker's error, or `STORE` when it has ended. */
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead)
     return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export class Thread<Request, Answer> {
     })
   }
 
-  /** Resolves when the worker has let go of everything. Asks nothing that is due to be dropped. */
+  /** Resolves when the worker has released its resources. Call it without requests in flight. */
   async close(): Promise<void> {
     if (this.#dead === undefined) {
       this.#worker.ref()
@@ -91,7 +91,7 @@ export class Thread<Request, Answer> {
         return this.#next()?.reject(errorOf(said.failure))
       case 'ready':
       case 'refused':
-        // who started it has heard
+        // the opener was notified
         return
     }
   }

@@ -1,18 +1,18 @@
-/** Messages of some blocks while they are looked at together: what a stream has, what is removed, what stays. */
+/** Messages of several blocks as one list: of which streams, which are removed, which stay. */
 import { bodyAt, distinctByTime, type MessageColumns } from './message-block.ts'
 
 export class WaitingMessages {
   readonly #blocks: readonly MessageColumns[]
-  /** the place of the first message of each block, and the block of each place */
+  /** index of the first message of each block, and the block of each message */
   readonly #starts: Uint32Array
   readonly #blockOf: Uint32Array
   readonly #times: Float64Array
   readonly #isRemoved: Uint8Array
-  /** places by stream, then by arrival, and where those of each stream stand */
+  /** indices by stream, then by arrival, and the range of each stream */
   readonly #order: Uint32Array
   readonly #ofStream = new Map<number, { readonly start: number; end: number }>()
 
-  /** `blocks` in the order of their arrival. */
+  /** `blocks`: in order of arrival. */
   constructor(blocks: readonly MessageColumns[]) {
     const count = blocks.reduce((sum, { times }) => sum + times.length, 0)
     this.#blocks = blocks
@@ -33,13 +33,13 @@ export class WaitingMessages {
     this.#sort(streams)
   }
 
-  /** Places of those of a stream that are not removed, in the order of arrival. */
+  /** Remaining messages of a stream, in order of arrival. */
   of(stream: number): readonly number[] {
     const { start, end } = this.#ofStream.get(stream) ?? { start: 0, end: 0 }
     return Array.from(this.#order.subarray(start, end)).filter((place) => this.#isRemoved[place] === 0)
   }
 
-  /** The same by time, then by arrival, without those that are equal to one before them. */
+  /** By time, then by arrival, without repetitions. */
   distinct(places: readonly number[]): readonly number[] {
     const times = this.#times
     const isPlain = places.every((place, i) => i === 0 || (times[places[i - 1] ?? 0] ?? 0) < (times[place] ?? 0))
@@ -57,7 +57,6 @@ export class WaitingMessages {
     return bodyAt(columns, at)
   }
 
-  /** Where it stands. */
   at(place: number): { readonly columns: MessageColumns; readonly at: number } {
     const block = this.#blockOf[place] ?? 0
     return { columns: this.#blocks[block] ?? NO_MESSAGES, at: place - (this.#starts[block] ?? 0) }
@@ -67,7 +66,7 @@ export class WaitingMessages {
     for (const place of places) this.#isRemoved[place] = 1
   }
 
-  /** Blocks, by their place among those that were given, of which something is removed. */
+  /** Indices of blocks with removed messages. */
   changed(): readonly number[] {
     const found = new Set<number>()
     for (let place = this.#isRemoved.indexOf(1); place >= 0; place = this.#isRemoved.indexOf(1, place + 1)) {
@@ -76,12 +75,12 @@ export class WaitingMessages {
     return [...found]
   }
 
-  /** Places of all that are not removed, by stream and arrival. */
+  /** All remaining messages, by stream and arrival. */
   staying(): Uint32Array {
     return this.#order.filter((place) => this.#isRemoved[place] === 0)
   }
 
-  /** Those of one block, in the order of arrival. */
+  /** Remaining messages of one block, in order of arrival. */
   stayingOf(block: number): readonly number[] {
     const start = this.#starts[block] ?? 0
     const places = Array.from({ length: this.#blocks[block]?.times.length ?? 0 }, (_, i) => start + i)

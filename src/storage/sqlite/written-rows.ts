@@ -1,13 +1,13 @@
-/** How many rows of each series were written since it was last looked whether they make up a chunk. */
+/** Rows of each series since its last check for a chunk. */
 
-/** series that are told apart; of those beyond, some share a place, and whichever is written when it is due is looked at */
+/** counters; series beyond share one, and the one that is written when it is due is checked */
 const MAX_SERIES = 4_194_304
 
 export class WrittenRows {
-  // four bytes a series: there may be millions, and each is written now and then
+  // four bytes a series: there may be millions, each written now and then
   #rows = new Int32Array(1_024)
 
-  /** Gives how many there are now. */
+  /** Returns the new count. */
   add(series: number, rows: number): number {
     const place = series % MAX_SERIES
     if (place >= this.#rows.length) this.#grow(place)
@@ -16,7 +16,7 @@ export class WrittenRows {
     return now
   }
 
-  /** Counts from nothing again, and only what comes after so many rows. */
+  /** Restarts the count, after so many more rows. */
   lookAfter(series: number, rows: number): void {
     this.#rows[series % MAX_SERIES] = -rows
   }

@@ -1,14 +1,14 @@
-/** What a rule compares with and waits for: readings and gaps near these are where rules go wrong. */
+/** The constants and durations of a rule: readings and gaps near these are where rules go wrong. */
 import type { Rule, TaskSettings, Template } from '#core'
 import { settingsOf } from '#core/spi'
 import { durationMs } from '#kernel'
 
 export interface RuleConstants {
-  /** by name of a metric: numbers that sensors naming it are given, each with its neighbours, and texts */
+  /** by metric: numbers of sensors with that metric, each with its neighbours, and texts */
   readonly values: Readonly<Record<string, readonly unknown[]>>
-  /** ms, ascending: cool-downs, evictions, periods, and durations that plugs are given */
+  /** ms, ascending: cool-downs, evictions, periods, and durations of plugs */
   readonly durations: readonly number[]
-  /** whole numbers from 2 to 50 that sensors are given: they may count something */
+  /** whole numbers from 2 to 50 of sensors, which may be counts */
   readonly counts: readonly number[]
 }
 
@@ -19,9 +19,9 @@ const MAX_COUNTS = 8
 const LONGEST_MS = 40 * 86_400_000
 
 /**
- * The constants of a rule, for the metrics that devices send. A sensor whose properties do not name a metric, and the
- * variables of a task, count for all of them. `neighbours`, default true: of each number there are the next tenth,
- * hundredth and whole number too.
+ * The constants of a rule, for the metrics that devices send. A sensor without a metric in its properties, and the
+ * variables of a task, count for all of them. `neighbours`, default true: adds the next tenth, hundredth and whole
+ * number of each.
  */
 export function constantsOf(
   rule: Rule | Template,
@@ -52,7 +52,6 @@ export function constantsOf(
   }
 }
 
-/** As a whole word, at any place. */
 function isNamed(metric: string, text: string): boolean {
   for (let at = text.indexOf(metric); at >= 0; at = text.indexOf(metric, at + 1)) {
     if (!/\w/.test(text[at - 1] ?? '') && !/\w/.test(text[at + metric.length] ?? '')) return true
@@ -60,7 +59,6 @@ function isNamed(metric: string, text: string): boolean {
   return false
 }
 
-/** Numbers, also those in texts, and texts, however deep. */
 function constantsIn(value: unknown): readonly unknown[] {
   if (typeof value === 'number' || typeof value === 'boolean') return [value]
   if (typeof value === 'string') {

@@ -1,9 +1,10 @@
-/** Gates and triggers over given sensors. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
+/**
+ * Gates and triggers over given sensors. Acyclic by construction: a trigger leads to a later sensor or to an actuator.
+ */
 import fc from 'fast-check'
 import { present } from '#kernel'
 import type { Actuator, Relation, Sensor, Trigger } from '#core'
 
-/** The states that a sensor can have, by its plug. */
 export type StatesOf = (sensor: Sensor) => readonly string[]
 
 const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
@@ -28,10 +29,9 @@ type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
 export type GateSeed = Drawn<typeof gateSeed>
 export type TriggerSeed = Drawn<typeof triggerSeed>
 
-/** The element that a number stands for, whatever the length of the list. */
 export const at = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 
-/** Gates `g0`, `g1` ..., each over sensors and the gates before it. */
+/** Gates `g0`, `g1` ..., each over sensors and earlier gates. */
 export function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor[], statesOf: StatesOf): Relation[] {
   const relations: Relation[] = []
   for (const [i, seed] of seeds.entries()) {
@@ -46,7 +46,6 @@ export function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor
   return relations
 }
 
-/** Triggers without repeats. */
 export function triggersOf(
   seeds: readonly TriggerSeed[],
   sensors: readonly Sensor[],
@@ -86,7 +85,7 @@ function sourceStates(label: string, sensors: readonly Sensor[], statesOf: State
   return sensor ? statesOf(sensor) : ['TRUE', 'FALSE']
 }
 
-/** Place of the last sensor behind a source: its destinations must stand after it. */
+/** Index of the last sensor behind a source: its destinations must follow it. */
 function lastBehind(label: string, sensors: readonly Sensor[], relations: readonly Relation[]): number {
   const gate = relations.find((relation) => relation.label === label)
   if (!gate) return sensors.findIndex((sensor) => sensor.label === label)

@@ -1,6 +1,6 @@
 /**
- * Streams of messages as devices send them: late, twice, with holes, from clocks that are wrong, over changes of time;
- * also values that stay for a while, and gaps and values near what a rule waits for and compares with.
+ * Streams of messages as devices send them: late, repeated, with holes, from wrong clocks, over changes of time; also
+ * values that stay for a while, and gaps and values near those of a rule.
  */
 import fc from 'fast-check'
 import { AppError, isoInstant } from '#kernel'
@@ -9,26 +9,24 @@ import { lengthOf } from '../length-of.ts'
 import { isSignal, type Signal } from './signals.ts'
 
 /**
- * What can be wrong with a stream. `late`: a message comes after newer ones. `duplicate`: it comes again. `correction`: one
- * comes with the time of the one before and other values. `missing`: a value is not there. `nan`: it is not a number.
- * `null`: it is null. `blank`: it is an empty text. `text`: a number comes as a text. `skew`: the clock of a resource is
- * off. `back`: it is set back. `gap`: silence for up to a day. `dst`: a change of the clocks, a leap day or the turn of a
- * year lies in it
+ * Faults of a stream. `late`: a message comes after newer ones. `duplicate`: it comes again. `correction`: one comes
+ * with the time of the one before and other values. `missing`: a value is absent. `nan`: it is not a number.
+ * `null`: it is null. `blank`: it is an empty text. `text`: a number comes as a text. `skew`: the clock of a resource
+ * is off. `back`: it is set back. `gap`: silence for up to a day. `dst`: a change of the clocks, a leap day or the turn
+ * of a year lies in it
  */
 export type Disturbance = (typeof DISTURBANCES)[number]
 
-/** What becomes of single messages, and of values. */
 const TROUBLES = ['late', 'duplicate', 'correction', 'back', 'nan', 'null', 'blank', 'text'] as const
 const DISTURBANCES = [...TROUBLES, 'missing', 'skew', 'gap', 'dst'] as const
 const USUAL = DISTURBANCES.filter((one) => one !== 'text')
 
-/** Generators of values by name of the metric. */
 export type Metrics = Readonly<Record<string, fc.Arbitrary<unknown> | Signal>>
 
 export interface StreamOptions {
   /** a generator of values for each metric, such as `readings(60, 120)`, `fc.boolean()` or `walk(0, 100, 5)` */
   readonly metrics: Metrics
-  /** who sends; each has all metrics unless `byResource` says otherwise. Default `r1` */
+  /** senders; each has all metrics unless `byResource` says otherwise. Default `r1` */
   readonly resources?: readonly string[]
   /** metrics of some resources, instead of `metrics` */
   readonly byResource?: Readonly<Record<string, Metrics>>
@@ -38,13 +36,16 @@ export interface StreamOptions {
   readonly maxLength?: number
   /** epoch ms or ISO 8601; default some day, with `dst` also a special one */
   readonly start?: number | string
-  /** disturbances that some of the streams have; default: all but `text`, which custom conditions rarely read as a number */
+  /**
+   * disturbances that some of the streams have; default: all but `text`, which custom conditions rarely read as a
+   * number
+   */
   readonly disturbances?: readonly Disturbance[]
-  /** ms that matter to the rule: some gaps are of about these */
+  /** ms that matter to the rule: some gaps are about as long */
   readonly durations?: readonly number[]
-  /** how often something must come in a row: some values stay for about so many messages */
+  /** numbers of repetitions that matter to the rule: some values stay for about as many messages */
   readonly counts?: readonly number[]
-  /** values that matter to the rule, by metric: mixed into what its generator may give */
+  /** values that matter to the rule, by metric: mixed into those of its generator */
   readonly constants?: Readonly<Record<string, readonly unknown[]>>
 }
 
@@ -60,7 +61,7 @@ const SPECIAL_TIMES = [
   '2025-01-01T00:00:00Z',
 ].map(isoInstant)
 
-/** Streams for `simulate`, `checkRule` or a property of one's own; they shrink to few messages, then to tame ones. */
+/** Streams for `simulate`, `checkRule` or properties; they shrink to few messages, then to regular ones. */
 export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Message[]> {
   const { resources = ['r1'], disturbances = USUAL, maxLength = 60 } = options
   const every = lengthOf(options.every ?? 60_000, 'every')
@@ -89,16 +90,15 @@ export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Me
   })
 }
 
-/** What all messages of a stream have in common. */
+/** What all messages of a stream share. */
 interface Mode {
   readonly wild: ReadonlySet<Disturbance>
-  /** values stay for a while */
   readonly holds: boolean
   /** ms between most messages */
   readonly pace: number
 }
 
-/** Many streams are tame, and most are wild in few ways: what disturbs everything hides what disturbs one thing. */
+/** Many streams are regular, and most have few kinds of faults: faults everywhere would hide others. */
 function modes(disturbances: readonly Disturbance[], every: number, durations: readonly number[]): fc.Arbitrary<Mode> {
   const some =
     disturbances.length === 0
@@ -131,10 +131,9 @@ interface Step {
   readonly broken: number
 }
 
-/** Where a stream begins: at that time, or so that it lies inside, at that share of the whole. */
+/** The start of a stream: at that time, or so that it lies inside, at that share of the whole. */
 interface Start {
   readonly at: number
-  /** 0 to 1 */
   readonly inside: number
 }
 
@@ -184,7 +183,7 @@ function streamOf(
   return messages.slice(0, maxLength)
 }
 
-/** Values as they were drawn, and those of signals as they follow from the ones before. */
+/** Drawn values, and those of signals, which follow from earlier ones. */
 function valuesOf(
   body: Body,
   options: StreamOptions,
@@ -230,7 +229,7 @@ function bodyOf(resource: string, options: StreamOptions, holes: boolean): fc.Ar
   return values.map((drawn) => ({ resource, values: drawn }))
 }
 
-/** A third of the values are constants, as far as the generator itself could give them. */
+/** A third of the values are constants that the generator itself could draw. */
 export function withConstants(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): fc.Arbitrary<unknown> {
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
   if (possible.length === 0) return generator
@@ -252,7 +251,6 @@ function gaps({ wild, pace }: Mode, every: number, durations: readonly number[])
   )
 }
 
-/** How many more times the same comes, with the same gap. */
 function repeats({ holds }: Mode, counts: readonly number[]): fc.Arbitrary<number> {
   if (!holds) return fc.constant(0)
   const near = counts.flatMap((count) => [count - 2, count - 1, count]).filter((more) => more > 0)
@@ -261,7 +259,7 @@ function repeats({ holds }: Mode, counts: readonly number[]): fc.Arbitrary<numbe
 
 type Trouble = (typeof TROUBLES)[number]
 
-/** Most messages are as they should be, and shrinking leads to those. */
+/** Most messages are without faults, and shrinking leads to those. */
 function troubles(wild: ReadonlySet<Disturbance>): fc.Arbitrary<Trouble | undefined> {
   const possible = TROUBLES.filter((trouble) => wild.has(trouble))
   if (possible.length === 0) return fc.constant(undefined)
@@ -294,7 +292,6 @@ function startOf(start: number | string | undefined): number | undefined {
   throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
 }
 
-/** The values with one of the numbers broken. */
 function spoilt(values: Record<string, unknown>, trouble: Trouble | undefined, n: number): Record<string, unknown> {
   const numbers = Object.keys(values).filter((key) => typeof values[key] === 'number')
   const broken = numbers[n % Math.max(1, numbers.length)]

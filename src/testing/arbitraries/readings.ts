@@ -1,11 +1,11 @@
 /** Numbers as a device reads them. */
 import fc from 'fast-check'
 
-/** Numbers from `min` to `max`, in tenths unless `digits` says otherwise. The limits themselves come often. */
+/** Numbers from `min` to `max`, in tenths unless `digits` says otherwise. The limits themselves are frequent. */
 export function readings(min: number, max: number, digits = 1): fc.Arbitrary<number> {
   const scale = 10 ** digits
   const [low, high] = [Math.ceil(min * scale), Math.floor(max * scale)]
-  // Taken back to whole numbers, so that a constant of a rule can be told to be one of them.
+  // Mapped back to whole numbers, to recognize constants of a rule as possible values.
   const inside = fc.integer({ min: low, max: high }).map(
     (n) => n / scale,
     (value) => {

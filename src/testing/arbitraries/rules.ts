@@ -17,11 +17,10 @@ export interface RandomRules {
   /** at least one sensor and one actuator */
   readonly plugs: readonly Plug[]
   /**
-   * Properties of a plug, by its name. Without them they follow from its declaration: the example, the default, or a
-   * value of the type
+   * Properties of a plug, by its name. Default from its declaration: the example, the default, or a value of the type
    */
   readonly properties?: Readonly<Record<string, fc.Arbitrary<Record<string, unknown>>>>
-  /** resources of nodes; default the resource of the task alone */
+  /** resources of nodes; default only the resource of the task */
   readonly resources?: readonly string[]
   /** default 4 */
   readonly maxSensors?: number
@@ -29,7 +28,7 @@ export interface RandomRules {
   readonly task?: fc.Arbitrary<TaskSettings>
 }
 
-/** Rules over given plugs that validation accepts: sensors, gates, triggers and actuators, without cycles. */
+/** Valid rules over given plugs: sensors, gates, triggers and actuators, without cycles. */
 export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
   const { plugs, maxSensors = 4, resources = [] } = options
   const registry = createRegistry(plugs)

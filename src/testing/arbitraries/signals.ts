@@ -1,15 +1,14 @@
-/** Values of a metric that follow from the one before: walks, ramps and episodes. */
+/** Values of a metric that follow from earlier ones: walks, ramps and episodes. */
 import fc from 'fast-check'
 import { AppError } from '#kernel'
 import { spanOf } from '../length-of.ts'
 import { readings } from './readings.ts'
 
-/** A metric whose values hang together. Use it where an arbitrary of single values can stand. */
+/** A metric with correlated values, in place of an arbitrary of single values. */
 export interface Signal {
   readonly kind: 'signal'
-  /** what is drawn for each message */
   readonly draw: fc.Arbitrary<unknown>
-  /** the value of a message and what the next one goes on from; `time` is epoch ms, `before` absent at the first */
+  /** the value of a message and the basis of the next one; `time` is epoch ms, `before` absent at the first */
   next(drawn: unknown, time: number, before: unknown): { readonly value: unknown; readonly after: unknown }
 }
 
@@ -28,7 +27,7 @@ function signal<Drawn, Memory>(
   }
 }
 
-/** A number that goes up or down by at most `step` from one message to the next and stays between the limits. */
+/** A number that changes by at most `step` from one message to the next and stays between the limits. */
 export function walk(min: number, max: number, step: number): Signal {
   requireRange('walk', min, max)
   const draw = fc.record({ first: readings(min, max), move: fc.integer({ min: -100, max: 100 }) })
@@ -39,7 +38,7 @@ export function walk(min: number, max: number, step: number): Signal {
   })
 }
 
-/** A number that goes from one to the other in that time, again and again, give or take `noise`. */
+/** A number that goes from one to the other in that time, repeatedly, with some `noise`. */
 export function ramp(from: number, to: number, lasts: number | string, noise = 0): Signal {
   const ms = spanOf(lasts, 'ramp: lasts')
   const draw = fc.integer({ min: -100, max: 100 })
@@ -50,15 +49,15 @@ export function ramp(from: number, to: number, lasts: number | string, noise = 0
 }
 
 export interface Episodes<Value> {
-  /** values as they usually are */
+  /** values of quiet times */
   readonly calm: fc.Arbitrary<Value>
-  /** values while something happens */
+  /** values of an event */
   readonly event: fc.Arbitrary<Value>
-  /** how long that lasts: ms, ISO 8601 or short, or a shortest and a longest length */
+  /** duration of an event: ms, ISO 8601 or short, or a minimum and a maximum */
   readonly lasts: number | string | readonly [number | string, number | string]
 }
 
-/** Calm values, and now and then for some time without a gap those of an event. */
+/** Quiet values, and sometimes, for a while without a gap, those of an event. */
 export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal {
   const [shortest, longest] = (isRange(lasts) ? lasts : ([lasts, lasts] as const)).map((one) =>
     spanOf(one, 'episodes: lasts'),

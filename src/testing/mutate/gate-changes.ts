@@ -1,9 +1,11 @@
-/** What people get wrong about gates and triggers. */
+/** Typical mistakes in gates and triggers. */
 import type { PlugRegistry, Relation, Rule, Template, Trigger } from '#core'
 import { present } from '#kernel'
 import { statesOf } from '../rule-paths.ts'
-import type { Change } from './change.ts'
 import { coolDownChanges } from './value-changes.ts'
+
+/** A rule with one change, with a name for it; validity is not checked yet. */
+export type Change = readonly [name: string, rule: Rule | Template]
 
 /** Another type, other rows, one row more or less, one parent less. */
 export function relationChanges(rule: Rule | Template, relation: Relation, plugs: PlugRegistry): readonly Change[] {
@@ -56,7 +58,7 @@ export function relationChanges(rule: Rule | Template, relation: Relation, plugs
   ]
 }
 
-/** Gone, elsewhere, other cool-downs, other states, an edge for a level and a level for an edge. */
+/** Removed, elsewhere, other cool-downs, other states, an edge for a level and a level for an edge. */
 export function triggerChanges(
   rule: Rule | Template,
   trigger: Trigger,
@@ -150,7 +152,7 @@ function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): read
   ]
 }
 
-/** A trigger that hangs on one parent of the gate instead of the gate. */
+/** A trigger on one parent of the gate instead of the gate. */
 function parentInstead(rule: Rule | Template, { sourceLabel, statesTrigger }: Trigger): readonly TriggerChange[] {
   const gate = rule.relations?.find(({ label }) => label === sourceLabel)
   const [row] = gate?.combinations ?? []

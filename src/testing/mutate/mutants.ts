@@ -1,4 +1,4 @@
-/** Rules with one thing changed, as people get it wrong: what a test of the rule ought to notice. */
+/** Rules with one typical mistake, which a test of the rule should notice. */
 import {
   type Actuator,
   type Plug,
@@ -12,17 +12,16 @@ import {
 } from '#core'
 import { type PlugNode, settingsOf, type VariableDeclaration } from '#core/spi'
 import { present } from '#kernel'
-import type { Change } from './change.ts'
-import { relationChanges, triggerChanges } from './gate-changes.ts'
+import { type Change, relationChanges, triggerChanges } from './gate-changes.ts'
 import { cronChanges, millisecondChanges, propertyChanges, type Confusions } from './value-changes.ts'
 
 export interface Mutant {
-  /** what is changed, such as `sensors/hot/properties/threshold: 90 -> 91` */
+  /** the change, such as `sensors/hot/properties/threshold: 90 -> 91` */
   readonly name: string
   readonly rule: Rule | Template
 }
 
-/** Every rule that differs in one place and that validation accepts. `plugs` say which states there are. */
+/** Every valid rule that differs in one place. `plugs`: for the possible states. */
 export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly Mutant[] {
   const changes = [
     ...(rule.sensors ?? []).flatMap((sensor) => sensorChanges(rule, sensor, plugs)),
@@ -47,7 +46,6 @@ export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly 
   })
 }
 
-/** ms after which a state is forgotten that should not be */
 const EVICTION_MS = 60_000
 
 function sensorChanges(rule: Rule | Template, sensor: Sensor, plugs: PlugRegistry): readonly Change[] {
@@ -117,7 +115,9 @@ function confusionsOf(rule: Rule | Template, plug?: Plug): Confusions {
   }
 }
 
-/** Sensors, gates and actuators that several things depend on; with a single one it is the same as without that. */
+/**
+ * Sensors, gates and actuators with several dependents; with a single one, removing the dependent is the same change.
+ */
 function nodesTakenAway(rule: Rule | Template): readonly Change[] {
   const { sensors = [], relations = [], actuators = [], triggers = [] } = rule
   const uses = (label: string): number =>
@@ -160,7 +160,7 @@ function declarationChanges(template: Template): readonly Change[] {
   })
 }
 
-/** Settings that do something only where somebody has written them. */
+/** Settings without an effect unless they are set explicitly. */
 const CHOSEN = [
   ...(['resetScope', 'overlap', 'whenBusy', 'late', 'time', 'duplicates'] as const),
   ...(['misfire', 'maxLateness', 'streamValidity', 'dst'] as const),

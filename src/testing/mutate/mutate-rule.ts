@@ -1,4 +1,4 @@
-/** How much a test of a rule notices: each mutant of the rule is checked, and should fail. */
+/** Mutation testing: each mutant of a rule is checked, and should fail. */
 import type { EngineEvent, Rule, Template } from '#core'
 import { AppError, messageOf } from '#kernel'
 import { caseOptionsOf, type CheckOptions } from '../check-options.ts'
@@ -7,7 +7,6 @@ import type { PropertyLike, RuleProperty } from '../property.ts'
 import { mutantsOf, type Mutant } from './mutants.ts'
 
 export interface MutateOptions extends CheckOptions {
-  /** told of each mutant when it is decided */
   readonly onProgress?: (done: {
     readonly name: string
     readonly killed: boolean
@@ -18,16 +17,16 @@ export interface MutateOptions extends CheckOptions {
 
 export interface Mutation {
   readonly killed: readonly { readonly name: string; readonly by: string }[]
-  /** they do something else than the rule, and no property noticed: the test is too weak there */
+  /** other behavior that no property noticed: the test is too weak there */
   readonly survived: readonly string[]
-  /** they did what the rule does in all cases: the change does not matter, or the messages never get to it */
+  /** the behavior of the rule in all cases: the change has no effect, or the messages never reach it */
   readonly alike: readonly string[]
   toString(): string
 }
 
 /**
- * Checks every mutant of a rule by the same properties. Throws `PROPERTY` when the rule itself does not hold, and
- * `VALIDATION` when it cannot be changed in any way.
+ * Checks every mutant of a rule with the same properties. Throws `PROPERTY` if the rule itself fails, and
+ * `VALIDATION` if it has no mutants.
  */
 export async function mutateRule(
   rule: Rule | Template,
@@ -64,7 +63,7 @@ async function whyFailed(
   }
 }
 
-/** What an actuator is told may matter to a service that nothing here looks into: such a mutant is never alike. */
+/** The input of an actuator may matter to a service outside of the test: such a mutant is never alike. */
 async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template, options: CheckOptions) {
   if (name.startsWith('actuators/')) return false
   const { writeTo: _writeTo, print: _print, ...rest } = options
@@ -78,7 +77,7 @@ async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template
   }
 }
 
-/** Fires the same, and its actuators answer and say the same. */
+/** Equal firings, and equal answers and logs of its actuators. */
 function actsAs(rule: Rule | Template): RuleProperty {
   const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
   const actsOf = (events: readonly EngineEvent[]): readonly string[] =>

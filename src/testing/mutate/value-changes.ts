@@ -1,16 +1,15 @@
-/** One change at a time of a value in a rule, such as people get wrong: limits, comparisons, names, durations, zones, clocks. */
+/** Single changes of values in a rule, like typical mistakes: limits, comparisons, names, durations, zones, clocks. */
 import { isPlainObject } from '#kernel'
 
 /** `from` and `to` as JSON */
 export type ValueChange = readonly [path: string, value: unknown, from: string, to: string]
 
-/** What else a value could be taken for. */
 export interface Confusions {
-  /** names of metrics that the rule reads: one may stand where another should */
+  /** metrics of the rule, which may replace each other */
   readonly metrics: readonly string[]
-  /** defaults of variables by name: they may stand where the variable should */
+  /** defaults of variables by name, which may replace the variable */
   readonly defaults: Readonly<Record<string, unknown>>
-  /** by property: what else is allowed there */
+  /** by property: other allowed values */
   readonly enums: Readonly<Record<string, readonly unknown[]>>
 }
 
@@ -76,7 +75,6 @@ function valueChanges(value: unknown, confusions: Confusions, path = ''): readon
   ])
 }
 
-/** Of JSON Logic, where an operator is a key. */
 function operatorChanges(value: Readonly<Record<string, unknown>>, key: string, path: string): readonly ValueChange[] {
   if (!Array.isArray(value[key])) return []
   return (OPERATORS[key] ?? []).map((operator) => {
@@ -109,7 +107,7 @@ function textChanges(text: string, { metrics, defaults }: Confusions): readonly 
   ]
 }
 
-/** The text with one part after the other exchanged. */
+/** The text with one part after the other replaced. */
 function partChanges(text: string, part: RegExp, others: (found: string) => readonly string[]): readonly string[] {
   return [...text.matchAll(part)].flatMap((match) =>
     others(match[0]).map((other) => text.slice(0, match.index) + other + text.slice(match.index + match[0].length)),
@@ -132,12 +130,12 @@ function durationChanges(text: string): readonly string[] {
   ]
 }
 
-/** Twice, half, and in seconds what is meant in milliseconds. */
+/** Twice, half, and seconds in place of milliseconds. */
 export function millisecondChanges(ms: number): readonly number[] {
   return [2 * ms, Math.round(ms / 2), ...(ms >= 1000 ? [Math.round(ms / 1000)] : [])].filter((other) => other > 0)
 }
 
-/** Seconds: none, one more or less, twice and half, and in other units than seconds. */
+/** Seconds: none, one more or less, twice and half, and other units. */
 export function coolDownChanges(seconds: number): readonly number[] {
   const minutes = seconds >= MINUTE_MS / 1000 ? [Math.round(seconds / 60)] : []
   return [seconds - 1, seconds + 1, seconds / 2, seconds * 2, seconds * 1000, ...minutes].filter((other) => other > 0)

@@ -1,11 +1,13 @@
-/** The inputs of a bounded proof: one value for each stretch between constants of the rule, and gaps around what it waits for. */
+/**
+ * The inputs of a bounded proof: one value for each interval between constants of the rule, and gaps around its
+ * durations.
+ */
 import fc from 'fast-check'
 import { AppError } from '#kernel'
 import type { RuleConstants } from '../arbitraries/constants.ts'
 
-/** What a device may send in one step. */
+/** A message that a device may send in one step. */
 export interface InputClass {
-  /** ms since the message before */
   readonly gap: number
   readonly resource: string
   readonly values: Readonly<Record<string, unknown>>
@@ -15,7 +17,7 @@ export interface InputClass {
 const MAX_INPUTS = 2000
 const SAMPLES = 200
 
-/** One value of each class: constants that the generator can give, one between two of them, and one beyond each end. */
+/** One value of each class: constants of the generator, one between two of them, and one beyond each end. */
 export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): readonly unknown[] {
   const samples = fc.sample(generator, { numRuns: SAMPLES, seed: 1 })
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
@@ -23,7 +25,7 @@ export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readon
   if (!all.every((value): value is number => typeof value === 'number')) {
     const known = new Set(constants)
     const others = all.filter((value) => !known.has(value))
-    // Of values that the rule does not name one stands for all, but true and false are two.
+    // One value represents all that the rule does not name, but true and false are two.
     const spare = others.filter((value, i) => i === 0 || typeof value === 'boolean')
     return [...all.filter((value) => known.has(value)), ...spare]
   }
@@ -38,12 +40,12 @@ export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readon
   return [...stretches.values()]
 }
 
-/** Gaps that a rule can tell apart: the usual one, and for each duration one that is shorter, equal and longer. */
+/** Gaps that a rule can distinguish: the usual one, and for each duration one that is shorter, equal and longer. */
 export function gapClasses(every: number, { durations }: Pick<RuleConstants, 'durations'>): readonly number[] {
   return [...new Set([every, ...durations.flatMap((ms) => [ms - 1, ms])])].filter((gap) => gap > 0)
 }
 
-/** All combinations. Throws `VALIDATION` when there are too many to try them all. */
+/** All combinations. Throws `VALIDATION` if there are too many to try them all. */
 export function inputClasses(
   gaps: readonly number[],
   byResource: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>,

@@ -1,4 +1,4 @@
-/** Tries all sequences of messages up to a length, by going from saved state to saved state and never twice to the same. */
+/** Tries all sequences of messages up to a length, from saved state to saved state, each once. */
 import { asyncScheduler } from 'rxjs'
 import type { Message, Rule, Template } from '#core'
 import { settingsOf } from '#core/spi'
@@ -11,7 +11,7 @@ import { checkCase } from '../check-rule.ts'
 import type { Metadata, Moment } from '../checked-run.ts'
 import { lengthOf } from '../length-of.ts'
 import { lengthText } from '../moment-text.ts'
-import { noErrors } from '../properties/no-errors.ts'
+import { noErrors } from '../properties/implicit.ts'
 import { propertiesOf, type RuleProperty } from '../property.ts'
 import { withSettings } from '../write-case.ts'
 import { gapClasses, inputClasses, valueClasses, type InputClass } from './input-classes.ts'
@@ -34,32 +34,29 @@ export interface ProveOptions extends Pick<
 > {
   readonly variables?: Readonly<Record<string, unknown>>
   readonly metadata?: Metadata
-  /** values of a metric that can matter, instead of one for each stretch between constants of the rule */
+  /** relevant values of a metric, instead of one for each interval between constants of the rule */
   readonly values?: Readonly<Record<string, readonly unknown[]>>
-  /** ms between messages that can matter, instead of the usual one and those around what the rule waits for */
+  /** relevant gaps between messages in ms, instead of the usual one and those around durations of the rule */
   readonly gaps?: readonly number[]
   /** messages in a row; default 12 */
   readonly length?: number
-  /** states at most; default 100,000 */
+  /** limit of states; default 100,000 */
   readonly maxStates?: number
-  /** ms of real time; default 30 s */
+  /** limit of real time in ms; default 30 s */
   readonly time?: number
-  /** told after each length that was tried */
   readonly onProgress?: (done: Proof) => void
 }
 
-/** What was tried without finding anything. */
 export interface Proof {
   readonly properties: readonly string[]
-  /** all sequences of up to so many messages hold */
+  /** all sequences of up to this many messages hold */
   readonly length: number
-  /** nothing new can come: sequences of any length hold, made of these inputs */
+  /** all states were visited: sequences of these inputs of any length hold */
   readonly isComplete: boolean
   readonly states: number
   readonly steps: number
-  /** what each step could be */
+  /** the possible inputs of each step */
   readonly inputs: readonly InputClass[]
-  /** ms */
   readonly took: number
   toString(): string
 }
@@ -76,10 +73,10 @@ const MAX_STATES = 100_000
 const TIME_MS = 30_000
 
 /**
- * Holds properties against every sequence of messages up to a length, of values and gaps that the rule can tell apart.
- * A state that was there before is not gone on from: times count as how long ago they are, and longer than the longest
- * duration of rule and properties is all the same. Throws a `PropertyError` with the shortest sequence for which one does
- * not hold; `VALIDATION` for properties that only look at whole runs, and for too many inputs.
+ * Checks properties of every sequence of messages up to a length, of values and gaps that the rule can distinguish.
+ * Known states are not continued: times are compared by their age, up to the longest duration of rule and properties.
+ * Throws a `PropertyError` with the shortest failing sequence; `VALIDATION` for properties of whole runs, and for too
+ * many inputs.
  */
 export async function proveRule(
   rule: Rule | Template,
@@ -90,10 +87,7 @@ export async function proveRule(
   const unfit = properties.filter(({ monitor }) => monitor === undefined)
   if (unfit.length > 0) {
     const names = unfit.map(({ name }) => `"${name}"`).join(', ')
-    throw new AppError(
-      'VALIDATION',
-      `${names} cannot be told moment by moment, as a proof needs it; use checkRule for it`,
-    )
+    throw new AppError('VALIDATION', `${names} cannot be checked moment by moment, as a proof needs it; use checkRule`)
   }
   return new Proving(rule, properties, options).run()
 }
@@ -158,7 +152,7 @@ class Proving {
     return this.#judge({ standing: after, memories: node.memories, path: [...node.path, message] }, moments)
   }
 
-  /** Lets monitors see what happened. Undefined when the state was there before. */
+  /** Passes moments to the monitors. Undefined for a known state. */
   async #judge(node: Node, moments: readonly Moment[]): Promise<Node | undefined> {
     const memories = await this.#watch(node.path, node.memories, moments)
     const { standing, path } = node
@@ -193,7 +187,7 @@ class Proving {
     return memories
   }
 
-  /** Told by a run of the whole sequence, which must fail as well. */
+  /** Reports the failure of a run of the whole sequence, which must fail as well. */
   async #fail(messages: readonly Message[]): Promise<never> {
     const { values: _values, gaps: _gaps, length: _length, maxStates: _most, time: _time, ...options } = this.#options
     await checkCase({ rule: this.#rule, messages, crashes: [] }, this.#properties, { ...options, columnar: false })

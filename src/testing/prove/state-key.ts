@@ -1,6 +1,6 @@
 /**
- * When two saved tasks are the same for all that can follow: as text, without what only counts or explains, and with
- * times as how long ago they are. What plugs and monitors remember is kept whole.
+ * The key of a saved task for everything that can follow: text without counters and explanations, and with ages in
+ * place of times. Memories of plugs and monitors are kept whole.
  */
 import type { SavedState } from '#core/spi'
 import { isPlainObject } from '#kernel'
@@ -22,15 +22,15 @@ const OF_TASK: ReadonlySet<string> = new Set([
   'arrived',
   'current',
 ] satisfies (keyof SavedState)[])
-/** Of a node, and of what follows from its last answer: where it came from. */
+/** Of a node, and of what follows from its last answer: its origin. */
 const OF_NODE: ReadonlySet<string> = new Set(['since', 'origin', 'via', 'firing', 'held', 'error'])
 const OF_FOLLOWING: ReadonlySet<string> = new Set(['invocation', 'origin', 'via'])
 /** Numbers from here on are epoch ms. */
 const FIRST_TIME = 1e11
 
 /**
- * The key of a state at `now`. What is longer ago than `horizon`, ms, is equally long ago: nothing waits for longer.
- * `memories`: what monitors remember.
+ * The key of a state at `now`. Ages above `horizon`, ms, are equal: nothing waits for longer.
+ * `memories`: of monitors.
  */
 export function stateKey(saved: Partial<SavedState>, memories: unknown, now: number, horizon: number): string {
   const { sensors, gates, actuators, ...others } = saved

@@ -1,4 +1,4 @@
-/** One step of a bounded proof: a saved task goes on over a gap and a message, as it would in a run. */
+/** One step of a bounded proof: a saved task continues over a gap and a message, as it would in a run. */
 import {
   CoreEngine,
   type EngineEvent,
@@ -19,7 +19,6 @@ const TASK_ID = 'task'
 /** A task at rest at some time. */
 export interface Standing {
   readonly saved: SavedTask
-  /** epoch ms */
   readonly time: number
   readonly latest: ReadonlyMap<string, Message>
   readonly newest: Message | undefined
@@ -36,7 +35,6 @@ export class Stepper {
     this.#labels = labelsOf(rule)
   }
 
-  /** The task as it starts, and what happens then. */
   async start(time: number): Promise<{ readonly after: Standing; readonly moments: readonly Moment[] }> {
     const { resource, variables, settings } = this.#options
     const clock = new VirtualClock(time)
@@ -56,7 +54,6 @@ export class Stepper {
     return { after: { ...standing, saved }, moments }
   }
 
-  /** Goes on for so long, and then takes the message, if there is one. */
   async step(
     before: Standing,
     gap: number,
@@ -76,7 +73,7 @@ export class Stepper {
     }
     clock.advanceTo(time)
     if (message !== undefined) {
-      // The clock says when it was measured: without a stamp no state depends on the date.
+      // The clock is the time of measurement: without a timestamp no state depends on the date.
       const { timestamp: _, ...unstamped } = message
       engine.receive(unstamped)
       await this.#settle(engine)

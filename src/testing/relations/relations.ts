@@ -1,4 +1,4 @@
-/** Properties of two runs: what must be the same when the messages, or the rule, are changed in a known way. */
+/** Properties of two runs: what must stay the same when the messages, or the rule, change in a known way. */
 import { AppError, durationMs } from '#kernel'
 import type { Rule, Template } from '#core'
 import { instantOf } from '#core/spi'
@@ -7,8 +7,8 @@ import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 
 /**
- * The same messages so much later or earlier fire the same. Not for rules that look at the calendar, unless the shift
- * is one that does not matter to them, such as a week. Throws `VALIDATION` for what is no duration.
+ * The same messages later or earlier have the same firings. Not for rules that depend on the calendar, unless the shift
+ * does not matter to them, such as a week. Throws `VALIDATION` for an invalid duration.
  */
 export function shiftedInTime(by: number | string): RuleProperty {
   const ms = typeof by === 'number' ? by : durationMs(by)
@@ -23,7 +23,7 @@ export function shiftedInTime(by: number | string): RuleProperty {
   }
 }
 
-/** Other units: a rule for values that are changed in this way, such as to Fahrenheit, fires as this one. */
+/** Other units: a rule for converted values, such as Fahrenheit, fires like this one. */
 export function scaled(
   metrics: Readonly<Record<string, (value: number) => number>>,
   rule: Rule | Template,
@@ -43,7 +43,7 @@ export function scaled(
   }
 }
 
-/** A message that comes twice fires what it fires once: no destination more, none less. Not for rules that count messages. */
+/** A repeated message fires what it fires once: no destination more, none less. Not for rules that count messages. */
 export function duplicatesChangeNothing(): RuleProperty {
   return {
     name: 'messages that come twice change nothing',
@@ -54,7 +54,7 @@ export function duplicatesChangeNothing(): RuleProperty {
   }
 }
 
-/** The rule does for another resource what it does for this one. A rule that names its resource by id does not. */
+/** The rule does the same for another resource, unless it names its resource by id. */
 export function resourcesAreAlike(renamed: (resource: string) => string = (id) => `other-${id}`): RuleProperty {
   return {
     name: 'it does for other resources what it does for these',
@@ -64,7 +64,7 @@ export function resourcesAreAlike(renamed: (resource: string) => string = (id) =
   }
 }
 
-/** It fires what another rule fires, such as the version before: the smallest stream where they part is told. */
+/** It fires like another rule, such as the version before; reports the smallest stream with a difference. */
 export function sameAs(rule: Rule | Template): RuleProperty {
   return {
     name: 'it fires as the other rule',

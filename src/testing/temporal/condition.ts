@@ -1,4 +1,4 @@
-/** What can be true of a moment: states, firings, values, and what was true since something else was. */
+/** Conditions of a moment: states, firings, values, and conditions over earlier moments. */
 import type { Json } from '#kernel'
 import type { Moment, Labels } from '../checked-run.ts'
 import { spanOf } from '../length-of.ts'
@@ -11,7 +11,6 @@ export interface Condition {
   readonly start: Json
   next(memory: Json, moment: Moment): readonly [memory: Json, holds: boolean]
   readonly labels: Partial<Labels>
-  /** ms that matter to it */
   readonly durations?: readonly number[]
 }
 
@@ -35,7 +34,7 @@ export function inState(node: string, ...states: readonly string[]): Condition {
   })
 }
 
-/** The state of a sensor or gate is not known. */
+/** The state of a sensor or gate is unknown. */
 export function isUnknown(node: string): Condition {
   return ofMoment(`${node} is not known`, { sources: [node] }, (moment) => moment.state(node) === null)
 }
@@ -49,13 +48,13 @@ export function fires(node?: string): Condition {
 }
 
 export interface ReadsOptions {
-  /** messages of this resource alone */
+  /** only messages of this resource */
   readonly resource?: string
-  /** how it is told, such as `above 90`; default: the name of the function */
+  /** its text, such as `above 90`; default: the name of the function */
   readonly as?: string
 }
 
-/** The message at hand has a value for which this is true; false at moments without a message. */
+/** The present message has a value for which this is true; false at moments without a message. */
 export function reads(metric: string, is: (value: unknown) => boolean, options: ReadsOptions = {}): Condition {
   const { resource, as = is.name || 'as it should be' } = options
   return ofMoment(`${metric}${resource === undefined ? '' : ` of ${resource}`} is ${as}`, {}, ({ message }) => {
@@ -64,7 +63,6 @@ export function reads(metric: string, is: (value: unknown) => boolean, options: 
   })
 }
 
-/** The contrary. */
 export function not(given: ConditionLike): Condition {
   const one = conditionOf(given)
   return {
@@ -77,12 +75,10 @@ export function not(given: ConditionLike): Condition {
   }
 }
 
-/** All of them. */
 export function and(...given: readonly ConditionLike[]): Condition {
   return combined(given, ' and ', (holds) => holds.every(Boolean))
 }
 
-/** At least one of them. */
 export function or(...given: readonly ConditionLike[]): Condition {
   return combined(given, ' or ', (holds) => holds.some(Boolean))
 }
@@ -109,7 +105,10 @@ export function ends(given: ConditionLike): Condition {
   return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }
 }
 
-/** It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for what is no duration. */
+/**
+ * It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for an invalid
+ * duration.
+ */
 export function recently(given: ConditionLike, within: number | string): Condition {
   const one = conditionOf(given)
   const ms = spanOf(within, 'recently: the time')
@@ -175,7 +174,6 @@ function combined(
   }
 }
 
-/** Every label that one of them looks at. */
 export function labelsOfAll(conditions: readonly Condition[]): Labels {
   return {
     sources: conditions.flatMap(({ labels }) => labels.sources ?? []),
@@ -183,7 +181,7 @@ export function labelsOfAll(conditions: readonly Condition[]): Labels {
   }
 }
 
-/** How things stood: the time, the message, the states that the conditions look at, and what fired with its reasons. */
+/** The situation: the time, the message, the states of the conditions, and firings with their reasons. */
 export function standing(moment: Moment, conditions: readonly Condition[]): string {
   const { message, fired } = moment
   const { sources } = labelsOfAll(conditions)

@@ -16,7 +16,7 @@ export function never(given: ConditionLike): RuleProperty {
   return everyMoment(conditionOf(given), false)
 }
 
-/** It is true at a moment of at least one run: a check in which it never was fails. */
+/** It is true at a moment of at least one run: a check without one fails. */
 export function sometimes(given: ConditionLike): RuleProperty {
   const condition = conditionOf(given)
   return {
@@ -32,12 +32,12 @@ export interface WithinOptions {
   readonly within?: number | string
 }
 
-/** Whenever the first is true, the second is true then, or at a moment that is no later than `within`. */
+/** Whenever the first is true, the second is true then, or at a later moment within `within`. */
 export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }: WithinOptions = {}): RuleProperty {
   const [from, to] = [conditionOf(cause), conditionOf(effect)]
   const limit = within === undefined ? undefined : lengthOf(within, 'leadsTo: within')
   const name = `${from.text} leads to ${to.text}${limit === undefined ? '' : ` within ${lengthText(limit)}`}`
-  /** what each remembers, and since when the second is owed */
+  /** memories of both, and since when the second is owed */
   type Memory = readonly [Json, Json, { readonly at: number; readonly how: string } | null]
   const late = (owed: Memory[2], until: number): string | undefined => {
     if (owed === null || until - owed.at <= (limit ?? Number.POSITIVE_INFINITY)) return undefined
@@ -94,7 +94,7 @@ export function until(kept: ConditionLike, end: ConditionLike): RuleProperty {
   )
 }
 
-/** What happens is true at exactly one moment of some span. */
+/** The condition is true at exactly one moment of some span. */
 export function once(given: ConditionLike): {
   /** from each moment at which the first is true (again, after the second was) until the second is: both included */
   between(first: ConditionLike, last: ConditionLike): RuleProperty
@@ -104,7 +104,7 @@ export function once(given: ConditionLike): {
     between(first, last) {
       const [opens, closes] = [conditionOf(first), conditionOf(last)]
       const all = [what, opens, closes]
-      /** memories, and while it is open: since when, and how often it happened */
+      /** memories, and while it is open: its start, and the number of occurrences */
       type Memory = readonly [Json, Json, Json, { readonly at: number; readonly times: number } | null]
       return monitored<Memory>(
         {
@@ -155,7 +155,6 @@ function everyMoment(condition: Condition, wanted: boolean): RuleProperty {
   )
 }
 
-/** That a condition was true at some moment of a run. */
 function needOf(condition: Condition): Need {
   return {
     text: condition.text,

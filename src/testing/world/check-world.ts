@@ -1,8 +1,8 @@
-/** Holds properties against several tasks at once, over messages, time, crashes and what users do. */
+/** Checks properties of several tasks at once, over messages, time, crashes and commands of users. */
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
-import { tryWithoutChunks } from '../chunks.ts'
+import { tryWithoutChunks } from '../minimise.ts'
 import { constantsOf } from '../arbitraries/constants.ts'
 import { isSignal } from '../arbitraries/signals.ts'
 import { withConstants, type Metrics } from '../arbitraries/messages.ts'
@@ -20,20 +20,19 @@ export interface WorldOptions extends Pick<
   CheckOptions,
   'time' | 'numRuns' | 'seed' | 'path' | 'every' | 'tail' | 'print' | 'patience' | 'concurrency'
 > {
-  /** what each resource sends, by its id */
+  /** metrics of each resource, by its id */
   readonly byResource: Readonly<Record<string, Metrics>>
-  /** steps of a case at most; default 40 */
+  /** limit of steps of a case; default 40 */
   readonly steps?: number
-  /** what happens beside messages and time; default all of it */
+  /** commands beside messages and time; default all of them */
   readonly commands?: readonly ('stop' | 'start' | 'push' | 'change' | 'crash')[]
 }
 
-/** How much was tried. */
 export interface WorldReport {
   readonly properties: readonly string[]
   readonly cases: number
   readonly steps: number
-  /** by task and label: how often it fired */
+  /** number of firings by task and label */
   readonly fired: Readonly<Record<string, number>>
   readonly seed: number
   toString(): string
@@ -47,9 +46,9 @@ const SHRINK_MS = 5000
 const COMMANDS = ['stop', 'start', 'push', 'change', 'crash'] as const
 
 /**
- * Runs tasks side by side, on services in memory, through random steps, and holds properties of moments against each
- * run: labels have the name of their task before them, as in `heating/relay`. No call of a plug may fail. Throws a
- * `PropertyError` that tells the steps of the smallest case; `VALIDATION` for properties of whole runs.
+ * Runs tasks side by side, on services in memory, through random steps, and checks properties of moments in each run:
+ * labels are prefixed with the name of their task, as in `heating/relay`. No call of a plug may fail. Throws a
+ * `PropertyError` with the steps of the smallest case; `VALIDATION` for properties of whole runs.
  */
 export async function checkWorld(
   world: World,
@@ -144,7 +143,7 @@ function requireMonitors(properties: readonly RuleProperty[], world: World): voi
     if (monitor === undefined && needs.length === 0)
       throw new AppError(
         'VALIDATION',
-        `"${name}" cannot be told moment by moment; a world needs always, never, leadsTo and the like`,
+        `"${name}" cannot be checked moment by moment; a world needs always, never, leadsTo and the like`,
       )
   }
   requireLabels(properties, labelsOf(wholeGraph(world)))
@@ -249,7 +248,7 @@ function generatorsOf(
   )
 }
 
-/** Without steps that do not matter: halves first, then single ones. */
+/** Without irrelevant steps: halves first, then single ones. */
 async function fewest(
   steps: readonly WorldStep[],
   fails: (fewer: readonly WorldStep[]) => Promise<boolean>,
@@ -276,11 +275,11 @@ function stepText(step: WorldStep): string {
       return `${after}, nothing`
     case 'stop':
     case 'start':
-      return `${after}, somebody ${step.kind}s ${step.task}`
+      return `${after}, a user ${step.kind}s ${step.task}`
     case 'push':
-      return `${after}, somebody sets ${step.task}/${step.node} to ${step.state}`
+      return `${after}, a user sets ${step.task}/${step.node} to ${step.state}`
     case 'change':
-      return `${after}, somebody puts version ${step.rule + 1} in place of ${step.task}`
+      return `${after}, a user changes ${step.task} to version ${step.rule + 1}`
     case 'crash':
       return `${after}, the process dies and starts again`
   }

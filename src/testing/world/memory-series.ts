@@ -1,6 +1,6 @@
 /**
- * Stored messages, their series and queries over them, in memory: the services of a host over a store that ends with the
- * run. Their code is loaded for the first world, and not with the rest of the kit.
+ * Stored messages, their series and queries over them, in memory: the services of a host over a store that ends with
+ * the run. Their code is loaded for the first world, and not with the rest of the kit.
  */
 import type { DataPort, Message, QueryPort } from '#core'
 import type { PlainObject } from '#core/spi'
@@ -17,9 +17,7 @@ interface Opened {
 }
 
 export interface MemorySeriesOptions {
-  /** epoch ms */
   readonly now: () => number
-  /** stored queries by name */
   readonly queries: Readonly<Record<string, PlainObject>>
 }
 
@@ -33,12 +31,11 @@ export class MemorySeries {
     this.#options = options
   }
 
-  /** Whoever asks from now on finds it. Its timestamp is epoch ms. */
+  /** Adds a message at once. Its timestamp is epoch ms. */
   add(message: Message): void {
     this.#arrived.push(message)
   }
 
-  /** newest first */
   async messages(resource: string, limit: number): ReturnType<DataPort['messages']> {
     const { series } = await this.#upToDate()
     const found = await series.messages({ resource, stream: STREAM, limit })
@@ -54,7 +51,7 @@ export class MemorySeries {
     return (await this.#upToDate()).ask(query)
   }
 
-  /** As the query service of a host does, without selections of resources by type or tag. */
+  /** As the query service of a host, without selections of resources by type or tag. */
   async execute(...[source, options]: Parameters<QueryPort['execute']>): ReturnType<QueryPort['execute']> {
     const { execute } = await this.#upToDate()
     const { queries } = this.#options
@@ -82,7 +79,7 @@ async function load() {
   return { openMemory, createSeries, createQueriesService, queryPort }
 }
 
-/** Resolves when series can be asked without loading anything: then answers come as soon as those of other services. */
+/** Loads the code, so that queries then answer as fast as other services. */
 export async function loadSeries(): Promise<void> {
   await load()
 }
@@ -104,7 +101,7 @@ async function open(now: () => number): Promise<Opened> {
   }
 }
 
-/** Numbers, texts and truth values are samples; lists and objects live in the message alone. */
+/** Numbers, texts and truth values are samples; lists and objects stay in the message. */
 function samplesOf({ resource, timestamp, ...values }: Message) {
   const time = Number(timestamp)
   return Object.entries(values).flatMap(([metric, value]) =>

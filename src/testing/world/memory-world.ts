@@ -1,10 +1,13 @@
-/** Alarms, resources, data and queries in memory, for rules that act on them: enough to see what rules do to each other. */
+/**
+ * Alarms, resources, data and queries in memory, for rules that act on them: enough to test how rules affect each
+ * other.
+ */
 import type { AlarmPort, DataPort, Message, PlugServices, QueryPort, ResourcePort } from '#core'
 import type { PlainObject } from '#core/spi'
 import { AppError } from '#kernel'
 import { loadSeries, MemorySeries } from './memory-series.ts'
 
-/** An alarm as plugs and properties see it. Times are ISO 8601. */
+/** An alarm for plugs and properties. Times are ISO 8601. */
 export interface MemoryAlarm extends PlainObject {
   readonly id: string
   readonly source: { readonly id: string }
@@ -15,50 +18,45 @@ export interface MemoryAlarm extends PlainObject {
   readonly count: number
 }
 
-/** What a world is seeded with. */
 export interface MemoryWorldOptions {
-  /** metadata by id */
   readonly resources?: Readonly<Record<string, PlainObject>>
-  /** messages that are stored already, by resource, each with a `timestamp` in epoch ms; a world begins at 2025-03-03T06:00Z */
+  /** stored messages, by resource, each with a `timestamp` in epoch ms; a world begins at 2025-03-03T06:00Z */
   readonly stored?: Readonly<Record<string, readonly PlainObject[]>>
   /** stored time series queries by name */
   readonly queries?: Readonly<Record<string, PlainObject>>
 }
 
-/** What the services have at some moment. */
 export interface WorldState {
   /** oldest first */
   readonly alarms: readonly MemoryAlarm[]
-  /** metadata by id */
   readonly resources: ReadonlyMap<string, PlainObject>
-  /** messages that were stored, of devices and of rules, by resource, in the order in which they came */
+  /** stored messages of devices and rules, by resource, in order of arrival */
   readonly stored: ReadonlyMap<string, readonly PlainObject[]>
-  /** commands that were sent, by resource, oldest first */
+  /** sent commands, by resource, oldest first */
   readonly commands: ReadonlyMap<string, readonly PlainObject[]>
 }
 
-/** One of these stands behind the plugs of each run. */
 export interface MemoryServices extends PlugServices {
   readonly alarms: AlarmPort
   readonly resources: ResourcePort
   readonly data: DataPort
   readonly queries: QueryPort
-  /** Asked before a run begins: from then on answers come at once. */
+  /** Called before a run: from then on answers come at once. */
   ready(): Promise<void>
-  /** A device has sent it: it is stored, with its timestamp in epoch ms. */
+  /** Stores a message of a device, with its timestamp in epoch ms. */
   arrived(message: Message): void
   state(): WorldState
 }
 
-/** What services ask of the run that they stand in. */
 export interface WorldAround {
-  /** epoch ms */
   now(): number
-  /** hands a message to the rules that listen */
   forward(resource: string, message: PlainObject): void
 }
 
-/** Makes the services of each run anew. Messages of devices are stored, as a host does it, and rules read them in series and queries. */
+/**
+ * Creates the services of each run. Messages of devices are stored, as on a host, and rules read them in series and
+ * queries.
+ */
 export function memoryWorld(options: MemoryWorldOptions = {}): (around: WorldAround) => MemoryServices {
   return (around) => {
     const alarms: MemoryAlarm[] = []
@@ -111,7 +109,7 @@ function alarmsIn(alarms: MemoryAlarm[], { now }: WorldAround): AlarmPort {
     },
     update(id, change) {
       const alarm = alarms.find((one) => one.id === id)
-      if (alarm === undefined) return Promise.reject(new AppError('NOT_FOUND', `there is no alarm ${id}`))
+      if (alarm === undefined) return Promise.reject(new AppError('NOT_FOUND', `unknown alarm ${id}`))
       return Promise.resolve(put(alarm, change))
     },
     clear: (source, type) =>
@@ -139,7 +137,7 @@ function resourcesIn(resources: Map<string, PlainObject>): ResourcePort {
   return {
     get: (id) => Promise.resolve(resources.has(id) ? whole(id) : undefined),
     patch(id, change) {
-      if (!resources.has(id)) return Promise.reject(new AppError('NOT_FOUND', `there is no resource ${id}`))
+      if (!resources.has(id)) return Promise.reject(new AppError('NOT_FOUND', `unknown resource ${id}`))
       const kept = Object.entries({ ...resources.get(id), ...change }).filter(([, value]) => value !== null)
       resources.set(id, Object.fromEntries(kept))
       return Promise.resolve(whole(id))
@@ -178,7 +176,7 @@ function dataIn(
   }
 }
 
-/** Lists are made anew, so that a state that was looked at stays as it was. */
+/** Lists are replaced, so that snapshots stay as they were. */
 function addTo(lists: Map<string, readonly PlainObject[]>, resource: string, one: PlainObject): void {
   lists.set(resource, [...(lists.get(resource) ?? []), one])
 }

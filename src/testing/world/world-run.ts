@@ -1,4 +1,4 @@
-/** One run of several tasks over steps: messages, time, what users do, and crashes. */
+/** One run of several tasks over steps: messages, time, commands of users, and crashes. */
 import {
   CoreEngine,
   createRegistry,
@@ -27,31 +27,31 @@ export interface WorldTask {
   readonly rule: Rule | Template
   /** over those of the rule */
   readonly settings?: TaskSettings
-  /** rules that a user may put in place of it while it runs */
+  /** rules with which a user may replace it while it runs */
   readonly changes?: readonly (Rule | Template)[]
 }
 
 export interface World {
-  /** by name, which stands before a label: `heating/relay` */
+  /** by name, which prefixes labels: `heating/relay` */
   readonly tasks: Readonly<Record<string, WorldTask>>
-  /** what plugs act on; made anew for each run. `memoryWorld()` */
+  /** what plugs act on; created for each run. `memoryWorld()` */
   readonly services: (around: WorldAround) => MemoryServices
-  /** made for the services of a run, such as `(services) => createBuiltins({ services })` */
+  /** created for the services of a run, such as `(services) => createBuiltins({ services })` */
   readonly plugs: (services: PlugServices) => readonly Plug[]
 }
 
-/** One thing that happens. `gap`: ms that pass before it. */
+/** One step. `gap`: ms that pass before it. */
 export type WorldStep = { readonly gap: number } & (
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'wait' }
   | { readonly kind: 'stop' | 'start'; readonly task: string }
   | { readonly kind: 'push'; readonly task: string; readonly node: string; readonly state: string }
   | { readonly kind: 'change'; readonly task: string; readonly rule: number }
-  /** the process dies and goes on from what it saved; services live on */
+  /** the process crashes and continues from its saved state; services live on */
   | { readonly kind: 'crash' }
 )
 
-/** How everything stands. Labels of nodes have the name of their task before them: `heating/relay`. */
+/** A snapshot of everything. Labels of nodes are prefixed with the name of their task: `heating/relay`. */
 export interface WorldMoment extends Moment {
   readonly step?: WorldStep
   /** alarms, metadata, stored messages and commands */
@@ -59,20 +59,19 @@ export interface WorldMoment extends Moment {
   isRunning(task: string): boolean
 }
 
-/** A condition of the whole world, such as that an alarm is open. */
+/** A condition of the whole world, such as an open alarm. */
 export function inWorld(text: string, holds: (world: WorldMoment) => boolean): Condition {
   return { ...conditionOf((moment) => holds(moment as WorldMoment)), text }
 }
 
 export interface WorldRun {
   readonly moments: readonly WorldMoment[]
-  /** epoch ms */
   readonly until: number
 }
 
 const START = Date.UTC(2025, 2, 3, 6)
 
-/** All nodes of all tasks as one rule, with the name of the task before each label: for questions about labels. */
+/** All nodes of all tasks as one rule, with the name of the task before each label. */
 export function wholeGraph({ tasks }: World): RuleGraph {
   const named = <Node extends { readonly label: string }>(of: 'sensors' | 'relations' | 'actuators') =>
     Object.entries(tasks).flatMap(([name, { rule }]) =>
@@ -82,13 +81,12 @@ export function wholeGraph({ tasks }: World): RuleGraph {
 }
 
 export interface WorldTimes {
-  /** ms that the clock runs on after the last step */
   readonly tail: number
-  /** ms of real time for which answers of plugs are waited for */
+  /** limit of real time for answers of plugs, ms */
   readonly patience: number
 }
 
-/** Runs the steps. Errors: as `engine.start`, of all tasks; `PROPERTY` when a plug does not answer. */
+/** Runs the steps. Errors: as `engine.start`, of all tasks; `PROPERTY` for a missing answer of a plug. */
 export async function runWorld(world: World, steps: readonly WorldStep[], times: WorldTimes): Promise<WorldRun> {
   return new Running(world, times).run(steps)
 }
@@ -177,7 +175,7 @@ class Running {
     for (const task of saved) await this.#engine.restore(task)
   }
 
-  /** Lets time pass, stopping at each instant at which something happens. */
+  /** Lets time pass, with a stop at each instant at which something happens. */
   async #pass(ms: number): Promise<void> {
     const time = this.#clock.now() + ms
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
@@ -188,7 +186,7 @@ class Running {
     this.#clock.advanceTo(time)
   }
 
-  /** Until nobody is at work and nothing is forwarded any more. Throws when rules wake each other without end. */
+  /** Runs until everything is idle. Throws if rules trigger each other endlessly. */
   async #settle(): Promise<void> {
     for (let round = 0; this.#engine.openCalls > 0 || this.#forwarded.length > 0; round++) {
       if (round > 1000) throw new AppError('PROPERTY', 'rules forward messages to each other without end')

@@ -112,7 +112,7 @@ describe('a CSV recording', () => {
       'timestamp,__proto__\n0,1',
       'file:1: "__proto__" is not a valid column name; rename it',
     ],
-    ['a header alone', 'timestamp,a\n', 'file:1: there is no message in it; write at least one line below the header'],
+    ['a header alone', 'timestamp,a\n', 'file:1: it has no messages; write at least one line below the header'],
   ])('names %s', async (_name, text, expected) => {
     const { problems } = await read(text, { resource: 'r' })
     expect(problems).toHaveLength(1)

@@ -23,15 +23,10 @@ function takingAll(store: Store, taken: unknown[]): DataIntake {
     for (const { n } of [messages].flat() as readonly Message[]) taken.push(n)
   }
   return {
-    receive: async (messages, { writes = [] } = {}) => {
-      const { results } = await store.commit(writes)
-      take(messages)
-      return { taken: true, results }
-    },
-    receiveAll: async (posts, writes) => {
+    receive: async (posts, writes = []) => {
       const { results } = await store.commit(writes)
       for (const { messages } of posts) take(messages)
-      return results
+      return { taken: true, results }
     },
   }
 }
@@ -82,10 +77,10 @@ function definesPartitions(suite: Suite<Storage>): void {
     async ({ store }) => {
       const taken: [unknown[], unknown[]] = [[], []]
       const [home, other] = [relayOf(store, 0, taken[0]), relayOf(partitionStore(store, 1), 1, taken[1])]
-      await home.intake.receive({ resource: OF_FIRST, n: 1 })
+      await home.intake.receive([{ messages: { resource: OF_FIRST, n: 1 } }])
       await other.bind([OF_FIRST])
       // the first of these is refused for what has changed, and committed anew before the second
-      await Promise.all([2, 3].map((n) => home.intake.receive({ resource: OF_FIRST, n })))
+      await Promise.all([2, 3].map((n) => home.intake.receive([{ messages: { resource: OF_FIRST, n } }])))
       await other.start()
       await other.idle()
       expect(taken).toEqual([

@@ -30,7 +30,7 @@ describe('a secret in properties that were kept', () => {
 
   it('that is missing fails the attempt, and says what to do', () => {
     expect(() => withSecrets({ x: secretName('KEY') }, SECRETS, [use('KEY')])).toThrow(
-      'there is no secret "KEY"; store it, or make it optional: ${?vault.KEY}',
+      'secret "KEY" does not exist; store it, or make it optional: ${?vault.KEY}',
     )
   })
 

@@ -160,10 +160,7 @@ describe('overrides', () => {
   })
 
   it.each<[NodeOverride, string]>([
-    [
-      { name: 'haet', properties: {} },
-      'ERROR OVERRIDE /nodes/0/name: there is no node "haet" to override; did you mean "heat"?',
-    ],
+    [{ name: 'haet', properties: {} }, 'ERROR OVERRIDE /nodes/0/name: unknown node "haet"; did you mean "heat"?'],
     [
       { name: 'heat', properties: { sensor: { name: 'steam' } } },
       'ERROR OVERRIDE /nodes/0/properties/sensor/name: the node "heat" runs the plug "stream", not "steam"',

@@ -103,17 +103,17 @@ describe('each problem is named with its place and with what would be right', ()
         'ERROR LABEL /actuators/1/label: the actuator label "heat" is taken by /sensors/0',
       '/sensors/1/label = "GLOBAL"': 'ERROR LABEL /sensors/1/label: the label "GLOBAL" stands for the message',
       '/sensors/0/name = "steam"':
-        'ERROR PLUG /sensors/0/name: sensor "heat": there is no sensor plug "steam:1.0.0"; did you mean "stream"?',
+        'ERROR PLUG /sensors/0/name: sensor "heat": unknown sensor plug "steam:1.0.0"; did you mean "stream"?',
       '/sensors/1/version = "1.11.0"':
-        'WARNING VERSION /sensors/1/version: sensor "flip": there is no coin 1.11.0; 1.10.0 runs, the newest of that major version; write "version": "1.10.0"',
+        'WARNING VERSION /sensors/1/version: sensor "flip": unknown version coin 1.11.0; 1.10.0 runs, the newest of that major version; write "version": "1.10.0"',
       '/sensors/1/version = "2.0.0"':
-        'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:2.0.0"; the versions of coin are 1.9.0, 1.10.0',
+        'ERROR PLUG /sensors/1/version: sensor "flip": unknown sensor plug "coin:2.0.0"; the versions of coin are 1.9.0, 1.10.0',
       '/sensors/1/version = "1.10"':
-        'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.10"; the versions of coin are 1.9.0, 1.10.0',
+        'ERROR PLUG /sensors/1/version: sensor "flip": unknown sensor plug "coin:1.10"; the versions of coin are 1.9.0, 1.10.0',
       '/sensors/2/version = "0.9.1"':
         'INFO VERSION /sensors/2/version: sensor "wait": delay 1.0.0 runs, which stands for 0.9.1',
       '/actuators/0/name = "coin"':
-        'ERROR PLUG /actuators/0/name: actuator "note": there is no actuator plug "coin"; "coin" is a sensor: move the node to "sensors"',
+        'ERROR PLUG /actuators/0/name: actuator "note": unknown actuator plug "coin"; "coin" is a sensor: move the node to "sensors"',
       '/sensors/1/name = "log"': '"log" is an actuator: move the node to "actuators"',
       '/sensors/0/resorce = "$"':
         'WARNING FIELD /sensors/0/resorce: sensor "heat" has a field "resorce" that nothing reads; did you mean "resource"?',
@@ -128,7 +128,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/relations/0/type = "XOR"':
         'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
       '/relations/0/parentLabels/1 = "flop"':
-        'ERROR LABEL /relations/0/parentLabels/1: relation "both": there is no node "flop"; did you mean "flip"?',
+        'ERROR LABEL /relations/0/parentLabels/1: relation "both": unknown node "flop"; did you mean "flip"?',
       '/relations/0/parentLabels/1 = "note"':
         'ERROR GATE /relations/0/parentLabels/1: relation "both" has the actuator "note" as parent',
       '/relations/0/parentLabels = ["heat","heat"]; /relations/0/combinations = [["Above","Above"]]':
@@ -144,9 +144,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/relations/1/combinations/1 = ["TRUE","Triggered"]':
         'WARNING GATE /relations/1/combinations/1: relation "late" lists ["TRUE","Triggered"] twice, first as row 0',
       '/triggers/0/sourceLabel = "heap"':
-        'ERROR LABEL /triggers/0/sourceLabel: trigger "heap" -> "wait": there is no node "heap"; did you mean "heat"?',
+        'ERROR LABEL /triggers/0/sourceLabel: trigger "heap" -> "wait": unknown node "heap"; did you mean "heat"?',
       '/triggers/0/destinationLabel = "wiat"':
-        'ERROR LABEL /triggers/0/destinationLabel: trigger "heat" -> "wiat": there is no node "wiat"',
+        'ERROR LABEL /triggers/0/destinationLabel: trigger "heat" -> "wiat": unknown node "wiat"',
       '/triggers/0/sourceLabel = "note"; /triggers/0/stateChangeTrigger =':
         'ERROR TRIGGER /triggers/0/sourceLabel: trigger "note" -> "wait": the source "note" is an actuator',
       '/triggers/1/destinationLabel = "both"':
@@ -208,7 +208,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/1/resource =; /sensors/1/tickTrigger = false':
         'WARNING START /sensors/1: nothing ever runs sensor "flip"',
       '/sensors/- = {"label":"e","name":"ear","pollingPeriod":60000}':
-        'WARNING START /sensors/3: nothing ever runs sensor "e"; it hears the channel bell of its resource: give it one such as "$"',
+        'WARNING START /sensors/3: nothing ever runs sensor "e"; it runs on the channel bell of its resource: set one such as "$"',
       '/triggers/1 = {"sourceLabel":"flip","destinationLabel":"wait"}':
         'WARNING START /actuators/0: actuator "note" has no trigger',
       '/sensors/0/properties/dataName =':
@@ -232,9 +232,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/- = {"label":"t","name":"touchy","resource":"$"}':
         'ERROR PLUG /sensors/3/properties: sensor "t": the check of touchy 1.0.0 failed: out of order',
       '/actuators/0/properties/message = "${nodes.heart.rawData.value}"':
-        'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes.heart.rawData.value}: there is no node "heart"; did you mean "heat"?',
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes.heart.rawData.value}: unknown node "heart"; did you mean "heat"?',
       '/sensors/- = {"label":"pump.1","name":"coin","resource":"$"}; /actuators/0/properties/message = "is {{pump.1.state}}"':
-        'ERROR BINDING /actuators/0/properties/message: actuator "note": {{pump.1.state}}: there is no node "pump"; the label "pump.1" has a dot in it; write [pump.1].state',
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": {{pump.1.state}}: unknown node "pump"; the label "pump.1" has a dot in it; write [pump.1].state',
       '/sensors/- = {"label":"pump.a","name":"coin","resource":"$"}; /actuators/0/properties/message = "is ${nodes.pump.a.state}"':
         'ERROR BINDING /actuators/0/properties/message: actuator "note": "${nodes.pump.a.state}": a node has no "a"; put a label with a dot in it in quotes: nodes["pump.a"].state',
       '/sensors/- = {"label":"constructor","name":"coin","resource":"$"}':
@@ -328,9 +328,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/triggers/0/sourceLabel = ""':
         'ERROR LABEL /triggers/0/sourceLabel: "sourceLabel" of trigger "" -> "wait" is empty; write non-empty text (label of a node)',
       '/actuators/0/properties/message = "${nodes[\\"\\"].rawData.value}"':
-        'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes[""].rawData.value}: "" is no node; write the label of one; a value of the message is streamdata.<name>',
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes[""].rawData.value}: "" is not a node; write the label of one; a value of the message is streamdata.<name>',
       '/task/nodes = [{"name":"heet","properties":{}}]':
-        'ERROR OVERRIDE /task/nodes/0/name: there is no node "heet" to override; did you mean "heat"?',
+        'ERROR OVERRIDE /task/nodes/0/name: unknown node "heet"; did you mean "heat"?',
     }),
   )('%s', (changes, line) => {
     const found = lines(changedBy(changes))
@@ -515,7 +515,7 @@ describe('documents that mean harm', () => {
       changed([['triggers', 0, 'sourceLabel'], 'toString'], [['sensors', 0, 'properties', 'valueOf'], 1]),
     )
     expect(found.join('\n')).toMatch(
-      /there is no node "toString"[^]*stream has no property "valueOf"|stream has no property "valueOf"[^]*there is no node "toString"/,
+      /unknown node "toString"[^]*stream has no property "valueOf"|stream has no property "valueOf"[^]*unknown node "toString"/,
     )
   })
 

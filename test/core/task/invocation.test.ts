@@ -47,7 +47,7 @@ describe('a push', () => {
       'State Dim is invalid for node s on task t; it can be Off, On',
     ],
     ['an unknown node', 'x', { state: 'On' }, 'NOT_FOUND', 'task t has no node x; it has s, d, ran, lit'],
-    ['an actuator', 'lit', { state: 'On' }, 'NOT_FOUND', 'node lit of task t is no sensor but an actuator'],
+    ['an actuator', 'lit', { state: 'On' }, 'NOT_FOUND', 'node lit of task t is an actuator, not a sensor'],
   ])('of %s is refused', async (_, node, value, code, text) => {
     const t = await live(task)
     expect(() => t.task.push(node, value)).toThrow(expect.objectContaining({ code }))

@@ -104,7 +104,7 @@ describe('an explanation', () => {
     const engine = createEngine({ plugs: [heard], scheduler: new VirtualClock(0) })
     const task = await engine.start({ sensors: [{ label: 'h', name: 'heard' }] }, { id: 'x', ...periodic })
     expect(task.explain('h').neverRun).toEqual([
-      { node: 'h', message: `h never runs: it has no resource and it hears the channel alarm of one; ${BIND}` },
+      { node: 'h', message: `h never runs: it has no resource and runs on the channel alarm of one; ${BIND}` },
     ])
     await engine.close()
   })

@@ -71,7 +71,7 @@ describe('the engine as alarms see it', () => {
     const given: unknown[] = []
     const engine = alarmForwarding({ receive: async (...all) => void given.push(all) })
     await engine.receive({ resource: 'r' }, { writes: [], hops: 3 })
-    expect(given).toEqual([[{ resource: 'r' }, { writes: [], hops: 3, channel: 'alarm' }]])
+    expect(given).toEqual([[[{ messages: { resource: 'r' }, hops: 3, channel: 'alarm' }], []]])
   })
 })
 

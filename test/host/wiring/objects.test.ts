@@ -48,8 +48,15 @@ it('a change wakes sensors of its bucket, with the hops that led to it', async (
   const { content: _content, ...shown } = object
   expect(received).toEqual([
     [
-      { resource: 'assets', timestamp: 7, event: 'delete', object: shown },
-      { writes: [], hops: 1, root: 'r', channel: 'object' },
+      [
+        {
+          messages: { resource: 'assets', timestamp: 7, event: 'delete', object: shown },
+          hops: 1,
+          root: 'r',
+          channel: 'object',
+        },
+      ],
+      [],
     ],
   ])
 })

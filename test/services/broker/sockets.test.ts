@@ -207,7 +207,9 @@ describe('a socket that subscribes', () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/resources/a/events/subscribe`)
     socket.client.send('{"n":1}')
-    expect(await socket.has(1)).toEqual([{ error: 'This socket only sends messages to the client; open .../publish to send messages' }])
+    expect(await socket.has(1)).toEqual([
+      { error: 'This socket only sends messages to the client; open .../publish to send messages' },
+    ])
     expect(broker.engine.messages).toEqual([])
   })
 

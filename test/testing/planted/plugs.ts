@@ -62,7 +62,7 @@ const steps = (cut: number, states: readonly ['Yes' | 'No', 'Yes' | 'No', 'Yes' 
   steps: () => ({ parameter: 't', cuts: [cut], states }),
 })
 const high = (context: PlugContext) => yes(read(context) > 50)
-const UNHEARD = 'it does the same while nobody listens'
+const UNHEARD = 'it does the same without subscribers'
 
 const bug = (name: string, told: string, property: PropertyLike, ...of: Parameters<typeof probe>): PlugBug => ({
   name,

@@ -105,7 +105,7 @@ describe('proveRule', () => {
   })
 
   it.each<[string, RuleProperty, Partial<ProveOptions>, string]>([
-    ['a property of whole runs', { name: 'odd', check: () => true }, {}, '"odd" cannot be told moment by moment'],
+    ['a property of whole runs', { name: 'odd', check: () => true }, {}, '"odd" cannot be checked moment by moment'],
     ['a signal', never(fires()), { metrics: { t: walk(0, 9, 1) } }, 't is a signal; a proof needs readings(...)'],
     [
       'too many inputs',

@@ -103,7 +103,7 @@ describe('checkWorld', () => {
     const stopped = await failure(apart, always(implies(inState('watching/hot', 'Above'), not(isHeated))), {
       commands: ['stop'],
     })
-    expect(stopped).toMatch(/somebody stops heating$/m)
+    expect(stopped).toMatch(/a user stops heating$/m)
     const pushed = await failure(
       apart,
       leadsTo(
@@ -113,14 +113,14 @@ describe('checkWorld', () => {
       ),
       { commands: ['push'] },
     )
-    expect(pushed).toMatch(/somebody sets heating\/wanted to True$/m)
+    expect(pushed).toMatch(/a user sets heating\/wanted to True$/m)
     const changes = [thermostat('t < 30', 'heater')]
     const changing: World = {
       ...apart,
       tasks: { ...apart.tasks, heating: { rule: thermostat('t < 18', 'heater'), changes } },
     }
     expect(await failure(changing, never(bothOn), { commands: ['change'] })).toMatch(
-      /somebody puts version 1 in place of heating$/m,
+      /a user changes heating to version 1$/m,
     )
   })
 
@@ -157,7 +157,7 @@ describe('checkWorld', () => {
   it('refuses labels that are not there, and properties of whole runs', async () => {
     await expect(check(apart, never(fires('heating/onn')))).rejects.toThrow('did you mean "heating/on"?')
     await expect(check(apart, { name: 'odd', check: () => true })).rejects.toThrow(
-      '"odd" cannot be told moment by moment',
+      '"odd" cannot be checked moment by moment',
     )
   })
 })

@@ -1,4 +1,4 @@
-/** What a piece of code in a property reads, whichever of the languages it is in. */
+/** The reads of a piece of code in a property, in any of its languages. */
 import { AppError } from '#kernel'
 import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
@@ -11,8 +11,9 @@ import { sandboxedUses } from '../script/compile-code.ts'
 import { compileScript } from '../script/script-source.ts'
 
 /**
- * What the code in a property reads: a JSON Logic value or its text, an expression, other JavaScript or a script,
- * or, in any other language, the placeholders in it. A plug's own check says what is wrong with the code; here that reads nothing. Never throws.
+ * The reads of code in a property: a JSON Logic value or its text, an expression, other JavaScript or a script, or, in
+ * any other language, the placeholders in it. Invalid code reads nothing here, since the plug's own check reports it.
+ * Never throws.
  */
 export function codeUses(code: unknown): readonly BindingUse[] {
   const logic = typeof code === 'string' ? logicOfText(code) : code

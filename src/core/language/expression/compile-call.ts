@@ -1,4 +1,4 @@
-/** Calls in expressions: functions of the tables and methods of values, and nothing else. */
+/** Calls in expressions: functions of the tables and methods of values. */
 import type { CallExpression, Expression, SpreadElement } from 'acorn'
 import { FORBIDDEN_KEYS, isKnown, nearest } from '#kernel'
 import { NOTHING } from './compile-member.ts'
@@ -14,7 +14,7 @@ import { findName, type Scope } from './scope.ts'
 import { numberOf } from './values.ts'
 import { calendarReader, isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from './word-functions.ts'
 
-/** A call of a function of the tables, or of a method of a value. Nothing else can be called. */
+/** Compiles a call of a function of the tables, or of a method of a value; any other callee is rejected. */
 export function compileCall(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Side {
   const { callee, optional } = node
   const label = compiler.label(node)
@@ -32,7 +32,7 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
     const hint =
       INSTEAD.get(library) ??
       (close === undefined ? 'there are functions such as Math.max, Number and JSON.parse' : `did you mean ${close}?`)
-    return compiler.wrong(callee, `there is no function "${library}"`, hint)
+    return compiler.wrong(callee, `unknown function "${library}"`, hint)
   }
   if (callee.type !== 'MemberExpression') {
     return compiler.wrong(
@@ -48,7 +48,7 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
   if (FORBIDDEN_KEYS.has(name) || !METHOD_NAMES.has(name)) {
     const hint =
       INSTEAD.get(name) ?? didYouMean(name, METHOD_NAMES, 'the methods of texts, lists and numbers that only read')
-    return compiler.wrong(callee.property, `there is no method "${name}"`, hint)
+    return compiler.wrong(callee.property, `unknown method "${name}"`, hint)
   }
   const self = compiler.compile(callee.object, scope)
   const args = argumentsOf(compiler, node.arguments, scope, TAKES_CALLBACK.has(name))
@@ -86,7 +86,7 @@ function compileWord(
   return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
 }
 
-/** The size of a sum or a difference is one itself. */
+/** The operand of `Math.abs` keeps the size of a sum or a difference. */
 function absOf(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Pick<Side, 'measured'> {
   const [given, another] = node.arguments
   if (given === undefined || another !== undefined || given.type === 'SpreadElement') return {}
@@ -123,7 +123,7 @@ function argumentsOf(
   return (run, frame) => codes.map((code) => code(run, frame))
 }
 
-/** `Number` or `Math.max`; undefined for a call of a method of a value. */
+/** `Number` or `Math.max`; undefined for a method of a value. */
 function libraryName({ callee }: CallExpression, scope: Scope | undefined): string | undefined {
   if (callee.type === 'Identifier') return findName(scope, callee.name) ? undefined : callee.name
   if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return undefined

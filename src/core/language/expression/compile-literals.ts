@@ -1,4 +1,4 @@
-/** Lists and records that are written out in expressions. */
+/** List and record literals in expressions. */
 import type { ArrayExpression, Expression, ObjectExpression } from 'acorn'
 import { FORBIDDEN_KEYS } from '#kernel'
 import type { Compiler } from './compiler.ts'
@@ -9,7 +9,6 @@ import type { Scope } from './scope.ts'
 import { isMarked } from './source.ts'
 import { keyOf } from './values.ts'
 
-/** `[a, ...list]` */
 export function compileList(compiler: Compiler, node: ArrayExpression, scope: Scope | undefined): Side {
   const parts = node.elements.map((element) => {
     if (element === null) return { spread: false, code: () => null, label: '' }
@@ -31,7 +30,7 @@ export function compileList(compiler: Compiler, node: ArrayExpression, scope: Sc
 
 type Part = (run: Run, frame: Frame | undefined, into: Record<string, unknown>) => void
 
-/** `{a: 1, [key]: 2, ...other}`; a field without a value is left out, as in JSON. */
+/** `{a: 1, [key]: 2, ...other}`; a field without a value is omitted, as in JSON. */
 export function compileRecord(compiler: Compiler, node: ObjectExpression, scope: Scope | undefined): Side {
   const parts = node.properties.map((property): Part => {
     if (property.type === 'SpreadElement') {

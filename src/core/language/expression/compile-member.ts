@@ -1,4 +1,4 @@
-/** Reads of fields in expressions: paths of the engine, constants, and own fields of values. */
+/** Member reads in expressions: paths of the engine, constants, and own fields of values. */
 import type { ChainExpression, MemberExpression } from 'acorn'
 import { FORBIDDEN_KEYS } from '#kernel'
 import { isRoot } from '../placeholders/path.ts'
@@ -9,10 +9,10 @@ import type { Side } from './operators.ts'
 import { findName, type Scope } from './scope.ts'
 import { member } from './values.ts'
 
-/** What a chain with `?.` gives from the point on where there was nothing. Never leaves the chain. */
+/** The rest of a chain after a `?.` without a value. Never leaves the chain. */
 export const NOTHING: unique symbol = Symbol('nothing')
 
-/** `a.b` and `a[b]`: a path that the engine reads, a constant such as Math.PI, or an own field of a value. */
+/** `a.b` and `a[b]`: a path of the engine, a constant such as Math.PI, or an own field of a value. */
 export function compileMember(compiler: Compiler, node: MemberExpression, scope: Scope | undefined): Side {
   const read = rooted(compiler, node, scope)
   if (read) return read
@@ -54,13 +54,13 @@ function rooted(compiler: Compiler, node: MemberExpression, scope: Scope | undef
     if (chain && chain.names.length > 1) return undefined
     return compiler.wrong(
       node,
-      `"${compiler.label(node)}" is no value`,
+      `"${compiler.label(node)}" is not a value`,
       `call it, or write streamdata.${root} for data`,
     )
   }
   if (!isRoot(root)) return undefined
   if (!chain) {
-    // a computed name below a value is an ordinary read; one within the path would choose what is read
+    // a computed name below a value is an ordinary read; one within the path would make the read dynamic
     const inner = at === node ? undefined : chainOf(node.object)
     if (at !== node && (!inner || 'path' in pathOf(root, inner.names))) return undefined
     return compiler.wrong(

@@ -1,4 +1,4 @@
-/** Syntax tree -> closures. Each kind of node that is not listed here is refused. */
+/** Syntax tree -> closures. Kinds of nodes that are not listed here are rejected. */
 import type { AnyNode, ArrowFunctionExpression, Expression, Literal, Super, TemplateLiteral } from 'acorn'
 import { numberOfText } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
@@ -235,14 +235,14 @@ export class ExpressionCompiler implements Compiler {
     if (isRoot(name)) {
       return this.wrong(
         node,
-        `"${name}" alone is no value`,
+        `"${name}" alone is not a value`,
         'name what to read, such as nodes.<label>.state or streamdata.<name>',
       )
     }
     if (LIBRARIES.has(name) || FUNCTIONS.has(name)) {
       return this.wrong(
         node,
-        `"${name}" alone is no value`,
+        `"${name}" alone is not a value`,
         `call it, or write streamdata.${name} for a value of the message`,
       )
     }
@@ -252,7 +252,7 @@ export class ExpressionCompiler implements Compiler {
 
 function joined(run: Run, frame: Frame | undefined, codes: readonly Code[]): string {
   let text = ''
-  for (const code of codes) text += code(run, frame) as string // each code gives text
+  for (const code of codes) text += code(run, frame) as string // each code returns text
   spend(run, text.length)
   return text
 }

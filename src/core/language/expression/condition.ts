@@ -8,17 +8,16 @@ import { readsOf, type CodeReads } from './message-names.ts'
 import { shorten } from './parse.ts'
 import { truthOf } from './values.ts'
 
-/** A condition in either of the two languages. */
 export interface CompiledCondition extends CodeReads {
   readonly uses: readonly LogicPath[]
-  /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` when there is too much to do. */
+  /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` at the limit of work. */
   holds(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): boolean
 }
 
 /**
- * A condition from the text of an expression, from a JSON Logic object of one operator, or from the JSON text of one.
- * In both languages a missing value is not 0: to compare its size or to calculate with it is an error.
- * Throws `VALIDATION`.
+ * Compiles a condition from the text of an expression, from a JSON Logic object of one operator, or from the JSON text
+ * of one. In both languages a missing value is not 0: comparing its size or calculating with it is an error. Throws
+ * `VALIDATION`.
  */
 export function compileCondition(given: unknown, options: ExpressionOptions = {}): CompiledCondition {
   const logic = typeof given === 'string' ? logicOfText(given) : given
@@ -28,7 +27,7 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
       truthOf(evaluate(lookup, now, chance), shorten(given))
     return { uses, ...readsOf(uses), holds }
   }
-  // JSON Logic takes anything but an object of one operator as plain data, which would be a condition that never changes.
+  // JSON Logic treats other values as plain data, which would be a constant condition.
   if (!isPlainObject(logic) || Object.keys(logic).length !== 1) {
     throw new AppError(
       'VALIDATION',
@@ -39,7 +38,7 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
   return { uses, ...readsOf(uses), holds: (lookup) => isTruthy(evaluate(lookup), 'the condition') }
 }
 
-/** The JSON object that a text holds; undefined when it is an expression. */
+/** The JSON object in a text; undefined for an expression. */
 export function logicOfText(text: string): unknown {
   if (!text.trimStart().startsWith('{')) return undefined
   try {

@@ -1,17 +1,16 @@
 /**
- * The one safe way to expressions: the part of JavaScript that reads data and gives a value. An expression is parsed
- * and checked once and runs as closures, with these promises:
+ * Expressions: the safe, read-only part of JavaScript that computes a value. An expression is parsed and checked once
+ * and runs as closures, with these promises:
  *
- * EXPRESSION-1 What is read stands in the text: the values of the message by their bare names, and the roots of
- *   placeholders.
- * EXPRESSION-2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. No
- *   function is ever a value, so nothing of the machine can be named, kept or handed on.
- * EXPRESSION-3 Nothing is changed. Time is the engine's, and chance the task's where the caller hands it in; regular
- *   expressions are refused.
+ * EXPRESSION-1 All reads are in the text: the values of the message by their bare names, and the roots of placeholders.
+ * EXPRESSION-2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. A
+ *   function is never a value, so nothing of the machine can be named, kept or passed on.
+ * EXPRESSION-3 Nothing is changed. Time is the engine's, and randomness the task's where the caller injects it; regular
+ *   expressions are rejected.
  * EXPRESSION-4 Length, depth, and calls, items and characters of one evaluation are bounded.
- * EXPRESSION-5 What is unknown is not false: to compare or calculate with a missing value is an error that names it.
- *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` ask whether it is there; `!x`, `&&`, `||` and `?:` decide. What is
- *   known, what is a number and how values compare says kernel/values.ts.
+ * EXPRESSION-5 Unknown is not false: comparing or calculating with a missing value is an error that names it.
+ *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` test for it; `!x`, `&&`, `||` and `?:` decide.
+ *   kernel/values.ts defines what is known, what is a number and how values compare.
  */
 import { type AppError, type Issue, LruCache, slackOf, validationError } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
@@ -27,12 +26,12 @@ export interface CompiledExpression {
   /** everything that an evaluation may read, each once */
   readonly uses: readonly LogicPath[]
   /**
-   * The value of the expression: JSON, or undefined. `lookup` gives the value at a path of `uses` (the very same object
-   * each time), undefined when there is none; `now` is the time in epoch ms. Throws `BINDING` for a missing or unfit
-   * value, `TOO_LARGE` when there is too much to do. `chance` is what `Math.random` is drawn from.
+   * The value of the expression: JSON, or undefined. `lookup` returns the value at a path of `uses` (always the same
+   * object), undefined if it is missing; `now` is epoch ms; `chance` is the source of `Math.random`. Throws `BINDING`
+   * for a missing or unsuitable value, `TOO_LARGE` at the limit of work.
    */
   evaluate(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): unknown
-  /** the same with what a limit may be off from it: 0, but for a sum or a difference */
+  /** the same with the tolerance of comparisons: 0, except for a sum or a difference */
   measure(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): Measured
 }
 
@@ -42,25 +41,24 @@ export interface Measured {
 }
 
 export interface ExpressionOptions {
-  /** `Math.random()` may be called, and each evaluation gets a `chance`; default no */
+  /** allows `Math.random()`; each evaluation then has a `chance`; default false */
   readonly chance?: boolean
 }
 
-/** Longer expressions are refused, characters. */
 export const MAX_EXPRESSION = 10_000
 
-/** Expressions that are kept compiled: the tasks of a template have the same ones, and each is compiled at several places. */
+/**
+ * Limit of compiled expressions in the cache: tasks of a template share them, and each is compiled at several places.
+ */
 const KEPT = 500
-/** Longer ones are not kept, characters. */
 const MAX_KEPT = 1_000
 
-/** More problems than this say nothing new. */
 const MAX_PROBLEMS = 20
 
 /**
- * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders in it are read where
- * they stand: `"${path}"` as text, `${path}` and `$${path}` as value. Throws `VALIDATION` with every problem, each
- * with its column and what would be right.
+ * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders are read in place:
+ * `"${path}"` as text, `${path}` and `$${path}` as value. Throws `VALIDATION` with every problem, each with its column
+ * and a suggestion.
  */
 export function compileExpression(
   text: string,
@@ -103,7 +101,7 @@ interface Compiled {
   readonly uses: readonly LogicPath[]
 }
 
-/** What is compiled keeps nothing of an evaluation: whoever has the same text may share it. */
+/** Compiled code is stateless and can be shared. */
 const kept = { withChance: new LruCache<string, Compiled>(KEPT), without: new LruCache<string, Compiled>(KEPT) }
 
 function compiledBefore(text: string, hasChance: boolean): Compiled {

@@ -1,6 +1,6 @@
 /**
- * The part of expressions that only calculates with numbers, as data. What it gives for numbers is what the expression
- * gives (expression.ts); of anything else, and of values that are no numbers, it says nothing.
+ * The part of expressions that only calculates with numbers, as data. For numbers, a formula has the same value as its
+ * expression (expression.ts); for other values it is undefined.
  */
 import type { Expression, Super } from 'acorn'
 import {
@@ -37,18 +37,16 @@ const FUNCTIONS: Readonly<Record<string, readonly [Operator, number]>> = {
   'Math.min': ['min', 2],
   'Math.max': ['max', 2],
 }
-/** Longer texts stay expressions, characters. */
 const MAX_FORMULA = 500
 
-/** How the bare names of a text are read. */
+/** The meaning of bare names in a text. */
 export type BareNames = 'properties' | 'streamdata'
 
-/** The formula that a text is; undefined when it is more than that. */
 export function formulaOf(text: string, bare: BareNames): Formula | undefined {
   return read(text, (tree, reader) => reader.formula(tree), bare)
 }
 
-/** The formulas of an object that is written out, by name; undefined when the text is anything else. */
+/** The formulas of an object literal, by name; undefined for any other text. */
 export function formulasOf(text: string, bare: BareNames): Readonly<Record<string, Formula>> | undefined {
   return read(text, (tree, reader) => reader.record(tree), bare)
 }
@@ -159,7 +157,7 @@ class FormulaReader {
     const binding = bindingOfName(name, this.#source)
     if (binding !== undefined) return readOf(binding.path)
     if (this.#bare === 'properties') return { from: 'properties', name }
-    // `now`, `Infinity` and the like are no values of the message
+    // `now`, `Infinity` and the like are not values of the message
     const found = NO_VALUES.has(name) || isRoot(name) ? undefined : messagePath(name)
     return found !== undefined && 'path' in found ? readOf(found.path) : undefined
   }
@@ -178,7 +176,7 @@ class FormulaReader {
 
 const NO_VALUES: ReadonlySet<string> = new Set(['now', 'undefined', 'NaN', 'Infinity', 'Math', 'Number', 'Date'])
 
-/** The number that a path reads; undefined for paths that no formula has. */
+/** The number that a path reads; undefined for paths outside of formulas. */
 export function readOf({ root, segments }: Path): FormulaRead | undefined {
   const [first, second, third] = segments
   if (first === undefined) return undefined
@@ -187,7 +185,6 @@ export function readOf({ root, segments }: Path): FormulaRead | undefined {
   return { from: 'nodes', node: first, name: third }
 }
 
-/** A truth or a text that is written out. */
 function truthOrText(node: Expression | Super): boolean | string | undefined {
   if (node.type === 'ParenthesizedExpression') return truthOrText(node.expression)
   if (node.type !== 'Literal') return undefined

@@ -1,4 +1,4 @@
-/** What an expression may call by name, and the constants it may name. Nothing here is ever a value of its own. */
+/** The functions and constants of expressions, by name. None of them is ever a value. */
 import { isKnown, numberIn, parsePlainJson } from '#kernel'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
@@ -15,7 +15,6 @@ const MATH_OF_ONE = [
   'floor', 'fround', 'log', 'log10', 'log1p', 'log2', 'round', 'sign', 'sin', 'sinh', 'sqrt', 'tan', 'tanh', 'trunc',
 ] as const // prettier-ignore
 
-/** Constants by their whole name. */
 export const CONSTANTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['undefined', undefined],
   ['NaN', Number.NaN],
@@ -31,7 +30,6 @@ export const CONSTANTS: ReadonlyMap<string, unknown> = new Map<string, unknown>(
   ['Number.NEGATIVE_INFINITY', Number.NEGATIVE_INFINITY],
 ])
 
-/** Functions by their whole name. */
 export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ...MATH_OF_ONE.map((name): [string, Named] => [`Math.${name}`, (call) => Math[name](number(call, 0))]),
   ['Math.atan2', (call) => Math.atan2(number(call, 0), number(call, 1))],
@@ -76,21 +74,19 @@ function instantOf(text: string): number {
   return INSTANT.test(text) ? Date.parse(text) : Number.NaN
 }
 
-/** The instant that a call is given first, epoch ms. */
 export function instantArg(call: Call): number {
   const value = plain(call, 0)
   if (value === undefined) throw missing(labelOf(call, 0))
   const instant = typeof value === 'string' ? instantOf(value) : value
   if (typeof instant === 'number' && Math.abs(instant) <= MAX_INSTANT) return instant
-  throw unfit(labelOf(call, 0), 'is no instant; give epoch milliseconds, or a text such as 2026-01-31T08:00:00Z')
+  throw unfit(labelOf(call, 0), 'is not an instant; write epoch milliseconds, or a text such as 2026-01-31T08:00:00Z')
 }
 
-/** The number that a value is or says. */
 export function readNumber(call: Call): number {
   return number(call, 0)
 }
 
-/** Whether a text has a part, or a list an item. */
+/** Whether a text contains a part, or a list an item. */
 export function containsPart(call: Call): unknown {
   const [whole, part] = [plain(call, 0), plain(call, 1)]
   if (!isKnown(part)) throw unknown(labelOf(call, 1), part)
@@ -111,19 +107,19 @@ function number(call: Call, index: number): number {
   return numberOf(plain(call, index), labelOf(call, index))
 }
 
-/** One of several of which the largest or smallest is wanted: a limit that is written out may be infinite. */
+/** An argument of minimum or maximum: a literal limit may be infinite. */
 function bound(value: unknown, label: string): number {
   return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY ? value : numberOf(value, label)
 }
 
-/** What `Number` makes of a value, as JavaScript has it but for what is unknown. */
+/** The result of `Number`, as in JavaScript except for unknown values. */
 function converted(call: Call): number {
   const value = plain(call, 0)
   if (typeof value === 'boolean' || (typeof value === 'string' && value.trim() !== '')) return Number(value)
   return number(call, 0)
 }
 
-/** Whether a value is no number; what is absent is neither. */
+/** Whether a value is not a number; a missing one is neither. */
 function isNoNumber(call: Call): boolean {
   const value = plain(call, 0)
   if (value === undefined) throw missing(labelOf(call, 0))
@@ -161,7 +157,7 @@ function parseJson(call: Call): unknown {
   try {
     return parsePlainJson(text)
   } catch (error) {
-    throw unfit(labelOf(call, 0), `is no JSON that can be used: ${error instanceof Error ? error.message : ''}`)
+    throw unfit(labelOf(call, 0), `is not valid JSON: ${error instanceof Error ? error.message : ''}`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** The methods of lists that expressions may call. */
+/** The methods of lists in expressions. */
 import { callbackArg, made, numberArg, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit, type Callback, type Run } from './run.ts'
 import { measure, numberOf, placeIn, sameValue, textOf, truthOf } from './values.ts'
@@ -8,7 +8,7 @@ type List = readonly unknown[]
 const END = Number.POSITIVE_INFINITY
 const MAX_FLAT_DEPTH = 8
 
-/** Methods of lists. None changes its list: sort and reverse give copies, since data belongs to its sender. */
+/** Methods of lists. None changes its list: sort and reverse copy, since data belongs to its sender. */
 export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, Method<List>>([
   ['at', (self, call) => self.at(numberArg(call, 0, 0))],
   ['concat', (self, call) => made(call.run, self.concat(...call.args.map((arg) => paid(call, arg))))],
@@ -36,12 +36,11 @@ export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, M
   ['toString', (self, call) => textOf(call.run, self, call.label)],
 ])
 
-/** Methods whose arguments may be arrow functions. */
 export const TAKES_CALLBACK: ReadonlySet<string> = new Set(
   'every filter find findIndex findLast findLastIndex flatMap map reduce reduceRight some sort toSorted'.split(' '),
 )
 
-/** The items as `Array.from`, `Math.max(...)` and spreading take them. */
+/** The items for `Array.from`, `Math.max(...)` and spreading. */
 export function itemsOf(run: Run, value: unknown, label: string): List {
   if (Array.isArray(value)) return made(run, value as List)
   throw unfit(label, 'is not a list')
@@ -49,12 +48,12 @@ export function itemsOf(run: Run, value: unknown, label: string): List {
 
 function each(self: List, call: Call): (item: unknown, index: number) => unknown {
   const callback: Callback = callbackArg(call, 0)
-  // pays for what the machine does itself, even when the list is full of holes
+  // charges native work, even for a list full of holes
   spend(call.run, 1 + self.length / 16)
   return (item, index) => callback(item, index, self)
 }
 
-/** The same where what it gives decides about an item. */
+/** Calls back for a decision about an item. */
 function decides(self: List, call: Call): (item: unknown, index: number) => boolean {
   const callback = each(self, call)
   return (item, index) => truthOf(callback(item, index), call.label)

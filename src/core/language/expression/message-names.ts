@@ -1,9 +1,9 @@
-/** Which values code reads by name, of the message and of other nodes, and whether one of them is new. */
+/** The named values that code reads, of the message and of other nodes, and whether one of them is new. */
 import { AppError } from '#kernel'
 import type { Path } from '../placeholders/scope.ts'
 import type { PlugContext } from '../../plug/plug.ts'
 
-/** Names of the values of the message that paths read, each once. No path reads the message as a whole. */
+/** Distinct names of message values that paths read. No path reads the message as a whole. */
 export function messageNames(uses: readonly Path[]): readonly string[] {
   const names = new Set<string>()
   for (const { root, segments } of uses) {
@@ -13,21 +13,18 @@ export function messageNames(uses: readonly Path[]): readonly string[] {
   return [...names]
 }
 
-/** What code reads that can be new. */
 export interface CodeReads {
-  /** of the values of the message */
   readonly names: readonly string[]
   /** labels of the nodes whose data it reads */
   readonly nodes: readonly string[]
 }
 
-/** What paths read that can be new, each once. */
 export function readsOf(uses: readonly Path[]): CodeReads {
   const nodes = new Set(uses.flatMap(({ root, segments: [label] }) => (root === 'nodes' && label ? [label] : [])))
   return { names: messageNames(uses), nodes: [...nodes] }
 }
 
-/** The failure of a call that remembers nothing yet and finds nothing new. */
+/** The error of a call without memory and without anything new. */
 export function noNews({ names, nodes }: CodeReads): AppError {
   const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
   const missing = [
@@ -38,9 +35,8 @@ export function noNews({ names, nodes }: CodeReads): AppError {
 }
 
 /**
- * Whether there is something new for code that reads these values: the message at hand has one of them itself, or one of
- * the nodes has run with success since the last answer of the node that asks. Code that reads neither finds something new
- * at every run.
+ * Whether a read is new to the code: the present message has one of the values itself, or one of the nodes has run with
+ * success since the last answer of the asking node. For code without such reads, every run is new.
  */
 export function hasNews(context: Pick<PlugContext, 'isNew' | 'isNewOf'>, { names, nodes }: CodeReads): boolean {
   if (names.length + nodes.length === 0) return true

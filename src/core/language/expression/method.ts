@@ -1,24 +1,21 @@
-/** What methods and functions of expressions share: how their arguments are taken. */
+/** Arguments of methods and functions of expressions. */
 import { spend, unfit, type Callback, type Run } from './run.ts'
 import { numberOf, textOf } from './values.ts'
 
-/** One call of a method or function. */
 export interface Call {
   readonly run: Run
   readonly args: readonly unknown[]
-  /** the call as it is written */
   readonly label: string
 }
 
 export type Method<Self> = (self: Self, call: Call) => unknown
 
-/** An argument as text. */
 export function textArg({ run, args, label }: Call, index: number): string {
   refuseCallback(args[index], label)
   return textOf(run, args[index], `argument ${index + 1} of ${label}`)
 }
 
-/** An argument as number, or what stands for it when it is left out. */
+/** An argument as number, or a default when it is omitted. */
 export function numberArg({ args, label }: Call, index: number, otherwise: number): number {
   if (index >= args.length || args[index] === undefined) return otherwise
   refuseCallback(args[index], label)
@@ -31,13 +28,12 @@ export function callbackArg({ args, label }: Call, index: number): Callback {
   throw unfit(label, 'needs an arrow function, such as x => x > 1')
 }
 
-/** A new text or list, paid for by its length. */
 export function made<T extends string | readonly unknown[]>(run: Run, result: T): T {
   spend(run, result.length)
   return result
 }
 
-/** Pays for a search for `wanted` in `text`, which may compare the two at each place. */
+/** Charges a search for `wanted` in `text`, which may compare the two at each position. */
 export function paySearch(run: Run, text: string, wanted: string): void {
   spend(run, 1 + (text.length * (1 + wanted.length / 16)) / 16)
 }

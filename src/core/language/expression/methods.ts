@@ -1,4 +1,4 @@
-/** The methods that values have, by the type of the value. Each is bounded by the work it spends. */
+/** The methods of values by their type. Each charges its work. */
 import { LIST_METHODS } from './list-methods.ts'
 import { numberArg, type Call, type Method } from './method.ts'
 import { missing, unfit } from './run.ts'
@@ -10,14 +10,13 @@ const NUMBER_METHODS: ReadonlyMap<string, Method<number>> = new Map<string, Meth
   ['toString', (self, call) => self.toString(between(call, 10, 2, 36))],
 ])
 
-/** Every name that some value has as a method, for checks and suggestions. */
 export const METHOD_NAMES: ReadonlySet<string> = new Set([
   ...TEXT_METHODS.keys(),
   ...LIST_METHODS.keys(),
   ...NUMBER_METHODS.keys(),
 ])
 
-/** Calls a method. Throws `BINDING` when the value has none of that name. */
+/** Calls a method. Throws `BINDING` for an unknown name. */
 export function callMethod(self: unknown, name: string, call: Call, label: string): unknown {
   if (typeof self === 'string') {
     const method = TEXT_METHODS.get(name)

@@ -1,4 +1,4 @@
-/** What JavaScript would take for something else than what the words say. It is refused, with the right form. */
+/** Code that means something else in JavaScript than it seems to. It is rejected, with the right form. */
 import type { AnyNode, BinaryExpression, Node } from 'acorn'
 import { childrenOf } from '../script/syntax-tree.ts'
 import type { Problem } from './source.ts'
@@ -6,7 +6,7 @@ import { DAYS } from './word-functions.ts'
 
 const COMPARING = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in'])
 
-/** The places of such code in a tree; `at` counts as the positions of the tree do. */
+/** The positions of such code in a tree; `at` counts like the positions of the tree. */
 export function misreadings(tree: Node): readonly Problem[] {
   const problems: Problem[] = []
   const visit = (given: Node): void => {
@@ -30,7 +30,7 @@ function misread({ left, right, operator, start }: BinaryExpression): readonly P
   }
   const isDay = isWeekday(left) || isWeekday(right)
   if (isDay && COMPARING.has(operator) && (comparesNumber(left) || comparesNumber(right))) {
-    const message = 'weekday gives the name of the day, and is compared with a number'
+    const message = 'weekday returns the name of the day, but is compared with a number'
     problems.push({ at: start, message, suggestion: `write one of ${DAYS.map((day) => `"${day}"`).join(', ')}` })
   }
   return problems

@@ -1,4 +1,4 @@
-/** Which values of the message a plug's properties read, so that the plug runs on messages that have them. */
+/** The message values that a plug's properties read, so that the plug runs on messages that have them. */
 import type { BindingUse } from '../placeholders/binding.ts'
 import type { Plug } from '../../plug/plug.ts'
 import { codeUses } from './code-uses.ts'
@@ -7,7 +7,10 @@ import { messageNames } from './message-names.ts'
 const NONE: ReadonlySet<string> = new Set()
 const NODE = { root: 'nodes', optional: true, pointer: '' } as const
 
-/** What logic and code in the properties read: a plug reads by them, and by itself, what placeholders read in other properties. */
+/**
+ * The reads of logic and code in the properties. Plugs run by these alone, and do not need the placeholders of other
+ * properties.
+ */
 export function codedUses(plug: Plug, properties: Readonly<Record<string, unknown>>): readonly BindingUse[] {
   const coded = Object.entries(plug.input).flatMap(([name, { format }]) => {
     return format?.type === 'logic' || format?.type === 'code' ? codeUses(properties[name]) : []
@@ -17,8 +20,8 @@ export function codedUses(plug: Plug, properties: Readonly<Record<string, unknow
 }
 
 /**
- * Names of the values of the message that a call with these properties reads, their placeholders left aside;
- * undefined when they cannot be told. `later` names properties that are known only at the call and absent here.
+ * Names of the message values that a call with these properties reads, without placeholders; undefined if unknown.
+ * `later`: absent properties that are known only at the call.
  */
 export function namesRead(
   plug: Plug,

@@ -1,4 +1,4 @@
-/** Which name or chain of names in the code reads which path. */
+/** Maps names and chains of names in code to paths. */
 import type { Expression, MemberExpression, Super } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { withParts } from '../logic/variable.ts'
@@ -13,7 +13,6 @@ export interface Chain {
   readonly names: readonly string[]
 }
 
-/** The fixed name that a member expression asks for; undefined when it is computed. */
 export function memberName({ computed, property }: MemberExpression): string | undefined {
   if (!computed) return property.type === 'Identifier' ? property.name : undefined
   if (property.type !== 'Literal') return undefined
@@ -22,7 +21,7 @@ export function memberName({ computed, property }: MemberExpression): string | u
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-/** The chain of fixed names that ends with this node; undefined when it is anything else. */
+/** The chain of fixed names that ends with this node, if any. */
 export function chainOf(node: Expression | Super): Chain | undefined {
   const names: string[] = []
   let at: Expression | Super = node
@@ -35,15 +34,15 @@ export function chainOf(node: Expression | Super): Chain | undefined {
   return at.type === 'Identifier' ? { root: at.name, names: names.reverse() } : undefined
 }
 
-/** `META.$.<key>` is metadata of the node's resource here as in every property; any other chain is as it is written. */
+/** `META.$.<key>` is metadata of the node's resource here as in every property; any other chain stays. */
 export function withMeta(chain: Chain): Chain {
   const { root, names } = chain
   return root === 'META' && names[0] === '$' ? { root: 'node', names: ['resource', 'meta', ...names.slice(1)] } : chain
 }
 
 /**
- * How many names after the root the engine reads by itself; everything further is read from that value. 0 when the
- * chain is longer than what it asks for.
+ * Number of names after the root that the engine reads; further ones are read from that value. 0 for a longer chain
+ * than the root allows.
  */
 export function lookupLength(root: Root, names: readonly string[]): number {
   switch (root) {
@@ -60,12 +59,12 @@ export function lookupLength(root: Root, names: readonly string[]): number {
   }
 }
 
-/** The path that a root and its names read. Secrets are refused: what an expression gives is shown to everybody. */
+/** The path of a root and its names. Secrets are rejected: the value of an expression is visible. */
 export function pathOf(root: Root, names: readonly string[]): { readonly path: LogicPath } | { readonly fault: Fault } {
   if (root === 'vault') {
     return {
       fault: {
-        message: 'reads a secret, and what an expression gives is not secret',
+        message: 'reads a secret, but the value of an expression is visible',
         suggestion: 'use ${vault.<KEY>} in a property that is sent, such as the headers of callURL',
       },
     }
@@ -74,10 +73,10 @@ export function pathOf(root: Root, names: readonly string[]): { readonly path: L
   return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
 }
 
-/** The path that a bare name reads: a value of the message. */
+/** The path of a bare name: a value of the message. */
 export function messagePath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
   if (FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
-    return { fault: { message: `"${name}" is no data`, suggestion: 'name a value of the message' } }
+    return { fault: { message: `"${name}" is not data`, suggestion: 'name a value of the message' } }
   }
   const parsed = toPath(['streamdata', name])
   return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }

@@ -1,4 +1,4 @@
-/** Numbers as rules ask for them: a name of the message, a placeholder, or an expression. */
+/** Numbers in rules: a name of the message, a placeholder, or an expression. */
 import { AppError, isKnown, numberIn, shown, whyNoNumber } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugContext } from '../../plug/plug.ts'
@@ -8,25 +8,24 @@ import { shorten } from './parse.ts'
 import { readerOf } from './reader.ts'
 import { unknown } from './run.ts'
 
-/** A number, and by how much a limit may be off from it to be equal: 0, but for a sum or a difference. */
+/** A number and its tolerance in comparisons: 0, except for a sum or a difference. */
 export interface NumberReading {
   readonly number: number
   readonly slack: number
 }
 
-/** A number of a message or of other nodes, as a rule asks for it. */
 export interface CompiledNumber extends CodeReads {
   readonly uses: readonly LogicPath[]
   /**
-   * The number now; a text counts as a plain decimal. Throws `BINDING` that names a value which is missing or unknown,
+   * The present number; a text counts as a plain decimal. Throws `BINDING` that names a missing or unknown value,
    * `PLUG_FAILED` for a value that is not a finite number.
    */
   read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): NumberReading
 }
 
 /**
- * Compiles a number, or an expression for one: the name of a value of the message such as `temperature`, a
- * placeholder, or something calculated. Throws `VALIDATION`.
+ * Compiles a number, or an expression for one: the name of a message value such as `temperature`, a placeholder, or a
+ * calculation. Throws `VALIDATION`.
  */
 export function compileNumber(given: unknown): CompiledNumber {
   if (typeof given === 'number' && Number.isFinite(given)) {
@@ -50,7 +49,7 @@ export function compileNumber(given: unknown): CompiledNumber {
   }
 }
 
-/** The finite number that a piece of code gave. Throws `BINDING` when that is unknown, `PLUG_FAILED` when it is something else. */
+/** The result of code as a finite number. Throws `BINDING` for an unknown value, `PLUG_FAILED` for any other. */
 export function numberOfCode(code: string, value: unknown): number {
   const number = numberIn(value)
   if (number !== undefined) return number

@@ -1,15 +1,18 @@
-/** The operators of expressions, where an unknown value is an error that names it. What is known says kernel/values.ts. */
+/**
+ * The operators of expressions, where an unknown value is an error that names it; kernel/values.ts defines what is
+ * known.
+ */
 import { isEqual, isKnown, slackOf } from '#kernel'
 import { spend, unknown, type Code, type Run } from './run.ts'
 import { isAmong, numberOf, orderOf, sameValue, textOf, truthOf } from './values.ts'
 
-/** One side of an operator: its code, its text for messages, and its value when that never changes. */
+/** One operand: its code, its text for messages, and its value if it is constant. */
 export interface Side {
   readonly code: Code
   readonly label: string
   readonly constant: boolean
   readonly value?: unknown
-  /** of what is a text whatever it is made of, as it is written: numbers beside it are joined to it, not added */
+  /** a text by its form, whatever its parts: numbers beside it are joined to it, not added */
   readonly isText?: boolean
   /** of a sum or a difference: the same, with its largest operand in `largest` of the run */
   readonly measured?: Code
@@ -17,7 +20,7 @@ export interface Side {
 
 type Binary = (left: Side, right: Side) => Code
 
-/** Operators with two sides whose values are both always needed, but for `+` and `-`. */
+/** Binary operators that always evaluate both operands, except `+` and `-`. */
 export const BINARY: ReadonlyMap<string, Binary> = new Map<string, Binary>([
   [
     '<',
@@ -101,7 +104,6 @@ export const UNARY: ReadonlyMap<string, Unary> = new Map<string, Unary>([
 ])
 
 type Compare = (a: number, b: number) => boolean
-/** Of a difference that may be off by so much. */
 type CompareWithin = (difference: number, slack: number) => boolean
 
 function order(compare: Compare, within: CompareWithin): Binary {
@@ -125,18 +127,18 @@ function order(compare: Compare, within: CompareWithin): Binary {
         return compare(first, second)
       }
       const { values } = orderOf(run, first, second, left.label, right.label)
-      // the casts only quiet the compiler: texts must be compared as texts
+      // the casts satisfy the compiler: texts must be compared as texts
       return compare(values[0] as number, values[1] as number)
     }
   }
 }
 
-/** A number that is written out, Infinity among them. */
+/** A number literal, including Infinity. */
 function limitOf({ constant, value }: Side): number | undefined {
   return constant && typeof value === 'number' && !Number.isNaN(value) ? value : undefined
 }
 
-/** `low <= value && value <= high`, of which each is worked out once. */
+/** `low <= value && value <= high`, each evaluated once. */
 export function betweenSides(value: Side, low: Side, high: Side): Code {
   return (run, frame) => {
     const [x, ofX] = [sizedValue(value, run, frame), run.largest]
@@ -160,7 +162,7 @@ function isAtMost([a, b]: readonly [number, number] | readonly [string, string],
   return typeof a === 'number' && typeof b === 'number' ? a - b <= slack : a <= b
 }
 
-/** Of at least one sum or difference: it equals the limit when it is off by no more than its operands lose. */
+/** Compares with a sum or difference: it equals the limit within the rounding of its operands. */
 function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   return (run, frame) => {
     const first = sizedValue(left, run, frame)
@@ -174,7 +176,7 @@ function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   }
 }
 
-/** The value of a side; `largest` of the run is its largest operand, 0 unless it is a sum. */
+/** The value of an operand; sets `largest` of the run to its largest part, 0 unless it is a sum. */
 function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[1]): unknown {
   if (measured) return measured(run, frame)
   const value = code(run, frame)
@@ -182,7 +184,7 @@ function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[
   return value
 }
 
-/** `x == null` and `x === undefined` ask whether there is a value; any other comparison needs one. */
+/** `x == null` and `x === undefined` test for a value; any other comparison needs one. */
 function equality(same: (run: Run, a: unknown, b: unknown) => boolean, negated: boolean): Binary {
   return (left, right) => {
     const a = left.code
@@ -210,7 +212,6 @@ function looselySame(run: Run, a: unknown, b: unknown): boolean {
   return typeof a === typeof b ? sameValue(run, a, b) : isEqual(a, b)
 }
 
-/** Equality with null or undefined that is written out. */
 function isSameNothing(a: unknown, b: unknown, strict: boolean): boolean {
   return strict ? a === b : (a ?? null) === (b ?? null)
 }
@@ -227,7 +228,6 @@ function arithmetic(apply: (a: number, b: number) => number): Binary {
   }
 }
 
-/** Among the items of a list, or among the keys of an object. */
 function membership(left: Side, right: Side): Code {
   const a = left.code
   const b = right.code
@@ -240,7 +240,10 @@ function membership(left: Side, right: Side): Code {
   }
 }
 
-/** `a + b` and `a - b`. Numbers are added when one side is one; two texts are joined, and anything to a text that is written out. */
+/**
+ * `a + b` and `a - b`. Numbers are added if one side is a number; two texts are joined, and anything with a text
+ * literal.
+ */
 export function sum(operator: '+' | '-', left: Side, right: Side): Pick<Side, 'code' | 'isText' | 'measured'> {
   if (operator === '+' && (left.isText === true || right.isText === true)) {
     return { isText: true, code: (run, frame) => join(run, left.code(run, frame), right.code(run, frame), left, right) }

@@ -1,15 +1,15 @@
-/** The syntax tree of an expression, or where and why its text is none. */
+/** The syntax tree of an expression, or its syntax error. */
 import { parseExpressionAt, tokenizer, type Expression, type Options } from 'acorn'
 import { dottedName } from '../placeholders/dotted-name.ts'
 import type { Source, Problem } from './source.ts'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'module', preserveParens: true }
 
-/** The syntax tree of an expression, or where and why the text is none. Nothing may follow but a semicolon. */
+/** The syntax tree of an expression, or its syntax error. Only a semicolon may follow. */
 export function parseSource(source: Source, text: string): { readonly tree: Expression } | Problem {
   try {
     const tree = parseExpressionAt(source.marked, 0, OPTIONS)
-    // spaces keep the positions of what follows
+    // spaces keep later positions
     const rest = tokenizer(' '.repeat(tree.end) + source.marked.slice(tree.end), OPTIONS)
     let next = rest.getToken()
     if (next.type.label === ';') next = rest.getToken()
@@ -24,7 +24,7 @@ export function parseSource(source: Source, text: string): { readonly tree: Expr
   }
 }
 
-/** Words that people write between two values, and what JavaScript has for them. */
+/** Words that are used as operators by mistake, and the right operators. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['between', 'write between(x, low, high), or low <= x && x <= high'],
   ['contains', 'write contains(textOrList, part)'],
@@ -38,14 +38,13 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['mod', 'write x % y'],
 ])
 
-/** What to write for the word at a place of the text; undefined when it is none of those that people try. */
+/** A replacement for the word at a position of the text, if it is a known mistake. */
 export function insteadOfWord(text: string, at: number): string | undefined {
   const dotted = dottedName(text)
   if (dotted !== undefined) return `write streamdata["${dotted}"] for a name with dots`
   return WORDS.get(/^[a-z]+/i.exec(text.slice(at, at + 20))?.[0].toLowerCase() ?? '')
 }
 
-/** A piece of the text for messages. */
 export function shorten(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length > 60 ? `${line.slice(0, 57)}...` : line

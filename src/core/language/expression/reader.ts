@@ -1,16 +1,15 @@
-/** How code reads the values of the rule around it while a plug is called. */
+/** Reads the values of the rule for code, during a call of a plug. */
 import { ofData } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugContext } from '../../plug/plug.ts'
 
 type Reading = Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew'>
 
-/** Answers the paths of an expression or of logic during a call of a plug. */
 export function readerOf(context: Reading): (path: LogicPath) => unknown {
   return (path) => {
     const [name, second] = path.segments
     if (path.own === true && path.root === 'streamdata' && name !== undefined && !context.isNew(name)) return undefined
-    // by far the most common question, and the message answers it without a walk
+    // by far the most frequent read, answered without a walk
     if (path.root === 'streamdata' && name !== undefined && second === undefined)
       return ofData(context.streamValue(name))
     return context.lookup(path.parts)

@@ -1,7 +1,6 @@
-/** What JavaScript has and expressions have not, what to write instead, and evaluations that fail. */
+/** JavaScript that expressions do not support, with replacements, and failed evaluations. */
 import { AppError, messageOf } from '#kernel'
 
-/** By type of syntax node. */
 const REFUSED: Readonly<Record<string, readonly [message: string, suggestion: string]>> = {
   AssignmentExpression: ['changes something, and an expression only reads', 'compare with == or ==='],
   UpdateExpression: ['changes something, and an expression only reads', 'add 1 with + 1'],
@@ -28,20 +27,20 @@ export function refusal(type: string): readonly [message: string, suggestion: st
   return (Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined) ?? OTHERS
 }
 
-/** Names that people try, and what there is instead. */
+/** Common mistakes in names, with replacements. */
 export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['Math.random', 'chance would make runs differ; let a sensor such as dice give it'],
   ['now', 'write now without brackets: it is the time of the engine in ms'],
   ['contains', 'write includes, as in list.includes(x) and text.includes("x")'],
   ['has', 'write includes, as in list.includes(x) and text.includes("x")'],
-  ['match', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
-  ['matchAll', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
-  ['test', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
+  ['match', 'regular expressions are not supported; use includes, startsWith, endsWith or split'],
+  ['matchAll', 'regular expressions are not supported; use includes, startsWith, endsWith or split'],
+  ['test', 'regular expressions are not supported; use includes, startsWith, endsWith or split'],
   ['push', 'an expression changes nothing; write [...list, item]'],
-  ['forEach', 'an expression only gives a value; use map, filter, some or every'],
+  ['forEach', 'an expression only computes a value; use map, filter, some or every'],
 ])
 
-/** What became of an evaluation. `subject`: what was evaluated. */
+/** The error of a failed evaluation. `subject`: what was evaluated. */
 export function notEvaluated(subject: string, error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'

@@ -1,21 +1,20 @@
-/** The parameters of arrow functions in expressions, and where their names are found. */
+/** The parameters of arrow functions in expressions, and the lookup of their names. */
 import type { Pattern } from 'acorn'
 import type { Frame } from './run.ts'
 import { member } from './values.ts'
 
-/** The parameters of one arrow function and of those around it. */
 export interface Scope {
   readonly names: ReadonlyMap<string, number>
   readonly outer: Scope | undefined
 }
 
-/** How the parameters of a call become the slots that its body reads. */
+/** How the arguments of a call become the slots of its body. */
 export interface Parameters {
   readonly names: ReadonlyMap<string, number>
   slotsOf(given: readonly unknown[]): readonly unknown[]
 }
 
-/** Where a name is found: so many functions further out, at that slot. */
+/** Finds a name: the number of functions outwards, and its slot. */
 export function findName(scope: Scope | undefined, name: string): { depth: number; slot: number } | undefined {
   let depth = 0
   for (let at = scope; at !== undefined; at = at.outer, depth++) {
@@ -31,7 +30,7 @@ export function slotOf(frame: Frame | undefined, depth: number, slot: number): u
   return at?.slots[slot]
 }
 
-/** Names, `[a, b]` and `{a, b}` as parameters; the first pattern that is something else is given back. */
+/** Names, `[a, b]` and `{a, b}` as parameters; or the first unsupported pattern. */
 export function readParameters(patterns: readonly Pattern[]): Parameters | { readonly wrong: Pattern } {
   const names = new Map<string, number>()
   const readers: ((given: readonly unknown[]) => unknown)[] = []

@@ -1,13 +1,12 @@
 /**
- * The text of an expression before it is parsed. Stored rules write `${path}` and `$${path}` in the middle of code
- * and of quoted texts. Each is replaced by a mark of the same length, so that columns stay true: in code by a name,
- * in a quoted text by characters of private use. Inside of a template literal `${...}` is JavaScript's own, and a regular
- * expression takes none: it would be a pattern made of data without anybody seeing it.
+ * The text of an expression before it is parsed. Stored rules have `${path}` and `$${path}` in the middle of code and
+ * of quoted texts. Each is replaced by a mark of the same length, so that columns stay true: in code by a name, in a
+ * quoted text by private-use characters. In a template literal `${...}` is JavaScript's own, and in a regular
+ * expression it is rejected: the pattern would silently come from data.
  */
 import { scanBinding, type Binding } from '../placeholders/binding.ts'
 
 export interface Problem {
-  /** where in the text, from 0 */
   readonly at: number
   readonly message: string
   readonly suggestion: string
@@ -20,14 +19,13 @@ export interface Source {
   readonly problems: readonly Problem[]
 }
 
-/** A binding is at least four characters long, so a letter and three digits always fit. */
+/** A binding has at least four characters, so a letter and three digits always fit. */
 const MAX_BINDINGS = 999
 const NAME = '\u0180'
 const FIRST_MARK = 0xe100
 const FILL = '\ue000'
 const MARKS = /([\ue100-\ue4e6])\ue000*/
 const REGEX = /\/(?:[^/\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*\])+\//y
-/** Longer regular expressions are not looked for, characters. */
 const MAX_REGEX = 2000
 const BEFORE_REGEX = /(?:^|[(,=:[!&|?{};~<>%^*]|[^+]\+|[^-]-|\b(?:return|typeof|case|in|of|void|throw|else|do))$/
 
@@ -36,7 +34,6 @@ const IN_REGEX = {
   suggestion: 'make it from a text, such as new RegExp("^${nodes.a.state}$")',
 }
 
-/** Finds the bindings in the code of an expression. One pass; never throws. */
 export function readSource(text: string): Source {
   const bindings: Binding[] = []
   const problems: Problem[] = []
@@ -93,7 +90,6 @@ export function readSource(text: string): Source {
   return { marked: marked + text.slice(copied), bindings, problems }
 }
 
-/** The binding that a name of the marked text stands for. */
 export function bindingOfName(name: string, { bindings }: Source): Binding | undefined {
   return name.startsWith(NAME) ? bindings[Number.parseInt(name.slice(1), 10)] : undefined
 }
@@ -108,12 +104,11 @@ export function partsOfText(value: string, { bindings }: Source): readonly (stri
   })
 }
 
-/** Whether a text of code holds a binding, so that it is not known before a run. */
 export function isMarked(value: string): boolean {
   return MARKS.test(value)
 }
 
-/** How long the regular expression is that begins at a slash; 0 when the slash divides. */
+/** Length of the regular expression that begins at a slash; 0 for a division. */
 function regexLength(text: string, at: number): number {
   if (!BEFORE_REGEX.test(text.slice(Math.max(0, at - 40), at).trimEnd())) return 0
   REGEX.lastIndex = 0

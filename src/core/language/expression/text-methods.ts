@@ -1,10 +1,9 @@
-/** The methods of texts that expressions may call; a search is for plain text. */
+/** The methods of texts in expressions; searches are for plain text. */
 import { made, numberArg, paySearch, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit } from './run.ts'
 
 const END = Number.POSITIVE_INFINITY
 
-/** Methods of texts. There are no regular expressions: a search is for plain text. */
 export const TEXT_METHODS: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>([
   ['at', (self, call) => self.at(numberArg(call, 0, 0))],
   ['charAt', (self, call) => self.charAt(numberArg(call, 0, 0))],
@@ -51,7 +50,7 @@ function filler(call: Call): string {
 function repeat(self: string, call: Call): string {
   const count = numberArg(call, 0, 0)
   if (!(count >= 0)) throw unfit(call.label, 'repeats a text 0 times or more')
-  // an empty text costs something too: its copies are counted one by one
+  // an empty text is charged too: its copies are counted one by one
   spend(call.run, Math.max(self.length, 1 / 64) * count)
   return self.repeat(count)
 }
@@ -59,7 +58,7 @@ function repeat(self: string, call: Call): string {
 function replace(self: string, call: Call): string {
   const [wanted, instead] = [textArg(call, 0), textArg(call, 1)]
   paySearch(call.run, self, wanted)
-  // a function, so that $ in the new text is not taken for a pattern
+  // a function, so that $ in the new text is not a pattern
   return made(
     call.run,
     self.replace(wanted, () => instead),

@@ -1,15 +1,18 @@
 /**
- * Values of expressions are JSON and undefined. Only own fields of them are ever read, and no method of theirs is
- * called: conversions that JavaScript would leave to `toString` and `valueOf` are made here, and what they walk counts
- * as work, since a list may hold the same list many times.
+ * Values of expressions are JSON and undefined. Only own fields are read, and their methods are never called:
+ * conversions that JavaScript would leave to `toString` and `valueOf` are implemented here, and charged, since a list
+ * may contain the same list many times.
  */
 import { FORBIDDEN_KEYS, isEqual, isKnown, numberOfText, ofData, ordered, ownValue } from '#kernel'
 import { missing, noNumber, spend, unfit, unknown, type Run } from './run.ts'
 
-/** Texts are compared and copied by the machine in blocks; only long ones count. */
+/** The machine compares and copies texts in blocks; only long ones count. */
 const CHARACTERS_PER_STEP = 64
 
-/** A field of a value; undefined when there is none. Throws `BINDING` for a field of nothing, and for reserved names. */
+/**
+ * A field of a value; undefined if it is missing. Throws `BINDING` for a field of a missing value, and for reserved
+ * names.
+ */
 export function member(value: unknown, key: unknown, label: string): unknown {
   if (typeof value === 'object' && value !== null && typeof key === 'string') {
     if (FORBIDDEN_KEYS.has(key)) throw reserved(label, key)
@@ -24,7 +27,6 @@ export function member(value: unknown, key: unknown, label: string): unknown {
   return /^(?:0|[1-9]\d{0,8})$/.test(name) ? value[Number(name)] : undefined
 }
 
-/** A value as the name of a field. */
 export function keyOf(key: unknown, label: string): string {
   if (typeof key !== 'string' && typeof key !== 'number') throw unfit(label, 'needs a text or a number as its field')
   const name = String(key)
@@ -32,7 +34,6 @@ export function keyOf(key: unknown, label: string): string {
   return name
 }
 
-/** A value as text, for joining texts. */
 export function textOf(run: Run, value: unknown, label: string): string {
   if (typeof value === 'string') return value
   if (value === undefined) throw missing(label)
@@ -44,13 +45,13 @@ function scalarText(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'null'
 }
 
-/** The text of any value inside of `"${path}"`: as it is, or as JSON. */
+/** The text of a value in `"${path}"`: a text as it is, any other value as JSON. */
 export function insertedText(run: Run, value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'object' && value !== null ? jsonOf(run, value) : scalarText(value)
 }
 
-/** The JSON of a value. Throws `TOO_LARGE` before a small value would make a huge text. */
+/** The JSON of a value. Throws `TOO_LARGE` before a small value would expand to a huge text. */
 export function jsonOf(run: Run, value: unknown, indent = 0): string {
   measure(run, value)
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
@@ -58,14 +59,16 @@ export function jsonOf(run: Run, value: unknown, indent = 0): string {
   return text
 }
 
-/** Spends one step for each part of a value, as often as it is reached. */
+/** Charges one step for each part of a value, as often as it is reached. */
 export function measure(run: Run, value: unknown): void {
   spend(run, typeof value === 'string' ? 1 + value.length / CHARACTERS_PER_STEP : 1)
   if (typeof value !== 'object' || value === null) return
   for (const item of Object.values(value)) measure(run, item)
 }
 
-/** The number that arithmetic sees: a finite number, or a text that is a plain decimal. Throws `BINDING` for all else. */
+/**
+ * The operand of arithmetic: a finite number, or a text that is a plain decimal. Throws `BINDING` for any other value.
+ */
 export function numberOf(value: unknown, label: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const number = numberOfText(value)
@@ -74,14 +77,13 @@ export function numberOf(value: unknown, label: string): number {
   throw noNumber(label, value)
 }
 
-/** Whether a value counts as true. Throws `BINDING` when it is not known. */
 export function truthOf(value: unknown, label: string): boolean {
   if (typeof value === 'boolean') return value
   if (!isKnown(value)) throw unknown(label, value)
   return Boolean(value)
 }
 
-/** Two values as they compare by size: as numbers when one is a number, else as texts. Throws `BINDING`. */
+/** Two values for a comparison by size: as numbers if one is a number, else as texts. Throws `BINDING`. */
 export function orderOf(
   run: Run,
   a: unknown,
@@ -117,7 +119,6 @@ function compound(label: string, value: unknown): Error {
   return unfit(label, `is ${kind}; compare or calculate with one of its fields`)
 }
 
-/** Equality of texts, which costs work when they are long. */
 export function sameValue(run: Run, a: unknown, b: unknown): boolean {
   if (typeof a === 'string' && typeof b === 'string' && a.length > CHARACTERS_PER_STEP) {
     spend(run, a.length / CHARACTERS_PER_STEP)
@@ -125,7 +126,7 @@ export function sameValue(run: Run, a: unknown, b: unknown): boolean {
   return a === b
 }
 
-/** Whether a value is an item of a list, or the own key of an object. Throws `BINDING` for what has neither. */
+/** Whether a value is an item of a list, or an own key of an object. Throws `BINDING` for other containers. */
 export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, allLabel: string): boolean {
   if (Array.isArray(all)) {
     spend(run, 1 + all.length / 4)
@@ -140,7 +141,7 @@ export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, 
   return !FORBIDDEN_KEYS.has(key) && Object.hasOwn(all, key)
 }
 
-/** The place of an item in a list, where NaN is found too; -1 when it is not in there. */
+/** The index of an item in a list, also of NaN; -1 without it. */
 export function placeIn(run: Run, list: readonly unknown[], wanted: unknown): number {
   spend(run, 1 + list.length / 4)
   if (Number.isNaN(wanted)) return list.findIndex(Number.isNaN)

@@ -1,9 +1,8 @@
-/** Functions that expressions have beside those of JavaScript: what people call them by is what they do. */
+/** Functions of expressions beside those of JavaScript, named by what they do. */
 import type { AnyNode } from 'acorn'
 import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
 import { nearest } from '#kernel'
 
-/** What is wrong with a call, and what would be right. */
 export interface WrongCall {
   readonly message: string
   readonly suggestion: string
@@ -14,7 +13,6 @@ export type CalendarPart = (typeof CALENDAR)[number]
 
 export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
-/** How each is written, and how many arguments it takes. */
 const FORMS: ReadonlyMap<string, readonly [form: string, least: number, most: number]> = new Map([
   ['between', ['between(x, low, high)', 3, 3]],
   ['contains', ['contains(textOrList, part)', 2, 2]],
@@ -25,10 +23,10 @@ const FORMS: ReadonlyMap<string, readonly [form: string, least: number, most: nu
   ),
 ])
 
-/** ISO 8601 with a zone, or a date alone; other forms would depend on the machine's own zone. */
+/** ISO 8601 with a zone, or a date; other forms would depend on the machine's own zone. */
 export const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** The instants that a Date can hold, ms to both sides of 1970. */
+/** The range of Date, ms to both sides of 1970. */
 export const MAX_INSTANT = 8.64e15
 
 export const WORD_FUNCTIONS: ReadonlySet<string> = new Set(FORMS.keys())
@@ -37,7 +35,7 @@ export function isCalendarPart(name: string): name is CalendarPart {
   return CALENDAR.some((part) => part === name)
 }
 
-/** What is wrong with the arguments of such a call; undefined when nothing is. */
+/** The problem with the arguments of such a call, if any. */
 export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | undefined {
   const [form, least, most] = FORMS.get(name) ?? ['', 0, Number.POSITIVE_INFINITY]
   if (args.length < least || args.length > most || args.some(({ type }) => type === 'SpreadElement')) {
@@ -60,7 +58,7 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
   }
 }
 
-/** Hours over midnight, months over the turn of the year: `between` compares numbers, and does not begin anew at 0. */
+/** Hours over midnight, months over the turn of the year: `between` compares numbers, and does not wrap around. */
 function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
   if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
   const part = value.callee.name
@@ -72,12 +70,11 @@ function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefi
   }
 }
 
-/** A name of these functions close to one that there is not. */
 export function similarFunction(name: string, others: Iterable<string> = []): string | undefined {
   return nearest(name, [...WORD_FUNCTIONS, ...others])
 }
 
-/** Gives a part of the date and time that an instant (epoch ms) has in a time zone; default UTC. */
+/** Returns a reader of one part of the date and time of an instant (epoch ms) in a time zone; default UTC. */
 export function calendarReader(part: CalendarPart, zone?: string): (instant: number) => number | string {
   if (zone === undefined) return (instant) => IN_UTC[part](new Date(instant))
   const format = zoneFormat(zone)

@@ -1,14 +1,15 @@
-/** The operations of JSON Logic that compare, calculate and decide. What is known and what is a number says kernel/values.ts. */
+/**
+ * The operations of JSON Logic that compare, calculate and decide; kernel/values.ts defines what is known and what is a
+ * number.
+ */
 import jsonLogic from 'json-logic-js'
 import { AppError, isEqual, isKnown, numberIn, ordered, slackOf, whyNoNumber, whyUnknown } from '#kernel'
 import type { LogicNode } from './run.ts'
 import { missing } from './variable.ts'
 
-/** What an operation knows of an operand before it runs. */
+/** An operand as known before the run. */
 export interface Operand {
-  /** for messages: the path of a var, or a piece of the logic */
   readonly label: string
-  /** null that is written out */
   readonly isNothing: boolean
 }
 
@@ -31,7 +32,6 @@ const ORDER: ReadonlyMap<string, (a: number, b: number) => boolean> = new Map([
   ['>', (a, b) => a > b],
   ['>=', (a, b) => a >= b],
 ])
-/** The same of a difference that may be off by so much. */
 const WITHIN: ReadonlyMap<string, (difference: number, slack: number) => boolean> = new Map([
   ['<', (difference, slack) => difference < -slack],
   ['<=', (difference, slack) => difference <= slack],
@@ -46,14 +46,14 @@ const ARITHMETIC: ReadonlyMap<string, (a: number, b: number) => number> = new Ma
   ['+', (a, b) => a + b],
 ])
 
-/** Truth as JSON Logic has it: an empty list is false, the text "0" is true. Throws `BINDING` for what is not known. */
+/** Truth in JSON Logic: an empty list is false, the text "0" is true. Throws `BINDING` for an unknown value. */
 export function isTruthy(value: unknown, label: string): boolean {
   if (typeof value === 'boolean') return value
   if (!isKnown(value)) throw unknown(label, value)
   return jsonLogic.truthy(value)
 }
 
-/** The operation of a name over what its operands gave; undefined for one that decides nothing. */
+/** The operation of a name over the values of its operands; undefined for one that decides nothing. */
 export function operationOf(name: string): Apply | undefined {
   const compare = ORDER.get(name)
   const within = WITHIN.get(name)
@@ -92,7 +92,7 @@ export function sizedOperation(name: string): Apply | undefined {
   return apply && ((values, operands) => new Sized(apply(values, operands) as number, largestOf(values)))
 }
 
-/** An operation as a function of its operands: several times faster than a walk through the logic. */
+/** An operation as a function: several times faster than a walk through the logic. */
 export function compiled(
   name: string,
   nodes: readonly LogicNode[],
@@ -112,7 +112,7 @@ export function compiled(
   return (run) => apply(nodes.map((node) => node(run)), operands) // prettier-ignore
 }
 
-/** `and` and `or`: the first that decides, or the last. */
+/** `and` and `or`: the first value that decides, or the last. */
 export function firstThat(nodes: readonly LogicNode[], operands: readonly Operand[], wanted: boolean): LogicNode {
   const last = nodes.length - 1
   return (run) => {
@@ -148,7 +148,7 @@ function isOrdered(
     const holds =
       order.by === 'number' && isSum
         ? within(order.a - order.b, slackOf(largestSum(pair)))
-        : compare(order.a as number, order.b as number) // texts compare as texts all the same
+        : compare(order.a as number, order.b as number)
     if (!holds) return false
   }
   return true
@@ -187,7 +187,7 @@ function numbersOf(values: readonly unknown[], operands: readonly Operand[]): re
   })
 }
 
-/** Of the operands of a sum, themselves sums or not. */
+/** Of the operands of a sum, which may be sums. */
 function largestOf(values: readonly unknown[]): number {
   return Math.max(
     0,

@@ -1,4 +1,4 @@
-/** Checks logic, and turns it into logic for the library and into functions. */
+/** Checks logic, and compiles it for the library and to functions. */
 import { at, Issues, nearest, ofData } from '#kernel'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import type { Fault } from '../placeholders/path.ts'
@@ -7,16 +7,15 @@ import { below, Guarded, guarded, Library, type Step } from './library.ts'
 import type { LogicNode, LogicPath, Run } from './run.ts'
 import { itemPath, pathKey, topPath, withParts } from './variable.ts'
 
-/** Logic that nests deeper, or has more parts, is refused. */
 const MAX_LOGIC_DEPTH = 64
 const MAX_LOGIC_PARTS = 10_000
 
-/** Characters of a piece of logic in messages. */
+/** Limit of characters of a piece of logic in messages. */
 const MAX_LABEL = 60
 
 const MANY = Number.POSITIVE_INFINITY
 type Arity = readonly [min: number, max: number]
-/** How many arguments each operator takes. What is not here is not allowed. */
+/** Number of arguments of each operator; other operators are rejected. */
 const ARITIES: ReadonlyMap<string, Arity> = new Map([
   ...arity('var', 0, 2),
   ...arity('missing min max + if ?: cat merge', 0, MANY),
@@ -27,38 +26,32 @@ const ARITIES: ReadonlyMap<string, Arity> = new Map([
   ...arity('* and or', 1, MANY),
 ])
 
-/** Logic that was checked. */
 interface Piece {
-  /** the same for the library */
   readonly logic: unknown
-  /** and as a function, where that is worth while; nobody asks for it inside of loops */
+  /** as a function, where worthwhile; never needed in loops */
   readonly node?: LogicNode | undefined
   /** of a sum or a difference: the same with its largest operand */
   readonly sized?: { readonly logic: unknown; readonly node: LogicNode } | undefined
-  /** for messages, where it is more than a piece of the logic */
   readonly label?: string
 }
 
-/** Reads one path; undefined when there is no value. */
+/** Reads one path; undefined without a value. */
 type Reader = (run: Run, scope: unknown) => unknown
 
 const NOTHING: Piece = { logic: null }
 
-/** Where a piece of logic stands. */
 interface Place {
-  /** JSON pointer */
   readonly pointer: string
   readonly depth: number
   /** inside map, filter, reduce, all, some or none */
   readonly inLoop: boolean
 }
 
-/** What the body of a loop gives decides about the item. */
+/** Loops whose body decides about the item. */
 const DECIDING_LOOPS: ReadonlySet<string> = new Set(['filter', 'all', 'some', 'none'])
-/** Operators that compare sums and differences with what stands beside them. */
+/** Operators that compare sums and differences with their other side. */
 const COMPARING: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '===', '!=', '!==', '+', '-'])
 
-/** One compilation: what it reads, and every problem on the way. */
 export class LogicCompiler {
   readonly issues = new Issues('LOGIC')
   readonly paths = new Map<string, LogicPath>()
@@ -97,7 +90,7 @@ export class LogicCompiler {
       const names = entries.map(([name]) => `"${name.slice(0, 30)}"`).slice(0, 5)
       return this.issue(
         place.pointer,
-        `an object with ${names.join(', ')} is no operation`,
+        `an object with ${names.join(', ')} is not an operation`,
         'give each operation an object of its own',
       )
     }
@@ -162,7 +155,6 @@ export class LogicCompiler {
     }
   }
 
-  /** Logic that something is decided by. */
   private known(logic: unknown, label: string): unknown {
     const step: Step = (_run, _scope, [value]) => {
       isTruthy(value, label)
@@ -171,7 +163,7 @@ export class LogicCompiler {
     return this.library.call(step, [logic])
   }
 
-  /** Of the arguments of `if` every second one is a test. */
+  /** Every second argument of `if` is a test. */
   private choice(args: readonly unknown[], place: Place): unknown[] {
     return args.map((_, index) => {
       const piece = this.argument(args, index, place)
@@ -180,7 +172,7 @@ export class LogicCompiler {
     })
   }
 
-  /** The body sees nothing but the item, and each round is counted. */
+  /** The body sees only the item, and each round is counted. */
   private loop(name: string, args: readonly unknown[], place: Place): Piece {
     const pieces = args.map((_, index) => this.argument(args, index, { ...place, inLoop: index === 1 || place.inLoop }))
     const [list, body, ...initial] = pieces.map((piece) => piece.logic)
@@ -219,7 +211,7 @@ export class LogicCompiler {
     return { logic, label, node: (run) => run.lookup(path) ?? instead(run) }
   }
 
-  /** Logic for the library that gives what the reader reads, or the default, or null. */
+  /** Logic for the library that reads a value, or the default, or null. */
   private reading(read: Reader, otherwise?: Piece): unknown {
     const value = this.library.call((run, scope) => read(run, scope) ?? null)
     if (!otherwise) return value
@@ -242,7 +234,6 @@ export class LogicCompiler {
     return { logic: this.library.call(step, this.all(args, place)) }
   }
 
-  /** How each key that the arguments can give is read: which ones they are must stand in the logic. */
   private keyReaders(args: readonly unknown[], place: Place): ReadonlyMap<string, Reader> {
     const readers = new Map<string, Reader>()
     const listed = new Set(args.flat().map((arg) => (typeof arg === 'number' ? String(arg) : arg)))
@@ -322,7 +313,6 @@ export class LogicCompiler {
   }
 }
 
-/** What an operation says of a piece: the var that it is, or how it is written. */
 function operandOf({ label }: Piece, given: unknown): Operand {
   return { label: (label ?? labelOf(given)).slice(0, MAX_LABEL), isNothing: given === null }
 }
@@ -340,7 +330,7 @@ function literalKeys(argument: unknown, keys = new Set<string>(), depth = 0): Re
   return keys
 }
 
-/** The keys without a value. One that comes out of data and not out of the logic has no reader: data does not choose what is read. */
+/** The keys without a value. A key from data instead of the logic has no reader: data does not choose what is read. */
 function absent(
   keys: readonly unknown[],
   readers: ReadonlyMap<string, Reader>,

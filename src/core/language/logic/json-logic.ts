@@ -1,14 +1,14 @@
 /**
- * The one safe way to JSON Logic (jsonlogic.com), the language of declarative conditions. json-logic-js evaluates it
- * over a guarded view of the data. What compares, calculates and decides is ours (comparisons.ts), in its loops too: to
- * do so with a value that is unknown throws. Around the library:
+ * JSON Logic (jsonlogic.com), the language of declarative conditions, in a safe form. json-logic-js evaluates it over a
+ * guarded view of the data; own operations compare, calculate and decide (comparisons.ts), also in loops, and throw for
+ * unknown values. Around the library:
  *
- * LOGIC-1 Only own fields of lists and records are read: a text has no length, nothing has methods. Reserved names are
- *   refused.
- * LOGIC-2 What is read stands in the logic: paths cannot be computed, and data never becomes logic.
- * LOGIC-3 `log`, `method` and unknown operators are refused, and so are wrong numbers of arguments.
+ * LOGIC-1 Only own fields of lists and records are read: texts have no length, and values no methods. Reserved names
+ *   are rejected.
+ * LOGIC-2 All reads are in the logic: paths cannot be computed, and data never becomes logic.
+ * LOGIC-3 `log`, `method`, unknown operators and wrong numbers of arguments are rejected.
  * LOGIC-4 Depth, size and work of one evaluation are bounded.
- * LOGIC-5 Paths have the roots of placeholders; a path that begins with none reads the message.
+ * LOGIC-5 Paths have the roots of placeholders; a path without one reads the message.
  */
 import { validationError } from '#kernel'
 import { notEvaluated } from '../expression/refused.ts'
@@ -16,20 +16,19 @@ import { LogicCompiler } from './compile.ts'
 import { MAX_WORK, type LogicPath } from './run.ts'
 
 export interface CompiledLogic {
-  /** everything that an evaluation may read, each once */
   readonly uses: readonly LogicPath[]
   /**
-   * The value of the logic. `lookup` gives the value at a path of `uses` (the very same object each time), undefined
-   * when there is none. Throws `TOO_LARGE` when loops go on for too long, `BINDING` when a lookup fails or
-   * a value that decides is unknown. `{"==": [x, null]}`, `missing` and a default ask whether there is one.
+   * The value of the logic. `lookup` returns the value at a path of `uses` (always the same object), undefined if it is
+   * missing. Throws `TOO_LARGE` at the limit of work, `BINDING` when a lookup fails or a value that decides is unknown.
+   * `{"==": [x, null]}`, `missing` and a default test for a value.
    */
   evaluate(lookup: (path: LogicPath) => unknown): unknown
 }
 
 /**
- * Compiles JSON Logic. `{"var": "temperature"}` reads the message, `{"var": "nodes.a.state"}` what placeholders read;
- * a text that is one `${path}` as a whole stands for such a var. Throws `VALIDATION` with every problem, each with
- * its JSON pointer.
+ * Compiles JSON Logic. `{"var": "temperature"}` reads the message, `{"var": "nodes.a.state"}` what placeholders read; a
+ * text that is one `${path}` as a whole counts as such a var. Throws `VALIDATION` with every problem, each with its
+ * JSON pointer.
  */
 export function compileLogic(logic: unknown): CompiledLogic {
   const compiler = new LogicCompiler()

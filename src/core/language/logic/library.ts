@@ -1,13 +1,13 @@
 /**
- * The package json-logic-js as the evaluator, and the guard between it and the data. Left alone the library follows
- * prototypes when it reads, calls methods that records bring along when it compares, and evaluates keys that come out
- * of data. So all reading goes through one operation of ours, and what it hands out in place of a record is a `Guarded`.
+ * The package json-logic-js as the evaluator, with a guard between it and the data. On its own, the library follows
+ * prototypes when it reads, calls methods of records when it compares, and evaluates keys from data. So all reads go
+ * through one operation, which returns a `Guarded` in place of a record.
  */
 import jsonLogic, { type RulesLogic } from 'json-logic-js'
 import { ownValue } from '#kernel'
 import { spend, type LogicNode, type Run } from './run.ts'
 
-/** Calls the function that is its first argument. JSON holds no functions, so nobody else's logic can use it. */
+/** Calls the function that is its first argument. JSON has no functions, so stored logic cannot use it. */
 const CALL = 'reflexarc: call'
 
 type Call = (scope: unknown, values: readonly unknown[]) => unknown
@@ -15,21 +15,18 @@ jsonLogic.add_operation(CALL, function (this: unknown, call: Call, ...values: un
   return call(this, values)
 })
 
-/** What is done in the midst of logic: `scope` is the current item inside of loops, `values` what its arguments gave. */
+/** An operation within logic: `scope` is the current item inside of loops, `values` are the values of its arguments. */
 export type Step = (run: Run, scope: unknown, values: readonly unknown[]) => unknown
 
-/** Evaluates the logic of one compilation. */
 export class Library {
-  /** the evaluation at hand, for the steps: the library hands on nothing but scopes */
+  /** the present evaluation, since the library passes on only scopes */
   private run: Run = { lookup: () => undefined, left: 0 }
 
-  /** Logic that takes a step. */
   call(step: Step, args: readonly unknown[] = []): unknown {
     const call: Call = (scope, values) => step(this.run, scope, values)
     return { [CALL]: [call, ...args] }
   }
 
-  /** Logic whose steps spend what it makes. */
   spending(logic: unknown, amount: (value: unknown) => number): unknown {
     const step: Step = (run, _, [value]) => {
       spend(run, amount(value))
@@ -51,7 +48,7 @@ export class Library {
   }
 }
 
-/** Stands for a record of the data: a value without fields that compares and prints as records do. */
+/** Replaces a record of the data: a value without fields that compares and prints as records do. */
 export class Guarded {
   readonly #record: object
 
@@ -68,7 +65,9 @@ export class Guarded {
   }
 }
 
-/** What the library may see of a value. The same list or record gives the same answer, so that it stays equal to itself. */
+/**
+ * The library's view of a value. The same list or record always has the same view, so that it stays equal to itself.
+ */
 export function guarded(value: unknown, run: Run): unknown {
   if (typeof value !== 'object' || value === null) return value
   const guards = (run.guards ??= new Map<object, unknown>())
@@ -79,7 +78,7 @@ export function guarded(value: unknown, run: Run): unknown {
   return guard
 }
 
-/** The value below the current item, own fields only; undefined when there is none. */
+/** The value below the current item, own fields only, if any. */
 export function below(scope: unknown, segments: readonly string[], run: Run): unknown {
   let value = scope
   for (const segment of segments) {
@@ -88,11 +87,10 @@ export function below(scope: unknown, segments: readonly string[], run: Run): un
   return value
 }
 
-/** The value that was guarded. */
 function opened(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Guarded) return Guarded.open(value)
   if (Array.isArray(value)) return value.map(opened)
-  // all other records are the library's own: what the body of a reduce sees
+  // other records are the library's own: what the body of a reduce sees
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]))
 }

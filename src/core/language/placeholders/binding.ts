@@ -1,25 +1,23 @@
 /**
- * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text. A text is parsed once;
- * values that are inserted later are never parsed. `\${` stands for a plain `${`, and `\\` in front of a binding for
- * one backslash.
+ * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text. A text is parsed once; inserted values are never
+ * parsed. `\${` is a plain `${`, and `\\` in front of a binding is one backslash.
  */
 import { EMPTY, scanSegments, toPath, unexpected, type Fault } from './path.ts'
 import type { Path, Root } from './scope.ts'
 
-/** A placeholder found in a value. `pointer` is the JSON pointer of the text that holds it. */
+/** A placeholder in a value. `pointer`: JSON pointer of its text. */
 export interface BindingUse {
-  /** as written, such as `${?nodes.a.state}` */
+  /** the source text, such as `${?nodes.a.state}` */
   readonly text: string
   readonly root: Root
   readonly segments: readonly string[]
-  /** no error when the value is missing */
+  /** a missing value is not an error */
   readonly optional: boolean
   readonly pointer: string
 }
 
-/** A placeholder that cannot be read. */
 export interface BindingProblem {
-  /** JSON pointer of the text that holds it, relative to the value that was searched */
+  /** JSON pointer of its text, relative to the searched value */
   readonly pointer: string
   readonly message: string
   readonly suggestion: string
@@ -34,12 +32,12 @@ export interface Binding {
 }
 
 export interface ParsedText {
-  /** plain texts and bindings in order; no two plain texts follow each other and none is empty */
+  /** plain texts and bindings in order; plain texts are not empty and never adjacent */
   readonly parts: readonly (string | Binding)[]
   readonly faults: readonly Fault[]
 }
 
-/** Splits a text into plain parts and bindings. Never throws; a broken binding becomes a fault and no part. */
+/** Splits a text into plain parts and bindings. Never throws; a broken binding becomes a fault and not a part. */
 export function parseText(text: string): ParsedText {
   const parts: (string | Binding)[] = []
   const faults: Fault[] = []
@@ -70,7 +68,7 @@ export function parseText(text: string): ParsedText {
   return { parts, faults }
 }
 
-/** The one binding that a text consists of, if it is exactly one and nothing else. */
+/** The binding of a text that is exactly one binding. */
 export function wholeBinding(parsed: ParsedText): Binding | undefined {
   const [first] = parsed.parts
   return parsed.parts.length === 1 && typeof first === 'object' ? first : undefined
@@ -89,7 +87,7 @@ export function scanBinding(text: string, start: number, inside: number): Scanne
   const begin = optional ? inside + 1 : inside
   if (text[begin] === '}') return { fault: describe(text.slice(start, begin + 1), EMPTY), end: begin + 1 }
   const { segments, end, fault } = scanSegments(text, begin)
-  // reading goes on where it stopped, so that a text full of broken bindings still takes one pass
+  // reading continues where it stopped, so that a text full of broken bindings still takes one pass
   const shown = text.slice(start, Math.min(end + 1, start + 60))
   if (end >= text.length) {
     return {

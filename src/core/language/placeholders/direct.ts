@@ -1,4 +1,4 @@
-/** Properties whose moving values are plain reads of the message or of another node's raw data. */
+/** Properties whose only variable values are plain reads of the message or of another node's raw data. */
 import type { Path } from './scope.ts'
 
 export type DirectRead =

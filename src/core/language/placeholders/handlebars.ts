@@ -1,16 +1,16 @@
 /**
- * Templates of handlebars (`{{}}`), rendered without generated code. What comes out is what the package handlebars
- * prints for the same text and data, but for what decision 18 lists: test/properties/handlebars.test.ts holds this to it. The package itself is not
- * used, because its compiler makes code, its parser stops at the first mistake, and neither has limits.
+ * Templates of handlebars (`{{}}`), rendered without generated code. The output equals that of the package handlebars
+ * for the same text and data, except for the deviations of decision 18, which test/properties/handlebars.test.ts
+ * verifies. The package itself is not used, because its compiler generates code, its parser stops at the first mistake,
+ * and neither has limits.
  *
- * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
- * 2. Ours alone: the helpers in template-helpers.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names of
- *    OWN_NAMES, which every block can read. The names at the top are the nodes, each with its raw data, `state` and
- *    `collectedTime`. They are read by name: a loop over all of them has no rounds.
- * 3. Refused, with a fault that says so: partials, decorators, raw blocks, helpers that are not there, `log`, hashes other
- *    than `includeZero=`, keys that reach a prototype, unknown `@` names, and what is above the limits here, in
- *    template-lexer.ts and in template-parse.ts. Reading and rendering take time in proportion to those at most.
- * 4. Values that are inserted are never read as template or binding again.
+ * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped. 2.
+ * Extensions: the helpers in template-helpers.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names
+ * of OWN_NAMES, which every block can read. The top-level names are the nodes, each with its raw data, `state` and
+ * `collectedTime`. They are read by name: a loop over all of them has no rounds. 3. Rejected, with a fault: partials,
+ * decorators, raw blocks, unknown helpers, `log`, hashes other than `includeZero=`, keys that reach a prototype,
+ * unknown `@` names, and everything above the limits here, in template-lexer.ts and in template-parse.ts. Time of
+ * reading and rendering is proportional to those at most. 4. Inserted values are never parsed as template or binding.
  */
 import { AppError } from '#kernel'
 import { useOf, parseText } from './binding.ts'
@@ -33,16 +33,13 @@ import { escaped, printed } from './template-print.ts'
 import type { Block, Content, Program } from './template-tree.ts'
 import { plainText, planText, type Plan } from './text.ts'
 
-/** Loop rounds of one rendering, all loops together. */
 const MAX_ROUNDS = 10_000
-/** Tags and texts of one rendering, those in loops once for each round. */
 const MAX_STEPS = 100_000
-/** What a call of a helper counts for: dates take their time. */
+/** Cost of a call of a helper: dates are slow. */
 const CALL_STEPS = 20
-/** Characters of one rendering. */
 const MAX_OUTPUT = 1_000_000
 
-/** Plan of a template that is part of a bigger value; what is wrong goes to `findings`. */
+/** Plan of a template within a bigger value; faults go to `findings`. */
 export function planTemplate(text: string, pointer: string, findings: Findings): Plan {
   const parsed = parseTemplate(text)
   for (const fault of parsed.faults) findings.problems.push({ pointer, ...fault })
@@ -73,7 +70,6 @@ interface Run {
 }
 
 interface Step {
-  /** the text when it never changes */
   readonly fixed?: string
   write(run: Run, frame: Frame): string
 }
@@ -171,7 +167,7 @@ function compileBlock(block: Block, pointer: string): Step {
 
 const EMPTY: Step = { fixed: '', write: () => '' }
 
-/** All rounds of a loop; undefined when there is none. */
+/** All rounds of a loop; undefined without any. */
 function written(list: unknown, { names }: Block, body: Step, run: Run, outer: Frame): string | undefined {
   if (typeof list !== 'object' || list === null) return undefined
   const isList = Array.isArray(list)
@@ -217,17 +213,17 @@ function valueOf(operand: Operand, run: Run, frame: Frame): unknown {
   }
 }
 
-/** What `{{#with}}` and `{{#if}}` pass over: all that counts as false but 0, and empty lists. */
+/** Values that `{{#with}}` and `{{#if}}` skip: false ones except 0, and empty lists. */
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : !value && value !== 0
 }
 
-/** The binding path that a name amounts to; undefined for what only the place in the template decides. */
+/** The binding path of a name; undefined if only the rendering decides it. */
 function pathOf({ name, contexts }: FoundReference): Path | undefined {
   const { segments, depth, data, scoped } = name
   const [first = '', ...rest] = data ? segments.slice(1) : segments
   const isOwn = !scoped && OWN_NAMES.has(first)
-  // metadata is fetched when it may be meant: its name says enough
+  // metadata is fetched if its name occurs
   if (data ? segments[0] !== 'root' : depth !== contexts && !isOwn && first !== 'META') return undefined
   switch (first) {
     case '':

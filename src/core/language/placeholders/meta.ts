@@ -1,4 +1,4 @@
-/** Texts that stand for metadata as a whole: `META.$.<key>`. */
+/** Texts that are metadata as a whole: `META.$.<key>`. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { MAX_SEGMENTS, scanSegments, type Fault } from './path.ts'
 
@@ -6,18 +6,18 @@ const PREFIX = 'META.$.'
 
 /**
  * The metadata path of a text that is `META.$.<key>` as a whole, such as `['location', 'city']` for
- * `META.$.location.city`; undefined for any other text. Keys may hold spaces.
+ * `META.$.location.city`; undefined for any other text. Keys may contain spaces.
  */
 export function metaPath(text: string): readonly string[] | undefined {
   if (!text.startsWith(PREFIX)) return undefined
   const scanned = scanSegments(text, PREFIX.length)
   const exact = scanned.fault === undefined && scanned.end === text.length
   if (exact) return scanned.segments
-  // other placeholders in it make it a text of its own
+  // a text with other placeholders is an ordinary one
   return text.includes('{') ? undefined : text.slice(PREFIX.length).split('.')
 }
 
-/** What is wrong with the keys of a metadata path, if anything. */
+/** The fault of the keys of a metadata path, if any. */
 export function metaFault(text: string, segments: readonly string[]): Fault | undefined {
   if (segments.includes('')) {
     return { message: `"${text}" has an empty key`, suggestion: 'write META.$.<key>, with dots for nested keys' }

@@ -1,7 +1,6 @@
-/** What has to be fetched before placeholders can be read: metadata, secrets, last values. */
+/** Data to fetch before placeholders can be read: metadata, secrets, last values. */
 import type { Needs, Root } from './scope.ts'
 
-/** What the engine must fetch so that these placeholders can be read. */
 export function needsOf(uses: readonly { readonly root: Root; readonly segments: readonly string[] }[]): Needs {
   const metadata = (root: Root) => uses.some((use) => use.root === root && use.segments[0] === 'resource')
   return {

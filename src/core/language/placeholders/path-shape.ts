@@ -1,4 +1,4 @@
-/** What may stand behind each root of a placeholder. */
+/** The allowed segments behind each root of a placeholder. */
 import { nearest } from '#kernel'
 import type { Root } from './scope.ts'
 
@@ -8,7 +8,6 @@ const NAMES: Readonly<Record<'task' | 'node', readonly string[]>> = {
   node: ['NAME', 'RESOURCE', 'resource.meta'],
 }
 
-/** What a root allows behind it; undefined when the segments fit. */
 export function checkShape(
   root: Root,
   segments: readonly string[],

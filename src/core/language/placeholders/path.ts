@@ -1,30 +1,28 @@
-/** Paths such as `nodes.a.rawData["b c"][0]`, read into steps or refused with a reason. */
+/** Paths such as `nodes.a.rawData["b c"][0]`, parsed into segments or rejected with a reason. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { checkShape } from './path-shape.ts'
 import { ROOTS, type Path, type Root } from './scope.ts'
 
-/** What is wrong with a text, and what would be right. */
 export interface Fault {
   readonly message: string
   readonly suggestion: string
 }
 
-/** Result of reading segments: where reading stopped, and the fault that stopped it, if any. */
+/** Result of reading segments: its end, and the fault there, if any. */
 export interface ScannedSegments {
   readonly segments: readonly string[]
   readonly end: number
   readonly fault?: Fault
 }
 
-/** Paths with more steps than this are refused. */
 export const MAX_SEGMENTS = 32
 
 const BARE_STOP = /[\s.[\]{}"'\\]/
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/
 
 /**
- * Reads `a.b[0]["c d"]` from `start` and stops at the first character that cannot go on.
- * Never throws; one pass over the text.
+ * Reads `a.b[0]["c d"]` from `start` to the first character that cannot continue it. Never throws; one pass over the
+ * text.
  */
 export function scanSegments(text: string, start: number): ScannedSegments {
   const segments: string[] = []
@@ -51,7 +49,6 @@ export function scanSegments(text: string, start: number): ScannedSegments {
   }
 }
 
-/** A whole text as a path of a known root, or the fault in it. */
 export function parsePath(text: string): { readonly path: Path } | { readonly fault: Fault } {
   if (text === '') return { fault: EMPTY }
   const scanned = scanSegments(text, 0)
@@ -60,7 +57,7 @@ export function parsePath(text: string): { readonly path: Path } | { readonly fa
   return toPath(scanned.segments)
 }
 
-/** Gives segments their root; the fault names the roots when the first segment is none. */
+/** Splits segments into root and rest; the fault lists the roots. */
 export function toPath(all: readonly string[]): { readonly path: Path } | { readonly fault: Fault } {
   const [root, ...segments] = all
   if (root === undefined) return { fault: EMPTY }
@@ -77,7 +74,7 @@ export function isRoot(text: string): text is Root {
   return ROOTS.some((root) => root === text)
 }
 
-/** The text that parsePath reads back as the same path. */
+/** The inverse of parsePath. */
 export function printPath(path: Path): string {
   return path.segments.reduce((text, segment) => text + printStep(segment), path.root as string)
 }

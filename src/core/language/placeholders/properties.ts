@@ -10,25 +10,24 @@ import type { Plan } from './text.ts'
 import { planValue, refusedKey } from './value.ts'
 
 export interface CompiledProperties {
-  /** the finished properties when nothing depends on a scope */
   readonly constant: Readonly<Record<string, unknown>> | undefined
-  /** those that depend on no scope, and the names of the others */
+  /** the constant ones, and the names of the others */
   readonly fixed: Readonly<Record<string, unknown>>
   readonly moving: ReadonlySet<string>
-  /** when nothing but plain reads depends on a scope */
+  /** if only plain reads depend on a scope */
   readonly direct: DirectProperties | undefined
   readonly needs: Needs
   readonly uses: readonly BindingUse[]
   /**
    * The properties of one execution; a property whose optional value is missing is absent. Values of other nodes are
-   * handed on as they are, not copied. Throws `BINDING` with one issue for each property that has no value.
+   * passed on, not copied. Throws `BINDING` with one issue for each property without a value.
    */
   evaluate(scope: Scope): Record<string, unknown>
 }
 
 /**
- * Compiles a node's properties for a plug's input fields. Fields of format `template` take `{{}}` too,
- * fields of format `logic` and `code` are left as they are. Throws `BINDING` with all placeholders that cannot be read.
+ * Compiles a node's properties for a plug's input fields. Fields of format `template` accept `{{}}` too, fields of
+ * format `logic` and `code` stay as they are. Throws `BINDING` with all broken placeholders.
  */
 export function compileProperties(
   properties: Readonly<Record<string, unknown>>,
@@ -59,8 +58,7 @@ export function compileProperties(
 }
 
 /**
- * Plain objects, which V8 holds apart from all others: what plugs declare and rules say has the same names, and a number is
- * read faster where none of them ever stood for anything else.
+ * Plain objects with a hidden class of their own in V8: numbers are read faster from fields that always were numbers.
  */
 const OwnShape = function OwnShape() {} as unknown as new () => Record<string, unknown>
 OwnShape.prototype = Object.prototype

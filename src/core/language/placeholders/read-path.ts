@@ -1,17 +1,14 @@
-/** The value that a path points at, by own properties only. */
+/** Reads the value at a path, own properties only. */
 import { FORBIDDEN_KEYS, isPlainObject, nearest, ofData, ownValue } from '#kernel'
 import { printPath } from './path.ts'
 import type { Path, Scope } from './scope.ts'
 
-/**
- * The value that a path points at, or undefined. Reads own properties only; texts have no fields, arrays have
- * indexes and `length`.
- */
+/** The value at a path, if any. Reads only own properties; texts have no fields, arrays have indexes and `length`. */
 export function readPath(path: Path, scope: Scope): unknown {
   return read(path.root, path.segments, 0, scope)
 }
 
-/** The same for a path given as one list with the root in front: `['nodes', 'a', 'state']`. Allocates nothing. */
+/** The same for a path as one list with the root in front: `['nodes', 'a', 'state']`. Allocates nothing. */
 export function readParts(parts: readonly string[], scope: Scope): unknown {
   for (const part of parts) if (FORBIDDEN_KEYS.has(part)) return undefined
   return read(parts[0], parts, 1, scope)
@@ -27,7 +24,7 @@ export function descend(value: unknown, parts: readonly string[], from: number):
   return current
 }
 
-/** Why a path has no value, for people: what is there instead, and what was probably meant. */
+/** Explains why a path has no value: what exists instead, and what was probably meant. */
 export function explainMissing(path: Path, scope: Scope): { readonly message: string; readonly suggestion: string } {
   const { root, segments } = path
   const optional = `write \${?${printPath(path)}} when it may be missing`
@@ -53,7 +50,7 @@ export function explainMissing(path: Path, scope: Scope): { readonly message: st
       }
     return explainStep(value, segments, 1, `variable "${name}"`, optional)
   }
-  if (root === 'vault') return { message: `there is no secret "${name}"`, suggestion: `store it, or ${optional}` }
+  if (root === 'vault') return { message: `secret "${name}" does not exist`, suggestion: `store it, or ${optional}` }
   if (root === 'loop') {
     if (scope.loopItem() === undefined)
       return { message: 'the node has no loop item', suggestion: 'give the node a loopDef' }
@@ -63,8 +60,7 @@ export function explainMissing(path: Path, scope: Scope): { readonly message: st
     return { message: 'neither the node nor the task has a resource', suggestion: optional }
   if (segments[0] !== 'resource') return { message: `the ${root} has no ${name.toLowerCase()}`, suggestion: optional }
   const metadata = root === 'task' ? scope.taskMetadata() : scope.nodeMetadata()
-  if (metadata === undefined)
-    return { message: `there is no metadata for the ${root}'s resource`, suggestion: optional }
+  if (metadata === undefined) return { message: `the ${root}'s resource has no metadata`, suggestion: optional }
   return explainStep(metadata, segments, 2, 'the metadata', optional)
 }
 
@@ -138,7 +134,7 @@ function explainStep(
     const kind = current === null ? 'null' : typeof current
     return { message: `${where} is a ${kind} and has no "${wanted}"`, suggestion: optional }
   }
-  // what has no value is not there any more when a task comes back from its saved state
+  // undefined fields are gone after a restore
   const keys = Object.keys(current).filter((key) => current[key] !== undefined)
   const close = nearest(wanted, keys)
   const list = keys.length === 0 ? 'nothing' : keys.slice(0, 8).join(', ') + (keys.length > 8 ? ', ...' : '')

@@ -1,4 +1,4 @@
-/** What a node is about: its `resource` as it is written, and as it is when a task starts. */
+/** The `resource` of a node: its spec, and its resolution when a task starts. */
 import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue, messageOf, ownValue } from '#kernel'
 import { parseText, useOf, type BindingUse } from './binding.ts'
 import { metaFault, metaPath } from './meta.ts'
@@ -6,32 +6,25 @@ import { descend } from './read-path.ts'
 import type { Scope } from './scope.ts'
 import { plainText, planText } from './text.ts'
 
-/** A node's `resource` as it is written. */
 export type ResourceSpec =
   | { readonly kind: 'literal'; readonly id: string }
-  /** `$` */
   | { readonly kind: 'task' }
-  /** `$taskId` */
   | { readonly kind: 'taskId' }
-  /** `$name` */
   | { readonly kind: 'variable'; readonly name: string }
-  /** `META.$.a.b` */
   | { readonly kind: 'meta'; readonly path: readonly string[] }
-  /** text with `${}` */
   | { readonly kind: 'text'; readonly text: string; readonly bindings: readonly BindingUse[] }
 
-/** What is known when a task starts. */
 export interface ResourceScope {
   readonly taskId: string
   readonly taskResource?: string | undefined
   variable(name: string): unknown
-  /** metadata of the task's resource, fetched before; undefined when there is none */
+  /** metadata of the task's resource, fetched before */
   metadata(): Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * Reads a `resource` text. Throws `VALIDATION` with an issue for each thing in it that can never be resolved: nodes
- * and messages are not there yet when a task starts.
+ * Parses a `resource` text. Throws `VALIDATION` with an issue for everything that can never be resolved: nodes and
+ * messages do not exist when a task starts.
  */
 export function parseResource(text: string): ResourceSpec {
   if (text.trim() === '')
@@ -51,7 +44,7 @@ export function parseResource(text: string): ResourceSpec {
   return { kind: 'meta', path }
 }
 
-/** The resource id at task start. Throws `RESOLUTION` when there is nothing to resolve to. */
+/** The resource id at task start. Throws `RESOLUTION` if it cannot be resolved. */
 export function resolveResource(spec: ResourceSpec, scope: ResourceScope): string {
   switch (spec.kind) {
     case 'literal':
@@ -94,7 +87,7 @@ function metaId(path: readonly string[], scope: ResourceScope): string {
   return idOf(value, `"${text}"`)
 }
 
-/** The id that a reference names, as metadata have it: `{"$ref": "/resources/<id>"}`; undefined for anything else. */
+/** The id of a reference in metadata: `{"$ref": "/resources/<id>"}`; undefined for anything else. */
 export function referencedId(value: unknown): string | undefined {
   if (!isPlainObject(value) || ownValue(value, '$ref') === undefined) return undefined
   try {
@@ -143,7 +136,8 @@ function textId(text: string, scope: ResourceScope): string {
   } catch (error) {
     throw new AppError('RESOLUTION', `resource "${text}": ${messageOf(error)}`, { cause: error })
   }
-  if (value === undefined || value === '') fail(`resource "${text}" gives an empty id`, 'give its placeholders a value')
+  if (value === undefined || value === '')
+    fail(`resource "${text}" results in an empty id`, 'set the values of its placeholders')
   return typeof value === 'number' ? String(value) : idOf(value, `resource "${text}"`)
 }
 

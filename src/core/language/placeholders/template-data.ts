@@ -1,11 +1,11 @@
-/** What names in `{{}}` stand for while a text is rendered: as handlebars reads them, own properties only. */
+/** The meaning of names in `{{}}` during rendering: as in handlebars, own properties only. */
 import { ownValue } from '#kernel'
 import { printed } from './template-print.ts'
 import type { Reference } from './template-expression.ts'
 import type { Name } from './template-name.ts'
 import type { Scope } from './scope.ts'
 
-/** An object whose values are asked for by name, and that cannot be looped over. */
+/** An object that is read by name and cannot be looped over. */
 export class Place {
   readonly #read: (key: string) => unknown
 
@@ -18,7 +18,6 @@ export class Place {
   }
 }
 
-/** One round of a loop, or what is around all loops. */
 interface LoopData {
   readonly values: Readonly<Record<string, unknown>>
   readonly outer: LoopData | undefined
@@ -29,13 +28,13 @@ interface Chain<T> {
   readonly outer: Chain<T> | undefined
 }
 
-/** From where names are read at a point of a template. */
+/** The scope of names at a point of a template. */
 export interface Frame {
   readonly context: unknown
-  /** the context and those that it replaced, for `../` */
+  /** the context and its outer ones, for `../` */
   readonly contexts: Chain<unknown>
   readonly data: LoopData
-  /** what `as |...|` named, the innermost first */
+  /** the values named by `as |...|`, the innermost first */
   readonly given: Chain<readonly unknown[]> | undefined
   readonly root: Place
 }
@@ -43,7 +42,7 @@ export interface Frame {
 /** Names that are read from the task in every block, whatever its context. */
 export const OWN_NAMES: ReadonlySet<string> = new Set(['GLOBAL', 'META', 'RESOURCE', 'TASK_ID', 'NODE_NAME'])
 
-/** Stands for a missing context where handlebars hands on an empty object instead. */
+/** Replaces a missing context where handlebars passes on an empty object. */
 const NOTHING: unknown = Object.freeze({})
 
 export function rootFrame(scope: Scope): Frame {
@@ -74,21 +73,18 @@ function readRoot(scope: Scope, key: string): unknown {
   }
 }
 
-/** The frame inside a block that reads from `context`. */
 export function enter(frame: Frame, context: unknown): Frame {
   const { contexts } = frame
   const isSame = isLooselyEqual(context, contexts.value) || (context === NOTHING && contexts.value === null)
   return { ...frame, context, contexts: isSame ? contexts : { value: context, outer: contexts } }
 }
 
-/** The frame of one round of `{{#each}}`. */
 export function enterRound(frame: Frame, item: unknown, round: { key: unknown; index: number; last: boolean }): Frame {
   const { key, index, last } = round
   const values = { root: frame.data.values['root'], key, index, first: index === 0, last }
   return { ...enter(frame, item), data: { values, outer: frame.data } }
 }
 
-/** The frame in which a block's names stand for values. */
 export function giving(frame: Frame, names: readonly string[], values: readonly unknown[]): Frame {
   return names.length === 0 ? frame : { ...frame, given: { value: values, outer: frame.given } }
 }
@@ -98,7 +94,6 @@ export function stay(frame: Frame): Frame {
   return frame.context === null || frame.context === undefined ? enter(frame, NOTHING) : frame
 }
 
-/** The value that a name stands for, or undefined. */
 export function readReference({ name, given }: Reference, frame: Frame): unknown {
   const { segments, depth } = name
   if (given) {
@@ -114,7 +109,7 @@ export function readReference({ name, given }: Reference, frame: Frame): unknown
   return descendFrom(level?.value, segments, 0)
 }
 
-/** A step on the way that counts as false is the answer itself: handlebars has it so for `@` alone. */
+/** A falsy step is the answer itself: handlebars does this only for `@`. */
 function readLoopData({ segments, depth }: Name, frame: Frame): unknown {
   let level: LoopData | undefined = frame.data
   for (let i = 0; i < depth; i++) level = level?.outer
@@ -135,10 +130,8 @@ function descendFrom(start: unknown, segments: readonly string[], from: number):
   return value
 }
 
-/** Longer keys and texts are taken for none. */
 const MAX_KEY = 1000
 
-/** What `{{lookup from key}}` gives. */
 export function lookedUp(from: unknown, key: unknown): unknown {
   return from ? member(from, key === null || key === undefined ? String(key) : printed(key, MAX_KEY)) : from
 }
@@ -150,7 +143,7 @@ function member(parent: unknown, key: string): unknown {
   return /^(?:0|[1-9]\d{0,9})$/.test(key) ? parent[Number(key)] : undefined
 }
 
-/** As `==` has it for JSON, on which handlebars decides whether `../` has a step more. */
+/** `==` for JSON, by which handlebars decides whether `../` has another step. */
 function isLooselyEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null)

@@ -1,14 +1,13 @@
-/** What stands inside a tag: a name, what is given to it, and the names that a block gives (`as |item|`). */
+/** The content of a tag: a name, its operands, and the names of a block (`as |item|`). */
 import { nearest } from '#kernel'
 import type { Fault } from './path.ts'
-import { HELPERS, type TemplateHelper } from './template-helpers.ts'
 import type { LiteralValue, Word } from './template-lexer.ts'
 import { literalName, type Name } from './template-name.ts'
+import { DateTime } from 'luxon'
 
-/** A value named in a template, as it is found when the text is rendered. */
 export interface Reference {
   readonly name: Name
-  /** when a block gives the name: how many such blocks further out, and which of its names */
+  /** of a block's name: number of such blocks outwards, and index of the name */
   readonly given?: { readonly level: number; readonly index: number }
 }
 
@@ -23,17 +22,16 @@ export interface Expression {
   readonly operands: readonly Operand[]
   /** `includeZero=...` of `if` and `unless` */
   readonly includeZero: Operand | undefined
-  /** `as |a b|` */
   readonly names: readonly string[]
-  /** nothing is given to the head, so it may be a plain name */
+  /** without operands, so that the head may be a plain name */
   readonly bare: boolean
 }
 
-/** Calls in calls beyond this are refused. */
+/** Limit of nested calls. */
 const MAX_CALL_DEPTH = 16
 const BLOCKS = ['each', 'if', 'unless', 'with']
 
-/** Reads the words of one tag. What is wrong is told to `complain`, and the answer is then undefined. */
+/** Reads the words of one tag. Problems go to `complain`, and the result is then undefined. */
 export class ExpressionReader {
   readonly #words: readonly Word[]
   readonly #refer: (name: Name) => Reference | undefined
@@ -58,7 +56,7 @@ export class ExpressionReader {
       if (key !== undefined) {
         includeZero = this.#operand()
         if (includeZero === undefined) return undefined
-        if (key !== 'includeZero') return this.#fault(`gives "${key}="`, 'leave it out: only if takes includeZero=')
+        if (key !== 'includeZero') return this.#fault(`has "${key}="`, 'omit it: only includeZero= of if is supported')
         continue
       }
       const word = this.#words[this.#at]
@@ -75,13 +73,13 @@ export class ExpressionReader {
     return { head, operands, includeZero, names, bare: operands.length === 0 && includeZero === undefined }
   }
 
-  /** The operand that a name with `operands` amounts to: a call of a helper. */
+  /** A name with `operands` as an operand: a call of a helper. */
   call(head: Name, operands: readonly Operand[]): Operand | undefined {
     const { text } = head
     const [from, key, ...more] = operands
     if (text === 'lookup') {
       if (from !== undefined && key !== undefined && more.length === 0) return { kind: 'lookup', from, key }
-      return this.#fault(`gives "lookup" ${operands.length} arguments`, 'write {{lookup object key}}')
+      return this.#fault(`calls "lookup" with ${operands.length} arguments`, 'write {{lookup object key}}')
     }
     if (BLOCKS.includes(text)) return this.#fault(`calls the block "${text}"`, `write {{#${text} ...}}`)
     const entry = HELPERS.get(text)
@@ -94,7 +92,7 @@ export class ExpressionReader {
     }
     const [min, max] = entry.arguments
     if (operands.length < min || operands.length > max) {
-      return this.#fault(`gives "${text}" ${operands.length} arguments`, `write ${entry.usage}`)
+      return this.#fault(`calls "${text}" with ${operands.length} arguments`, `write ${entry.usage}`)
     }
     return { kind: 'call', helper: entry.helper, operands }
   }
@@ -107,7 +105,6 @@ export class ExpressionReader {
     return this.#fault(`begins with "${word.mark}"`, 'begin with a name: {{<node label>.<field>}}')
   }
 
-  /** `key=` at this place, which is passed. */
   #key(): string | undefined {
     const [word, mark] = this.#words.slice(this.#at, this.#at + 2)
     if (word?.kind !== 'name' || mark?.kind !== 'mark' || mark.mark !== '=') return undefined
@@ -155,10 +152,73 @@ export class ExpressionReader {
     const names = given.slice(0, -1).flatMap((word) => (word.kind === 'name' ? [word.name.text] : []))
     if (last?.kind === 'mark' && last.mark === '|' && names.length > 0 && names.length === given.length - 1)
       return names
-    return this.#fault('does not say which names it gives', 'write as |item key| at its end')
+    return this.#fault('has an incomplete list of names', 'write as |item key| at its end')
   }
 
   #fault(message: string, suggestion: string): undefined {
     this.#complain({ message, suggestion })
   }
+}
+
+/** Returns the text of a call, empty for meaningless arguments: a message with a gap is better than none. */
+type TemplateHelper = (args: readonly unknown[]) => string
+
+interface HelperEntry {
+  readonly helper: TemplateHelper
+  readonly arguments: readonly [min: number, max: number]
+  readonly usage: string
+}
+
+const MAX_INPUT = 100
+
+/** The helpers of `{{{name a b}}}`; times are UTC, formats are luxon's. */
+const HELPERS: ReadonlyMap<string, HelperEntry> = new Map([
+  ['add', arithmetic('add', (a, b) => a + b)],
+  ['subtract', arithmetic('subtract', (a, b) => a - b)],
+  ['multiply', arithmetic('multiply', (a, b) => a * b)],
+  ['divide', arithmetic('divide', (a, b) => a / b)],
+  ['date', moment('date', 'yyyy-MM-dd')],
+  ['time', moment('time', 'HH:mm:ss')],
+])
+
+function arithmetic(name: string, combine: (a: number, b: number) => number): HelperEntry {
+  return {
+    helper([a, b]) {
+      const result = combine(toNumber(a), toNumber(b))
+      // 15 digits hide the noise of binary fractions: 0.1 + 0.2 reads 0.3
+      return Number.isFinite(result) ? String(Number(result.toPrecision(15))) : ''
+    },
+    arguments: [2, 2],
+    usage: `{{{${name} a b}}}`,
+  }
+}
+
+function moment(name: string, defaultFormat: string): HelperEntry {
+  return {
+    helper([value, format]) {
+      const wanted = format === undefined ? defaultFormat : format
+      const time = toTime(value)
+      if (!time?.isValid || typeof wanted !== 'string' || wanted.length > MAX_INPUT) return ''
+      return time.toFormat(wanted)
+    },
+    arguments: [1, 2],
+    usage: `{{{${name} value "${defaultFormat}"}}}`,
+  }
+}
+
+function toNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_INPUT ? Number(value) : Number.NaN
+}
+
+function toTime(value: unknown): DateTime | undefined {
+  const ms = toNumber(value)
+  if (Number.isFinite(ms)) return DateTime.fromMillis(Math.trunc(clampTime(ms)), { zone: 'utc' })
+  if (typeof value !== 'string' || value.length > MAX_INPUT) return undefined
+  return DateTime.fromISO(value, { zone: 'utc' })
+}
+
+/** luxon throws for milliseconds outside the range of Date instead of returning an invalid time. */
+function clampTime(ms: number): number {
+  return Math.min(8.64e15, Math.max(-8.64e15, ms))
 }

@@ -4,14 +4,13 @@ import { scanName, unexpectedIn, type Name } from './template-name.ts'
 
 export type LiteralValue = string | number | boolean | null | undefined
 
-/** A word inside a tag. */
 export type Word =
   | { readonly kind: 'name'; readonly name: Name }
   | { readonly kind: 'literal'; readonly value: LiteralValue }
-  /** `as` stands for `as |` */
+  /** `as` is `as |` */
   | { readonly kind: 'mark'; readonly mark: '(' | ')' | '=' | '|' | 'as' }
 
-/** `~` at a tag: whitespace before or behind it goes. */
+/** `~` at a tag: strips whitespace before or behind it. */
 export interface Strip {
   readonly left: boolean
   readonly right: boolean
@@ -19,7 +18,7 @@ export interface Strip {
 
 export interface Tag {
   readonly text: string
-  /** what it begins with; `else` for `{{else}}`, `{{else if x}}` and `{{^}}`; `raw` for `{{{` and `{{&` */
+  /** its beginning; `else` for `{{else}}`, `{{else if x}}` and `{{^}}`; `raw` for `{{{` and `{{&` */
   readonly kind: 'value' | 'raw' | 'open' | 'inverted' | 'close' | 'else' | 'comment'
   readonly words: readonly Word[]
   readonly strip: Strip
@@ -33,16 +32,15 @@ export interface LexedTemplate {
   readonly faults: readonly Fault[]
 }
 
-/** Tags of one template. */
 const MAX_TAGS = 10_000
 const TOO_MANY_TAGS: Fault = { message: `the template has more than ${MAX_TAGS} tags`, suggestion: 'use {{#each}}' }
 
-/** More faults than this tell nobody anything; reading stops there. */
+/** Limit of reported faults; reading stops there. */
 const MAX_FAULTS = 100
 
 /**
- * Splits a template into plain text and tags, as handlebars does, in one pass; never throws. `\{{` stands for a plain
- * `{{`, and `\\` in front of a tag for one backslash.
+ * Splits a template into plain text and tags, as handlebars does, in one pass; never throws. `\{{` is a plain
+ * `{{`, and `\\` in front of a tag is one backslash.
  */
 export function lexTemplate(text: string): LexedTemplate {
   const tokens: TemplateToken[] = []
@@ -63,7 +61,7 @@ export function lexTemplate(text: string): LexedTemplate {
     if (++tags > MAX_TAGS) return { tokens: [], faults: [TOO_MANY_TAGS] }
     const scanned = scanTag(text, open)
     if ('tag' in scanned) tokens.push({ kind: 'tag', tag: scanned.tag })
-    // Reading goes on behind the broken tag, so that its other faults are found too, each once
+    // Reading continues behind the broken tag, so that its other faults are found too, each once
     const behind = 'tag' in scanned ? scanned.end : text.indexOf('}}', scanned.end)
     if ('fault' in scanned)
       faults.push(behind < 0 ? unclosed(text, open) : described(text, open, behind, scanned.fault))
@@ -126,7 +124,7 @@ function scanComment(text: string, open: number, begin: number, left: boolean): 
   return { fault: EMPTY, end: text.length }
 }
 
-/** Where `else` ends, when the tag begins with it. */
+/** End of `else`, if the tag begins with it. */
 function elseEnd(text: string, begin: number): number | undefined {
   const word = /\s*else\b/y
   word.lastIndex = begin
@@ -186,7 +184,7 @@ function scanWord(text: string, at: number): ScannedWord {
   }
   const scanned = scanName(text, at)
   if ('fault' in scanned) return scanned
-  // A name must be followed by something that can follow it: `a"b"` is two words without a space between
+  // A name needs a delimiter behind it: `a"b"` is two words without a space between
   const next = text.charAt(scanned.end)
   if (next !== '' && !/[=~}\s)|]/.test(next)) return { fault: unexpectedIn(next), end: scanned.end }
   return { word: { kind: 'name', name: scanned.name }, end: scanned.end }
@@ -212,12 +210,11 @@ function scanQuoted(text: string, start: number, quote: string): ScannedWord {
   return { fault: EMPTY, end: text.length }
 }
 
-/** Words of one tag. */
 const MAX_WORDS = 100
 const TOO_MANY_WORDS: Fault = { message: `has more than ${MAX_WORDS} words`, suggestion: 'use more tags' }
 const TWO_OF_THREE: Fault = { message: 'begins with {{{ and ends with }}', suggestion: 'close it with }}}' }
 
-/** Stands for the fault of a tag that the text ends in. */
+/** Replaces the fault of an unfinished tag. */
 const EMPTY: Fault = { message: '', suggestion: '' }
 
 function unclosed(text: string, open: number): Fault {

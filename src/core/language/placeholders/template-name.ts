@@ -1,16 +1,14 @@
-/** Names in tags of a template, as handlebars writes them. */
+/** Names in tags of a template, in the syntax of handlebars. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { forbidden, MAX_SEGMENTS, unexpected, type Fault } from './path.ts'
 
 /** A name in a tag of a template, such as `a.b`, `a/b`, `../x`, `this.x`, `@index`, `a.[my key]`, `a.0`. */
 export interface Name {
-  /** without brackets: what the end of a block is compared with */
+  /** without brackets, for the comparison with the end of a block */
   readonly text: string
-  /** begins with `@` */
   readonly data: boolean
-  /** how many `../` it begins with */
   readonly depth: number
-  /** begins with `this`, `.` or `..`: never a helper and never a name given by `as |...|` */
+  /** begins with `this`, `.` or `..`: never a helper and never a name of `as |...|` */
   readonly scoped: boolean
   readonly segments: readonly string[]
 }
@@ -18,13 +16,13 @@ export interface Name {
 export type ScannedName =
   { readonly name: Name; readonly end: number } | { readonly fault: Fault; readonly end: number }
 
-/** What cannot stand in a bare name; handlebars has the same. */
+/** Characters that end a bare name, as in handlebars. */
 const BARE_STOP = /[\s!"#%-,./;->@[-^`{-~]/
-/** What may follow a single dot that stands for the context itself. */
+/** Characters that may follow a single dot that means the context itself. */
 const AFTER_DOT = /[=~}\s/.)|]/
 
 /**
- * Reads a name from `start` and stops behind it; never throws. Beside what handlebars reads, `a[0]`, `a["my key"]` and
+ * Reads a name from `start` to its end; never throws. Beside the names of handlebars, `a[0]`, `a["my key"]` and
  * `["my key"].x` are names too.
  */
 export function scanName(text: string, start: number): ScannedName {
@@ -56,7 +54,7 @@ export function scanName(text: string, start: number): ScannedName {
   return { name: { text: shown, data, depth, scoped, segments }, end: at }
 }
 
-/** A text in quotes or a number in place of a name: the name of that field. */
+/** A quoted text or a number in place of a name: the name of that field. */
 export function literalName(value: string | number | boolean | null | undefined): Name {
   const text = String(value)
   return { text, data: false, depth: 0, scoped: /^\.|this\b/.test(text), segments: text === '' ? [] : [text] }
@@ -78,7 +76,7 @@ function scanStep(text: string, start: number): Step {
   return { fault: nothing ? EMPTY_STEP : unexpectedIn(text.charAt(end)), end }
 }
 
-/** `[anything]`, where `\]` stands for `]`. */
+/** `[anything]`, where `\]` is `]`. */
 function bracketStep(text: string, start: number): Step {
   let end = start + 1
   while (end < text.length && text[end] !== ']') end += text[end] === '\\' && text[end + 1] === ']' ? 2 : 1
@@ -104,7 +102,6 @@ function quotedStep(text: string, start: number): Step | undefined {
 
 const EMPTY_STEP: Fault = { message: 'has an empty step', suggestion: 'put a name between the dots' }
 
-/** The fault of a character that no name and no tag has there. */
 export function unexpectedIn(character: string): Fault {
   return {
     message: unexpected(character).message,

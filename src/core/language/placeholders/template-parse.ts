@@ -1,4 +1,4 @@
-/** The tags of a template as a tree of blocks, with all that is wrong told at once. */
+/** The tags of a template as a tree of blocks, with all faults at once. */
 import { ExpressionReader, type Expression, type Operand, type Reference } from './template-expression.ts'
 import type { Fault } from './path.ts'
 import { lexTemplate, type Strip, type Tag } from './template-lexer.ts'
@@ -6,10 +6,10 @@ import type { Name } from './template-name.ts'
 import type { Block, BlockKind, Content, Program, TemplateNode } from './template-tree.ts'
 import { stripWhitespace } from './template-whitespace.ts'
 
-/** A name with the tag that it stands in, and what is known of the place: see `rootPath` in handlebars.ts. */
+/** A name with its tag and context: see `rootPath` in handlebars.ts. */
 export interface FoundReference extends Reference {
   readonly text: string
-  /** blocks around it that may change what names are read from */
+  /** blocks around it that may change the context of names */
   readonly contexts: number
 }
 
@@ -20,12 +20,12 @@ export interface ParsedTemplate {
   readonly faults: readonly Fault[]
 }
 
-/** Blocks inside blocks beyond this are refused, and so are links of `else if` chains that are open at once. */
+/** Limit of nested blocks, and of links of `else if` chains that are open at once. */
 const MAX_BLOCK_DEPTH = 16
 const MAX_CHAIN = 100
 const MAX_FAULTS = 100
 
-/** Reads a template; everything that cannot be read is among `faults`. Never throws. */
+/** Parses a template; `faults` has everything invalid. Never throws. */
 export function parseTemplate(text: string): ParsedTemplate {
   const lexed = lexTemplate(text)
   const parser = new TemplateParser([...lexed.faults])
@@ -52,7 +52,7 @@ interface ReadHead {
 
 interface OpenBlock {
   readonly tag: Tag
-  /** what the end must name */
+  /** the name that its end must have */
   readonly text: string
   readonly links: Link[]
   otherwise: { readonly tag: Tag; readonly body: TemplateNode[] } | undefined
@@ -65,7 +65,6 @@ class TemplateParser {
   readonly #blocks: OpenBlock[] = []
   readonly #texts: Content[] = []
   #links = 0
-  /** nobody reads on from there */
   isTooDeep = false
 
   constructor(faults: Fault[]) {
@@ -109,7 +108,7 @@ class TemplateParser {
     if (expression === undefined) return
     const { head, operands, bare, includeZero, names } = expression
     if (includeZero !== undefined || names.length > 0) {
-      return this.#fault(tag, 'gives what only blocks take', 'write {{<name>}} or {{<helper> <values>}}')
+      return this.#fault(tag, 'has options that only blocks support', 'write {{<name>}} or {{<helper> <values>}}')
     }
     const isPlain = bare && (head.scoped || !RESERVED_WORDS.has(head.text))
     const operand = isPlain ? this.#plain(tag, head) : reader.call(head, operands)
@@ -153,9 +152,9 @@ class TemplateParser {
     const name = `{{#${kind} <node label>.<field>}}`
     if (subject === undefined || more.length > 0) return this.#fault(tag, 'needs one path', `write ${name}`)
     const takesNames = (kind === 'each' || kind === 'with') && tag.kind !== 'inverted'
-    if (names.length > 0 && !takesNames) return this.#fault(tag, 'gives no names', 'leave out as |...|')
+    if (names.length > 0 && !takesNames) return this.#fault(tag, 'does not support names', 'omit as |...|')
     if (includeZero !== undefined && kind !== 'if' && kind !== 'unless') {
-      return this.#fault(tag, 'gives includeZero=', 'leave it out: only if and unless take it')
+      return this.#fault(tag, 'has includeZero=', 'omit it: only if and unless support it')
     }
     return { kind, expression, subject }
   }
@@ -173,7 +172,7 @@ class TemplateParser {
         this.#fault(tag, `is one of more than ${MAX_CHAIN} branches`, 'use fewer {{else if}}')
         this.isTooDeep = true
       }
-      // names of a link are read outside of what the links before it give
+      // names of a link are resolved outside of the names of earlier links
       block.links.push({ tag, head: undefined, body: [] })
       this.#links++
       const head = this.#head(tag)
@@ -237,7 +236,7 @@ class TemplateParser {
   }
 }
 
-/** Words that call a helper of handlebars and never name a field; `log` is left out of ours. */
+/** Helpers of handlebars that never name a field; `log` is not supported. */
 const RESERVED_WORDS = new Set(['each', 'if', 'unless', 'with', 'lookup', 'log'])
 const HELPER_BLOCKS: ReadonlyMap<string, BlockKind> = new Map([
   ['each', 'each'],
@@ -246,7 +245,7 @@ const HELPER_BLOCKS: ReadonlyMap<string, BlockKind> = new Map([
   ['with', 'with'],
 ])
 
-/** Nested from the last link to the first, with the strips where handlebars has them. */
+/** Nested from the last link to the first, with strips as in handlebars. */
 function finishBlock(open: OpenBlock, closeStrip: Strip): Block | undefined {
   const { otherwise } = open
   let inverse: Program | undefined = otherwise && { body: otherwise.body, chained: false }

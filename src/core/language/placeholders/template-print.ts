@@ -1,11 +1,11 @@
-/** How values look in a rendered text: as handlebars, which is as JavaScript, prints them. */
+/** The text of values in a rendering: as in handlebars, and so in JavaScript. */
 
-/** Lists in lists beyond this print nothing. */
+/** Limit of nested lists, which print nothing beyond it. */
 const MAX_LIST_DEPTH = 100
 
 /**
- * Lists as their items with commas, other objects as `[object Object]`, what is missing as nothing. A list that is longer
- * than `room` characters stops soon behind them.
+ * Lists as their items with commas, other objects as `[object Object]`, missing values as nothing. A list longer than
+ * `room` characters is cut soon after them.
  */
 export function printed(value: unknown, room: number, depth = 0): string {
   switch (typeof value) {
@@ -42,7 +42,6 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['=', '&#x3D;'],
 ])
 
-/** The text for a place in HTML. */
 export function escaped(text: string): string {
   return /[&<>"'`=]/.test(text) ? text.replaceAll(/[&<>"'`=]/g, (character) => ESCAPES.get(character) ?? '') : text
 }

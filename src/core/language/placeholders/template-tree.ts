@@ -1,10 +1,10 @@
-/** A template that was read: texts, values and blocks inside each other, the way handlebars has them. */
+/** A parsed template: texts, values and nested blocks, as in handlebars. */
 import type { Operand } from './template-expression.ts'
 import type { Strip } from './template-lexer.ts'
 
 export type BlockKind = 'each' | 'if' | 'unless' | 'with' | 'section'
 
-/** Plain text between tags; `value` is what whitespace control leaves of it. */
+/** Plain text between tags; `value`: after whitespace control. */
 export interface Content {
   readonly kind: 'text'
   readonly original: string
@@ -18,7 +18,7 @@ export interface Block {
   readonly subject: Operand
   readonly includeZero: Operand | undefined
   readonly names: readonly string[]
-  /** what stands behind `{{^x}}` is `inverse`, and `program` is then missing until an else */
+  /** the content of `{{^x}}` is `inverse`, and `program` is then missing until an else */
   program: Program | undefined
   inverse: Program | undefined
   readonly openStrip: Strip
@@ -34,6 +34,6 @@ export type TemplateNode =
 
 export interface Program {
   readonly body: TemplateNode[]
-  /** holds nothing but the block of an `{{else if ...}}` */
+  /** contains only the block of an `{{else if ...}}` */
   readonly chained: boolean
 }

@@ -1,19 +1,18 @@
 /**
- * What tags do to the whitespace around them, step by step as handlebars does it: `~` takes all of it on its side, and
- * a block's tag or a comment that stands alone on its line takes that line with it.
+ * Whitespace control, step by step as in handlebars: `~` strips all whitespace on its side, and a block's tag or a
+ * comment alone on its line strips the line.
  */
 import type { Block, Content, Program, TemplateNode } from './template-tree.ts'
 
 interface Effect {
   readonly left: boolean
   readonly right: boolean
-  /** what stands alone on a line if the text around agrees */
+  /** alone on a line, if the text around agrees */
   readonly open: boolean
   readonly close: boolean
   readonly inline: boolean
 }
 
-/** Shortens the texts of a template in place. */
 export function stripWhitespace(root: Program): void {
   stripProgram(root, true)
 }
@@ -95,7 +94,7 @@ function blockIn({ body }: Program): Block | undefined {
     : node
 }
 
-/** Whether a line ends before the node at `index`: nothing but whitespace stands behind the last line break. */
+/** Whether a line ends before the node at `index`: only whitespace follows the last line break. */
 function endsLine(body: readonly TemplateNode[], index: number, isRoot: boolean): boolean {
   const before = body[index - 1]
   if (before === undefined) return isRoot
@@ -105,7 +104,7 @@ function endsLine(body: readonly TemplateNode[], index: number, isRoot: boolean)
   return original.includes('\n', kept) || (kept === 0 && isRoot && body[index - 2] === undefined)
 }
 
-/** Whether the line goes on behind the node at `index` with nothing but whitespace. */
+/** Whether only whitespace follows the node at `index` on its line. */
 function startsLine(body: readonly TemplateNode[], index: number, isRoot: boolean): boolean {
   const after = body[index + 1]
   if (after === undefined) return isRoot
@@ -117,7 +116,7 @@ function startsLine(body: readonly TemplateNode[], index: number, isRoot: boolea
   return begin === original.length && isRoot && body[index + 2] === undefined
 }
 
-/** Takes the whitespace that a text begins with: all, or up to the end of the line. */
+/** Strips leading whitespace of a text: all, or up to the end of the line. */
 function takeFollowing(text: TemplateNode | undefined, all: boolean): void {
   if (text?.kind !== 'text' || (!all && text.rightStripped)) return
   const value = all ? text.value.trimStart() : text.value.replace(/^[ \t]*\r?\n?/, '')
@@ -125,7 +124,7 @@ function takeFollowing(text: TemplateNode | undefined, all: boolean): void {
   text.value = value
 }
 
-/** Takes the whitespace that a text ends with: all, or back to the end of the line before. */
+/** Strips trailing whitespace of a text: all, or back to the end of the line before. */
 function takePreceding(text: TemplateNode | undefined, all: boolean): void {
   if (text?.kind !== 'text' || (!all && text.leftStripped)) return
   let end = text.value.length

@@ -1,22 +1,21 @@
-/** Texts with placeholders as plans: what is fixed in them, and what is read at each run. */
+/** Texts with placeholders as plans of fixed and variable parts. */
 import { AppError } from '#kernel'
 import { wholeBinding, type Binding, type ParsedText } from './binding.ts'
 import { explainMissing, readPath } from './read-path.ts'
 import type { Path, Scope } from './scope.ts'
 
-/** A part of a value after compilation: fixed, or to be evaluated against a scope. */
+/** A compiled part of a value: fixed, or evaluated against a scope. */
 export type Plan =
   | { readonly constant: true; readonly value: unknown }
   | {
       readonly constant: false
       readonly evaluate: (scope: Scope) => unknown
-      /** when the value is what a path points at, as it is */
       readonly path?: Path
     }
 
 /**
- * Plan of a parsed text. One `${}` alone keeps the type of its value (undefined when it is optional and missing);
- * everything else gives a text.
+ * Plan of a parsed text. A single `${}` keeps the type of its value (undefined when it is optional and missing);
+ * everything else results in a text.
  */
 export function planText(parsed: ParsedText, pointer: string): Plan {
   const only = wholeBinding(parsed)
@@ -34,13 +33,13 @@ export function planText(parsed: ParsedText, pointer: string): Plan {
   }
 }
 
-/** What a value looks like inside a text: texts bare, everything else as JSON. */
+/** The form of a value inside a text: texts bare, everything else as JSON. */
 export function plainText(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : jsonText(value)
 }
 
-/** The value as JSON; values that JSON cannot hold throw `BINDING`. */
+/** The value as JSON; values beyond JSON throw `BINDING`. */
 export function jsonText(value: unknown): string {
   let text: string | undefined
   let cause: unknown
@@ -65,7 +64,7 @@ function insertedText(binding: Binding, pointer: string, scope: Scope): string {
 
 function valueOf(binding: Binding, pointer: string, scope: Scope): unknown {
   const { optional, path } = binding
-  // Whoever says that a value may be missing wants to know that the message lacks it.
+  // Optional reads do not fall back to values of earlier messages.
   if (optional && path.root === 'streamdata' && !scope.isNew(path.segments[0] ?? '')) return undefined
   const value = readPath(path, scope)
   if (value === undefined && !optional) throw missing(binding, pointer, scope)

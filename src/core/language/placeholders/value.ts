@@ -9,19 +9,16 @@ import type { Scope } from './scope.ts'
 import { planText, type Plan } from './text.ts'
 
 export interface CompileOptions {
-  /** texts hold `{{}}` too */
   readonly template?: boolean
 }
 
 export interface CompiledValue {
-  /** true when the value is the same in every scope */
   readonly constant: boolean
   readonly uses: readonly BindingUse[]
-  /** The value with everything filled in. Throws `BINDING` for a missing value, `TOO_LARGE` for an endless template. */
+  /** The resolved value. Throws `BINDING` for a missing value, `TOO_LARGE` for an endless template. */
   evaluate(scope: Scope): unknown
 }
 
-/** Values that nest deeper are refused. */
 const MAX_VALUE_DEPTH = 64
 
 /**
@@ -36,7 +33,7 @@ export function compileValue(value: unknown, options: CompileOptions = {}): Comp
   return { constant: true, uses: findings.uses, evaluate: () => plan.value }
 }
 
-/** Plan of any JSON value; what is wrong goes to `findings` and the plan then stands for the value as it is. */
+/** Plan of any JSON value; faults go to `findings`, and the plan then returns the value unchanged. */
 export function planValue(value: unknown, pointer: string, template: boolean, findings: Findings, depth = 0): Plan {
   if (typeof value === 'string') return planString(value, pointer, template, findings)
   if (typeof value !== 'object' || value === null) return { constant: true, value }
@@ -84,7 +81,7 @@ function planArray(
   const plans = values.map((item, index) => planValue(item, `${pointer}/${index}`, template, findings, depth + 1))
   if (plans.every((plan, index) => plan.constant && plan.value === values[index]))
     return { constant: true, value: values }
-  // a missing item becomes null: leaving it out would shift the others
+  // a missing item becomes null, since omission would shift the others
   return join(plans, (items) => items.map((item) => item ?? null))
 }
 
@@ -103,7 +100,7 @@ function planObject(value: object, pointer: string, template: boolean, findings:
   })
 }
 
-/** True and noted when a key would reach a prototype. */
+/** Reports a key that would reach a prototype; true if it does. */
 export function refusedKey(key: string, pointer: string, findings: Findings): boolean {
   if (!FORBIDDEN_KEYS.has(key)) return false
   findings.problems.push({

@@ -1,7 +1,7 @@
 /**
- * Code of a rule in the lane that fits it. What closures can do runs as closures, in well under a microsecond; any other
- * JavaScript runs in the sandbox, in some milliseconds. Both read the same names, draw the same chance and give the same
- * values, and in both a missing value is an error and not false. Both answer at once, but the sandbox when it must be loaded.
+ * Compiles code of a rule as closures, in well under a microsecond per run, or, for any other JavaScript, for the
+ * sandbox, in some milliseconds. Both read the same names, draw the same random numbers and return the same values, and
+ * in both a missing value is an error and not false. Both are synchronous, except the sandbox while it is loaded.
  */
 import { AppError, validationError } from '#kernel'
 import { compileCondition } from '../expression/condition.ts'
@@ -20,16 +20,18 @@ import { zoneOffsets } from './zone-offsets.ts'
 
 /** What code may use of a call besides values. `PlugContext` is one. */
 export interface CodeContext {
-  /** in [0, 1): what `Math.random` is drawn from, once for each evaluation */
+  /** in [0, 1): the source of `Math.random`, once per evaluation */
   random(): number
-  /** where `console` writes */
   readonly log: PlugLog
 }
 
 /** A value now, or later while the sandbox is loaded. */
 export interface CompiledCode<T> {
   readonly uses: readonly LogicPath[]
-  /** Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for an error of the code. */
+  /**
+   * Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for an error of the
+   * code.
+   */
   evaluate(lookup: Lookup, now: number, around: CodeContext): T | Promise<T>
 }
 
@@ -37,7 +39,7 @@ type Lookup = (path: LogicPath) => unknown
 
 const WITH_CHANCE = { chance: true } as const
 
-/** Code that gives JSON or undefined. Throws `VALIDATION` when it can run in neither lane, with columns. */
+/** Compiles code for JSON or undefined. Throws `VALIDATION` with columns if neither kind can run it. */
 export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknown> {
   return eitherLane(
     text,
@@ -56,12 +58,11 @@ export function compileConditionCode(given: unknown, sandbox: Sandbox): Compiled
   return eitherLane(given, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
 }
 
-/** What code gave counts as, and what is unknown decides nothing. */
 function truthOfCode(value: unknown): boolean {
   return truthOf(value, 'the value of the code')
 }
 
-/** Code that gives a finite number. Throws `VALIDATION`. */
+/** Compiles code for a finite number. Throws `VALIDATION`. */
 export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<NumberReading> {
   const closures = (): CompiledCode<NumberReading> => {
     const { uses, measure } = compileExpression(text, WITH_CHANCE)
@@ -81,7 +82,7 @@ export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<
   return eitherLane(text, closures, (script) => inSandbox(script, sandbox, read), 'number')
 }
 
-/** What code that runs in the sandbox reads; undefined when it cannot run there. */
+/** The reads of sandboxed code; undefined if it cannot run there. */
 export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
   if (text.length > MAX_EXPRESSION) return undefined
   const compiled = compileScriptExpression(text, 'value')
@@ -105,7 +106,7 @@ function eitherLane<T>(
   }
 }
 
-/** Of two reasons the one further on in the text: there the better guess at what was meant has ended. */
+/** Of two errors the later one in the text, whose parser understood more. */
 function further(text: string, closures: AppError, problems: readonly Problem[]): AppError {
   const [first] = problems
   if (first === undefined) return closures
@@ -151,7 +152,6 @@ function inSandbox<T>(script: ScriptExpression, sandbox: Sandbox, read: (value: 
   }
 }
 
-/** Writes a line of code in the sandbox to the log of its call. */
 export function writeLine(log: PlugLog, { level, message }: ScriptLine): void {
   if (level === 'DEBUG') log.debug(message)
   else if (level === 'WARN') log.warn(message)

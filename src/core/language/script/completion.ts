@@ -1,7 +1,7 @@
 /**
- * Statements that give a value without a return: that of the last statement that has one, as `eval` has it. A branch that
- * is not taken and a loop that never runs give undefined, declarations give nothing and leave what was given before, and
- * nothing is given by `finally`. The function around the statements is rewritten so that it returns that value.
+ * The value of statements without a return: as with `eval`, that of the last statement with a value. A skipped branch
+ * and a loop without rounds count as undefined, declarations keep the previous value, and `finally` is ignored. The
+ * function around the statements is rewritten so that it returns that value.
  */
 import type { AnyNode, Expression, Node, Statement } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
@@ -21,19 +21,18 @@ export class Completion {
   readonly #last: Node | undefined
   readonly #through: string
 
-  /** `through`: name of a function that the value goes through at the end, without its suffix */
+  /** `through`: name of a function that converts the final value, without its suffix */
   constructor(body: readonly Node[], through = '') {
     this.#last = body.at(-1)
     this.#through = through
     for (const statement of body) this.#visit(statement as AnyNode)
   }
 
-  /** The variable that holds the value, to be declared around the function. */
   declaration(suffix: string): string {
     return `let ${this.#name(suffix)}`
   }
 
-  /** The text for a node; undefined when the node is none of those that count. */
+  /** The text for a node; undefined for nodes without a value. */
   replace(node: AnyNode, suffix: string, asWritten: () => string, write: Write): string | undefined {
     const text = this.#written(node, suffix, asWritten, write)
     if (node !== this.#last) return text
@@ -106,7 +105,7 @@ export class Completion {
   }
 }
 
-/** Whether statements can give a value: by a return of their own, or because the last that counts has one. */
+/** Whether statements can have a value: by a return, or by the last one that counts. */
 export function givesValue(body: readonly Node[]): boolean {
   if (!returnsNothing(body)) return true
   const last = body.findLast((statement) => !isSilent(statement as AnyNode))
@@ -117,7 +116,7 @@ export function returnsNothing(body: readonly Node[]): boolean {
   return !body.some((statement) => holds(statement as AnyNode, 'ReturnStatement'))
 }
 
-/** A block at the end that was meant as an object: its first statement is a label before a value. */
+/** A final block that was meant as an object: its first statement is a label before a value. */
 export function objectLikeBlock(body: readonly Node[]): Node | undefined {
   const last = body.at(-1) as Statement | undefined
   if (last?.type !== 'BlockStatement') return undefined
@@ -125,7 +124,7 @@ export function objectLikeBlock(body: readonly Node[]): Node | undefined {
   return first?.type === 'LabeledStatement' && first.body.type === 'ExpressionStatement' ? last : undefined
 }
 
-/** Values that nobody takes, because more statements follow. */
+/** Unused values, because more statements follow. */
 export function droppedValues(body: readonly Node[]): readonly Expression[] {
   const last = body.findLastIndex((statement) => !isSilent(statement as AnyNode))
   return body.slice(0, Math.max(0, last)).flatMap((given) => {

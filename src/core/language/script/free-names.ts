@@ -1,4 +1,4 @@
-/** Which names of a piece of JavaScript it does not declare itself, and so mean something outside. */
+/** The free names of a piece of JavaScript, which mean something outside. */
 import type { AnyNode, Identifier, Node } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
@@ -6,13 +6,12 @@ export interface FreeName {
   readonly node: Identifier
   /** the nodes around it, the nearest last */
   readonly around: readonly AnyNode[]
-  /** it is assigned to */
   readonly isTarget: boolean
 }
 
 type Names = ReadonlySet<string>
 
-/** Every use of a name that is declared nowhere around it, in the order of the text. */
+/** Every use of an undeclared name, in the order of the text. */
 export function freeNames(tree: Node): readonly FreeName[] {
   const found: FreeName[] = []
   const visit = (given: Node, scopes: readonly Names[], around: readonly AnyNode[]): void => {
@@ -33,7 +32,7 @@ export function freeNames(tree: Node): readonly FreeName[] {
   return found.filter(({ node }) => !seen.has(node.start) && seen.add(node.start))
 }
 
-/** A name that stands for a value, and is no key, label or declaration. */
+/** Whether a name is a value, and not a key, label or declaration. */
 function isUse(node: Identifier, around: readonly AnyNode[]): boolean {
   const parent = around.at(-1)
   switch (parent?.type) {
@@ -68,7 +67,7 @@ function isTarget(node: Identifier, around: readonly AnyNode[]): boolean {
   return false
 }
 
-/** The names that a node declares for what is inside of it. */
+/** The names that a node declares for its content. */
 function namesIn(node: AnyNode): Names {
   const names = new Set<string>()
   switch (node.type) {

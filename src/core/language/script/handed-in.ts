@@ -1,8 +1,8 @@
-/** How values of a rule come into the sandbox: as JSON beside the code, and never as a part of it. */
+/** Passes values of a rule into the sandbox: as JSON beside the code, never as a part of it. */
 import { DECIMAL, MAX_DECIMAL, MAX_DIGITS } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 
-/** A value as it is handed in: JSON has neither undefined nor NaN, so there it is an empty list or a text. */
+/** An encoded value: JSON has neither undefined nor NaN, so these are an empty list and a text. */
 export type HandedIn = readonly [] | readonly [value: unknown] | readonly [nothing: null, number: string]
 
 export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) => unknown): readonly HandedIn[] {
@@ -14,9 +14,9 @@ export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) =
 }
 
 /**
- * How values of the rule are compared and calculated with, as code of the sandbox: what kernel/values.ts says, but that
- * sums are not rounded. It wants a `lack` for what is unknown, `use` of the meters, and takes what JavaScript has made of
- * the code's own variables as it is.
+ * Comparison of and arithmetic with values of the rule, as code of the sandbox: as in kernel/values.ts, but without
+ * rounding of sums. Needs `lack` for unknown values and `use` of the meters; values that JavaScript made of the code's
+ * own variables stay as they are.
  */
 export function lawCode(suffix: string): string {
   const [known, count, law] = ['known', 'count', 'law'].map((name) => name + suffix)
@@ -60,7 +60,7 @@ export function lawCode(suffix: string): string {
         if (areTexts) return order(operator, a, b)
         return order(operator, left === '' ? a : count(a, left), right === '' ? b : count(b, right))
       }
-      // texts are joined, and so is what the code itself has as a text
+      // texts are joined, also with a text of the code itself
       if (operator === '+' && (areTexts || (left === '' && typeof a === 'string') || (right === '' && typeof b === 'string'))) return use${suffix}(a + b)
       return calculate[operator](left === '' ? a : count(a, left), right === '' ? b : count(b, right))
     }
@@ -68,7 +68,7 @@ export function lawCode(suffix: string): string {
   })()`
 }
 
-/** A function for what stands in a quoted text, as code of the sandbox; it wants a `lack` for what is missing. */
+/** A function for placeholders in a quoted text, as code of the sandbox; needs `lack` for missing values. */
 export function textCode(suffix: string): string {
   return `const text${suffix} = (value, name, optional) => {
     if (value === undefined) return optional ? '' : lack${suffix}(name)

@@ -1,45 +1,42 @@
 /**
- * The interpreter counts loops and calls, and not the work of one operator: to compare two long texts is one step. So
- * the source of a script is rewritten before it runs. Operands, keys and results that may be long texts go through
- * functions of the prelude that count them; what cannot be counted is refused. Everything keeps its value, its order
+ * Rewrites the source of a script before it runs. The interpreter counts loops and calls, but not the work of one
+ * operator, such as a comparison of long texts. So operands, keys and results that may be long texts go through
+ * functions of the prelude that count them; what cannot be counted is rejected. Everything keeps its value, its order
  * and its target.
  *
  * METER-1 A text reaches a native conversion or comparison only when its length was counted.
- * METER-2 A function of the script gives a text back only counted, so an object that turns into a text is counted too.
- * METER-3 An error that is caught or dropped is counted, because the interpreter writes the whole stack down for it.
- * METER-4 Every loop and function looks whether the script is at its end: an async function turns even that into a
- *   value.
+ * METER-2 A function of the script returns a text only counted, so an object that converts to a text is counted too.
+ * METER-3 A caught or dropped error is counted, because the interpreter writes the whole stack for it.
+ * METER-4 Every loop and function checks whether the script has ended: an async function turns even that into a value.
  */
 import type { AnyNode, Expression, MemberExpression, Node, Property, PropertyDefinition, Super } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 import { isShort, numberNames } from './short-values.ts'
 
-/** Why a piece of a script cannot run. */
 export interface Uncounted {
   readonly at: number
   readonly what: string
 }
 
 export interface MeteredSource {
-  /** a function of the meters of the prelude, in the order of METERS, that gives the value of the tree */
+  /** a function of the meters of the prelude, in the order of METERS, that returns the value of the tree */
   readonly code: string
   readonly uncounted: readonly Uncounted[]
 }
 
 type Write = (node: Node) => string
 
-/** What else is written anew, with names that end in a suffix that no name of the script has. */
+/** Additional rewriting, with names that end in a suffix which no name of the script has. */
 export interface Rewriting {
   /**
-   * text for a node instead of what is written there; undefined leaves that, which `asWritten` gives with its meters,
-   * as `write` does for the nodes below
+   * text for a node; undefined keeps the original, which `asWritten` returns with its meters, as `write` does for the
+   * nodes below
    */
   readonly replace?: (node: AnyNode, suffix: string, asWritten: () => string, write: Write) => string | undefined
-  /** text around that of the whole tree */
   readonly around?: (text: string, suffix: string) => string
 }
 
-/** Parts of the names under which the rewritten source knows its meters. */
+/** Parts of the names of the meters in the rewritten source. */
 const METERS = ['use', 'give', 'made', 'cell', 'keys', 'step', 'fault', 'last'] as const
 type Meter = (typeof METERS)[number]
 
@@ -48,7 +45,7 @@ const CONVERTING_FIELDS = new Set(['length', 'lastIndex'])
 const CONVERTING = new Set('== != === !== < <= > >= - * / % ** & | ^ << >> >>>'.split(' '))
 const EQUALITY = new Set(['===', '!=='])
 
-/** Rewrites the source of an expression; `tree` is that expression, its positions are those of `source`. */
+/** Rewrites the source of an expression; positions of `tree` are those of `source`. */
 export function meteredSource(tree: Node, source: string, rewriting: Rewriting = {}): MeteredSource {
   const writer = new Writer(tree, source, rewriting)
   const written = writer.write(tree)
@@ -98,7 +95,7 @@ class Writer {
       case 'MemberExpression':
         return node.computed ? this.#children(node, [node.property]) : undefined
       case 'Property':
-        // a short form stands for key and value; only one of them is written
+        // a shorthand is both key and value
         if (node.shorthand) return this.#shorthand(node)
         return node.computed ? this.#children(node, [node.key]) : undefined
       case 'MethodDefinition':
@@ -143,7 +140,7 @@ class Writer {
     }
   }
 
-  /** The source of a node with its children written anew: some of them counted, some by a text of their own. */
+  /** The rewritten source of a node: some children counted, some replaced by texts. */
   #children(node: AnyNode, counted: readonly Node[] = [], texts?: ReadonlyMap<Node, string>): string {
     let text = ''
     let at = node.start
@@ -167,7 +164,7 @@ class Writer {
   }
 
   #compared({ left, right, operator }: AnyNode & { type: 'BinaryExpression' }): readonly Node[] {
-    // unequal lengths need no look at the texts
+    // texts of unequal length are not compared
     const isQuick = (side: Node) => isShort(side, this.#numbers)
     if (EQUALITY.has(operator) && (isQuick(left) || isQuick(right))) return []
     return [left, right]
@@ -187,7 +184,7 @@ class Writer {
     return this.#changing(left, (target) => this.#children(node, [right], new Map([[left, target]])))
   }
 
-  /** What is read, converted and written in one go; `whole` gives it with another text for its target. */
+  /** Reads, converts and writes in one go; `whole` returns it with another text for its target. */
   #changing(target: Node, whole: (target: string) => string): string {
     let inner = target as AnyNode
     while (inner.type === 'ParenthesizedExpression') inner = inner.expression
@@ -245,7 +242,7 @@ class Writer {
     return this.#children(node, [], new Map([...more, [body, text]]))
   }
 
-  /** A block that begins with a call of a meter, behind its directives. */
+  /** A block that begins with a call of a meter, after its directives. */
   #opened(block: AnyNode & { type: 'BlockStatement' }, meter: 'step' | 'fault'): string {
     const call = `${this.#call(meter, '')};`
     const directive = block.body.findLast((one) => one.type === 'ExpressionStatement' && one.directive !== undefined)
@@ -253,7 +250,7 @@ class Writer {
     return this.#children(block, [], new Map([[directive, `${this.write(directive)};${call}`]]))
   }
 
-  /** Texts that are taken apart into fields cannot be counted on their way. */
+  /** Texts in destructuring cannot be counted. */
   #refuseTargets(pattern: AnyNode, isTop: boolean): void {
     for (const target of targetsIn(pattern, isTop)) {
       if (isConverting(target)) {
@@ -267,7 +264,7 @@ function isBlock(node: Node): node is AnyNode & { type: 'BlockStatement' } {
   return node.type === 'BlockStatement'
 }
 
-/** What the interpreter does in one step however much there is, and no meter can stand before. */
+/** Native work of unbounded length that a meter cannot precede. */
 function uncountedIn(node: AnyNode): string | undefined {
   switch (node.type) {
     case 'WithStatement':
@@ -285,7 +282,7 @@ function uncountedIn(node: AnyNode): string | undefined {
   }
 }
 
-/** The members that a pattern assigns to; those of `o.x = 1` itself are no pattern. */
+/** The members that a pattern assigns to, except for plain `o.x = 1`. */
 function targetsIn(pattern: AnyNode, isTop: boolean): readonly MemberExpression[] {
   switch (pattern.type) {
     case 'MemberExpression':
@@ -311,7 +308,7 @@ function isConverting(node: MemberExpression | PropertyDefinition): boolean {
   return !(named.type === 'Literal' && typeof named.value === 'number')
 }
 
-/** Makes names that the script does not have, in whatever way it may spell them. */
+/** A suffix that names of the script do not have, in any spelling. */
 function unusedSuffix(tree: Node): string {
   const names = new Set<string>()
   const visit = (given: Node): void => {

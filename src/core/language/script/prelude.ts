@@ -1,26 +1,26 @@
 /**
- * What runs inside of the sandbox before a script: everything that belongs to the machine or its clock is taken away or
- * replaced, and what the machine does in one step although it is long is counted. The counter of the interpreter sees
- * only loops and calls, so that a search in a long text would cost it nothing. Built-in functions are wrapped here;
- * operators are sent by way of `use`, `made`, `cell` and so on by metered-source.ts. Who catches the error for too much
- * work and goes on comes to `step`, which waits for the interpreter's own end: no script can catch that.
+ * Code that runs in the sandbox before a script: it removes or replaces everything that belongs to the machine or its
+ * clock, and counts long native work. The counter of the interpreter sees only loops and calls, so that a search in a
+ * long text would cost nothing. Built-in functions are wrapped here; metered-source.ts routes operators through `use`,
+ * `made`, `cell` and so on. A script that catches the error for too much work reaches `step`, which waits for the
+ * interpreter's own end, which scripts cannot catch.
  */
 
-/** Units that one run may spend: characters, items, steps of searches, and a round sum for each error. */
+/** Limit of units of one run: characters, items, steps of searches, and a flat rate for each error. */
 const WORK = 20_000_000
-/** What an error costs: the interpreter writes down the whole stack. */
+/** The cost of an error: the interpreter writes the whole stack. */
 const ERROR_COST = 5000
-/** Longer texts cannot be joined together, characters; the memory would not hold them once they are read. */
+/** Limit of characters of a joined text, which would exhaust the memory once it is read. */
 const MAX_TEXT = 2_000_000
-/** Lines that one run may log, and characters that are kept of each. */
+/** Limits of lines that one run may log, and of characters of each. */
 const MAX_LINES = 100
 const MAX_LINE = 1000
-/** Characters of JSON that a script may remember: with the rest of its input it must come in again. */
+/** Limit of characters of JSON that a script may remember: it must fit into the next input. */
 const MAX_MEMORY = 100_000
-/** JSON that nests deeper is refused: the parser inside of the sandbox would overflow its stack. */
+/** Limit of nested JSON: the parser inside of the sandbox would overflow its stack. */
 const DEPTH = 200
 
-/** JavaScript for the sandbox; its value is a function of (run, input) that gives the JSON of an envelope. */
+/** JavaScript for the sandbox; its value is a function of (run, input) that returns the JSON of an envelope. */
 export const PRELUDE = `(() => {
 'use strict'
 const { apply, ownKeys, construct } = Reflect
@@ -322,7 +322,7 @@ const faultOf = (value, path, above) => {
 let strict = false
 const jsonOf = (value, path) => {
   const fault = strict ? faultOf(value, path, null) : ''
-  if (fault !== '') throw new TypeError('it gives ' + fault)
+  if (fault !== '') throw new TypeError('its result has ' + fault)
   return toJson(value)
 }
 let remembers = false

@@ -1,4 +1,4 @@
-/** What a piece of code reads of the rule around it. */
+/** The reads of a piece of code from the rule around it. */
 import type { AnyNode, CallExpression, Identifier, MemberExpression, Node } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { pathKey, withParts } from '../logic/variable.ts'
@@ -12,7 +12,7 @@ import { bindingOfName, partsOfText, type Problem, type Source } from '../expres
 import { type FreeName, freeNames } from './free-names.ts'
 import { childrenOf } from './syntax-tree.ts'
 
-/** What code in the sandbox may name that is neither its own nor data. */
+/** Globals that sandboxed code may name. */
 const LIBRARIES: ReadonlyMap<string, object> = new Map<string, object>([
   ['Math', Math],
   ['JSON', JSON],
@@ -46,13 +46,12 @@ function isGlobal(name: string): boolean {
   return GLOBALS.has(name)
 }
 
-/** A function or constant of a library such as Math; true for what is no library. */
+/** Whether a library such as Math has a member; true for other names. */
 function hasMember(library: string, name: string): boolean {
   const owner = LIBRARIES.get(library)
   return owner === undefined || (Object.getOwnPropertyNames(owner).includes(name) && !LEFT_OUT.has(name))
 }
 
-/** A method that values of JavaScript have. */
 function isMethod(name: string): boolean {
   return METHODS.has(name) && !LEFT_OUT.has(name)
 }
@@ -62,38 +61,36 @@ const TESTED = new Set(['ConditionalExpression', 'IfStatement', 'WhileStatement'
 const EQUALITY = new Set(['==', '!=', '===', '!=='])
 
 /**
- * How names that the code does not declare are meant. `value`: as values of the message, and each must be known, since the
- * code is to give a value by itself. `script`: as a script's own or JavaScript's, but for the roots of placeholders; what
- * is no placeholder then follows JavaScript, and a placeholder without ? must have a value wherever none is asked for.
+ * The meaning of names that the code does not declare. `value`: values of the message, which must be known, since the
+ * code computes a value. `script`: a script's own or JavaScript's, except for the roots of placeholders; a placeholder
+ * without ? must have a value wherever it is needed.
  */
 export type Meaning = 'value' | 'script'
 
-/** What a piece of code reads of the rule around it, and the text that stands for each read while it runs. */
+/** The reads of a piece of code from the rule around it, and the text that replaces each at runtime. */
 export class Reads {
   readonly uses: LogicPath[] = []
   readonly problems: Problem[] = []
   /** functions of expressions that are called, and `now` */
   readonly words = new Set<string>()
-  /** time zones that calls name */
   readonly zones = new Set<string>()
-  /** `Math.random` may be called */
   hasChance = false
   readonly #text: string
   readonly #source: Source
   readonly #before: number
   readonly #meaning: Meaning
   readonly #wordAt = new Map<Node, string>()
-  /** names of fields that are written as text */
+  /** names of fields that are text literals */
   readonly #keys = new Set<Node>()
   readonly #places = new Map<string, number>()
-  /** the value that stands for a node, and what it is called in messages */
+  /** the value that replaces a node, and its name in messages */
   readonly #reads = new Map<Node, { readonly place: number; readonly label: string }>()
   readonly #needed = new Map<Node, string>()
-  /** by which something is decided, so that null and NaN are of no use either */
+  /** reads that decide something, so that null and NaN are errors, too */
   readonly #deciding = new Set<Node>()
   readonly #numbers = new Set<Node>()
 
-  /** `before`: how many characters stand before the text in what the tree was made of */
+  /** `before`: number of characters before the text in the source of the tree */
   constructor(text: string, source: Source, before: number, meaning: Meaning = 'value') {
     this.#text = text
     this.#source = source
@@ -101,7 +98,6 @@ export class Reads {
     this.#meaning = meaning
   }
 
-  /** Finds all reads in a tree, and what is wrong with it. */
   find(tree: Node): void {
     const free = freeNames(tree)
     const made = new Set(free.flatMap(({ node, isTarget }) => (isTarget ? [node.name] : [])))
@@ -109,7 +105,6 @@ export class Reads {
     this.#look(tree, fieldsIn(tree), [])
   }
 
-  /** The text for a node, for the rewriting of the source. */
   replace(node: AnyNode, suffix: string, asWritten: () => string, write: (node: Node) => string): string | undefined {
     const word = this.#wordAt.get(node)
     if (word !== undefined) return word + suffix
@@ -131,7 +126,7 @@ export class Reads {
     return `${check === 'number' ? 'count' : check}${suffix}(${text}, ${JSON.stringify(label)})`
   }
 
-  /** Whether a value of the rule stands on a side of an operator that compares or calculates. */
+  /** Whether a value of the rule is an operand of a comparison or calculation. */
   #isOfRule({
     left,
     right,
@@ -156,7 +151,7 @@ export class Reads {
     if (isTarget) {
       return this.#wrong(
         node,
-        `"${this.#label(node)}" is changed and is no variable of the code`,
+        `"${this.#label(node)}" is assigned to, but not declared in the code`,
         'declare it with let',
       )
     }
@@ -178,7 +173,7 @@ export class Reads {
     if (!WORD_FUNCTIONS.has(name)) {
       const close = similarFunction(name)
       const hint = close === undefined ? 'call one of JavaScript, or declare it' : `did you mean ${close}?`
-      return this.#wrong(node, `there is no function "${name}"`, INSTEAD.get(name) ?? hint)
+      return this.#wrong(node, `unknown function "${name}"`, INSTEAD.get(name) ?? hint)
     }
     const wrong = wrongCall(name, call.arguments)
     if (wrong) return this.#wrong(node, wrong.message, wrong.suggestion)
@@ -206,13 +201,13 @@ export class Reads {
     const { root, names } = withMeta((last && chainOf(last)) ?? { root: node.name, names: [] })
     if (!isRoot(root)) return
     const length = lookupLength(root, names)
-    // As metadata `$` stands for two names.
+    // In metadata, `$` stands for two names.
     const written = length - (names.length - fixed.length)
     const end = fixed[Math.min(written, fixed.length) - 1]
     const isComputed = known !== -1 && fixed.length < written
     if (this.#meaning === 'script' && (end === undefined || isComputed)) return
     if (end === undefined || isComputed) {
-      const what = isComputed || known !== -1 ? 'computes what it reads' : 'alone is no value'
+      const what = isComputed || known !== -1 ? 'computes what it reads' : 'alone is not a value'
       return this.#wrong(
         node,
         `"${this.#label(end ?? node)}" ${what}`,
@@ -244,7 +239,7 @@ export class Reads {
     return place
   }
 
-  /** Whether something is decided by the read, or by what is read further from it; `always`: unless the code asks. */
+  /** Whether the read, or a read below it, decides something; `always`: unless the code tests it. */
   #need(read: Node, around: readonly AnyNode[], always: boolean): void {
     let node: Node = read
     let isAsked = !always
@@ -288,7 +283,7 @@ export class Reads {
     return partsOfText(String(node.value), this.#source).some((part) => typeof part !== 'string')
   }
 
-  /** What no run could mend, and reads inside of quoted texts. */
+  /** Permanent problems, and reads inside of quoted texts. */
   #look(given: Node, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
     const node = given as AnyNode
     if (node.type === 'Literal' && typeof node.value === 'string') this.#texts(node)
@@ -302,7 +297,7 @@ export class Reads {
       this.#wrong(node, `"${this.#label(node)}" waits, and an expression answers at once`, 'leave waiting to script')
     }
     if (isFunction(node) && around.every(({ type }) => type === 'ParenthesizedExpression') && this.#before === 0) {
-      this.#wrong(node, 'the code is a function, and nobody calls it', 'write what it should give')
+      this.#wrong(node, 'the code is a function that is never called', 'write its result instead')
     }
     if (node.type === 'MemberExpression' && node.object.type === 'Identifier') this.#library(node)
     if (node.type === 'CallExpression' && node.callee.type === 'MemberExpression') this.#method(node.callee, fields)
@@ -321,7 +316,7 @@ export class Reads {
     const name = memberName(node)
     if (node.object.type !== 'Identifier' || name === undefined || hasMember(node.object.name, name)) return
     if (isMethod(name) && node.object.name !== 'Math' && node.object.name !== 'JSON') return
-    this.#wrong(node, `there is no "${this.#label(node)}"`, 'name one that there is')
+    this.#wrong(node, `unknown name "${this.#label(node)}"`, 'use one of JavaScript')
   }
 
   #method(callee: MemberExpression, fields: ReadonlySet<string>): void {
@@ -329,7 +324,7 @@ export class Reads {
     if (name === undefined || isMethod(name) || fields.has(name)) return
     if (callee.object.type === 'Identifier' && isGlobal(callee.object.name)) return
     const hint = INSTEAD.get(name) ?? 'call one of JavaScript, or declare it'
-    this.#wrong(callee.property, `there is no method "${name}"`, hint)
+    this.#wrong(callee.property, `unknown method "${name}"`, hint)
   }
 
   #label(node: { readonly start: number; readonly end: number }): string {
@@ -341,7 +336,7 @@ export class Reads {
   }
 }
 
-/** Whether a name begins `META.$`; a value of the message may be called META. */
+/** Whether a name begins `META.$`; a message value may have the name META. */
 function isMeta({ node, around }: FreeName): boolean {
   const parent = around.at(-1)
   return (
@@ -378,7 +373,6 @@ function handsOn(parent: AnyNode, part: Node): boolean {
   }
 }
 
-/** What finds out whether there is a value. */
 function asks(parent: AnyNode, node: Node): boolean {
   switch (parent.type) {
     case 'BinaryExpression':
@@ -425,7 +419,6 @@ function decides(parent: AnyNode, node: Node): boolean {
   }
 }
 
-/** What makes a number of what it is given. */
 function isNumeric(parent: AnyNode): boolean {
   if (parent.type === 'UnaryExpression') return '+-~'.includes(parent.operator)
   if (parent.type !== 'CallExpression') return false
@@ -445,7 +438,7 @@ function isNothing(given: Node): boolean {
   return (node.type === 'Literal' && node.value === null) || (node.type === 'Identifier' && node.name === 'undefined')
 }
 
-/** Names of fields that the code makes itself, which may be functions. */
+/** Names of fields that the code creates itself, which may be functions. */
 function fieldsIn(tree: Node): ReadonlySet<string> {
   const fields = new Set<string>()
   const visit = (given: Node): void => {

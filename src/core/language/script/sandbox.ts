@@ -1,11 +1,12 @@
 /**
- * Scripts in a sandbox: a JavaScript interpreter of its own (QuickJS as WebAssembly, so it also runs in a browser),
- * made anew for each run, into which JSON goes and out of which JSON comes.
+ * Scripts in a sandbox: a JavaScript interpreter (QuickJS as WebAssembly, so it also runs in a browser), fresh for each
+ * run, with JSON in and JSON out.
  *
- * SANDBOX-1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.
+ * SANDBOX-1 The inside has no object of the host, and no clock, network, file, timer or randomness except from the
+ *   input.
  * SANDBOX-2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
  * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
- * SANDBOX-4 Nothing waits but for the loading of an interpreter, or for one that works elsewhere.
+ * SANDBOX-4 Runs wait only while an interpreter is loaded, or for one in another thread.
  */
 import variant from '@jitl/quickjs-singlefile-browser-release-sync'
 import {
@@ -18,14 +19,17 @@ import { AppError, messageOf, parsePlainJson } from '#kernel'
 import { PRELUDE } from './prelude.ts'
 import { compileScript } from './script-source.ts'
 
-/** Parts of the errors that a script meets at its limits. */
+/** Parts of the errors at a script's limits. */
 const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length']
 
-/** What a script sees as `options`; `now` and `seed` are its clock (epoch ms) and its chance. */
+/** A script's `options`; `now` and `seed` are its clock (epoch ms) and its randomness. */
 export interface ScriptInput {
   readonly now: number
   readonly seed: number
-  /** what JSON would change without a word, such as NaN, is refused, and `options.internalState` is kept; not seen by the script */
+  /**
+   * rejects values that JSON would change silently, such as NaN, and keeps `options.internalState`; invisible to the
+   * script
+   */
   readonly strict?: boolean
   readonly [key: string]: unknown
 }
@@ -38,9 +42,9 @@ export interface ScriptLine {
 export type WriteLine = (line: ScriptLine) => void
 
 export interface ScriptResult {
-  /** plain JSON; null when the script gave nothing */
+  /** plain JSON; null without a result */
   readonly value: unknown
-  /** of a strict run: plain JSON that stood in `options.internalState` at the end; undefined: nothing did, then and before */
+  /** of a strict run: the final `options.internalState` as plain JSON; undefined: none, before and after */
   readonly memory: unknown
   readonly log: readonly ScriptLine[]
 }
@@ -48,27 +52,30 @@ export interface ScriptResult {
 const MAX_JSON = 1_000_000
 const MAX_MEMORY = 8_388_608
 const MAX_STACK = 131_072
-/** The interpreter asks about every 10,000 steps whether it may go on. */
+/** The interpreter asks about every 10,000 steps whether it may continue. */
 const MAX_QUESTIONS = 1000
 /** Only with a clock of the host. */
 const MAX_MS = 1000
 
-/** Carries out what a sandbox is given: here, or in another thread. */
+/** Runs code of a sandbox: here, or in another thread. */
 export interface Interpreter {
   /**
-   * The envelope's JSON for code that `compileScript` has made and the JSON of its input; at once, or later. Throws or
-   * rejects with `TOO_LARGE` for what was stopped in the middle.
+   * Returns the envelope's JSON for code of `compileScript` and the JSON of its input; now, or later. Throws or rejects
+   * with `TOO_LARGE` for an interrupted run.
    */
   answer(code: string, input: string): string | Promise<string>
 }
 
-/** The interpreter of this thread. Answers at once, but while it is loaded: for the first run and after one that broke it. */
+/**
+ * The interpreter of this thread. Synchronous, except while it is loaded: for the first run and after one that broke
+ * it.
+ */
 export class LocalInterpreter implements Interpreter {
   #module: QuickJSWASMModule | undefined
   #loading: Promise<void> | undefined
   readonly #elapsed: (() => number) | undefined
 
-  /** `elapsed`: a clock of the host in ms, which stops what is slow in spite of its counts after a second */
+  /** `elapsed`: a clock of the host in ms, which interrupts a run after a second whatever its counts */
   constructor(elapsed?: () => number) {
     this.#elapsed = elapsed
   }
@@ -78,7 +85,7 @@ export class LocalInterpreter implements Interpreter {
     try {
       return converse(this.#module, code, input, this.#elapsed)
     } catch (error) {
-      // what was stopped in the middle keeps its memory, so the next run begins with another interpreter
+      // an interrupted run keeps its memory, so the next one needs another interpreter
       this.#module = undefined
       throw error instanceof AppError ? error : broken(error)
     }
@@ -97,27 +104,26 @@ export class LocalInterpreter implements Interpreter {
   }
 }
 
-/** Runs scripts in one interpreter; one is enough for an engine. */
 export class Sandbox {
   readonly #interpreter: Interpreter
 
-  /** `elapsed`: the clock of an interpreter of its own; one that is given has its own clock */
+  /** `elapsed`: the clock of the default interpreter; an injected one has its own */
   constructor(elapsed?: () => number, interpreter: Interpreter = new LocalInterpreter(elapsed)) {
     this.#interpreter = interpreter
   }
 
   /**
-   * Runs the source of a function of (options, send), or the body of one. Its result is what it returns, what a
-   * promise that it returns gives, or what it hands to `send(error, value)`, whichever is first. Rejects with
-   * `VALIDATION` when the source is no script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
+   * Runs the source of a function of (options, send), or the body of one. Its result is the returned value, the value
+   * of a returned promise, or the value of `send(error, value)`, whichever comes first. Rejects with
+   * `VALIDATION` for an invalid script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
    */
   async run(source: string, input: ScriptInput): Promise<ScriptResult> {
     return this.runCode(compileScript(source).code, input)
   }
 
   /**
-   * The same for what `compileScript` has made of a source before. `write` gets the lines of the log, those of a script
-   * that fails too. Gives its result, or throws, when the interpreter does: at once, but while one is loaded.
+   * The same for a compiled script. `write` receives the lines of the log, also those of a failing script. Synchronous
+   * if the interpreter is, so not while one is loaded.
    */
   runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
     const json = JSON.stringify(input)
@@ -135,7 +141,7 @@ function broken(error: unknown): AppError {
   })
 }
 
-/** The envelope's JSON. Whatever is wrong on the way is thrown, and the interpreter then left to the collector. */
+/** Returns the envelope's JSON. Every error is thrown, and the interpreter then left to the collector. */
 function converse(module: QuickJSWASMModule, code: string, input: string, elapsed?: () => number): string {
   const runtime = module.newRuntime()
   runtime.setMemoryLimit(MAX_MEMORY)
@@ -177,11 +183,12 @@ function runIn(context: QuickJSContext, code: string, input: string): string {
 }
 
 function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
-  if (answer.length > 2 * MAX_JSON) throw new AppError('TOO_LARGE', `the script gives more than ${MAX_JSON} characters`)
+  if (answer.length > 2 * MAX_JSON)
+    throw new AppError('TOO_LARGE', `the result of the script has more than ${MAX_JSON} characters`)
   const [ok, value, log, memory] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[], (string | null)?]
   if (write) for (const line of log) write(line)
   if (!ok) {
-    // without memory there is not even a text
+    // without memory even the text is missing
     const isLimit = value === 'null' || LIMITS.some((text) => value.includes(text))
     throw new AppError(isLimit ? 'TOO_LARGE' : 'PLUG_FAILED', `the script failed: ${value}`)
   }
@@ -189,7 +196,7 @@ function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
     const kept = memory === undefined || memory === null ? undefined : parsePlainJson(memory)
     return { value: parsePlainJson(value), memory: kept, log }
   } catch (error) {
-    throw new AppError('PLUG_FAILED', `what the script gives cannot be used: ${messageOf(error)}`, { cause: error })
+    throw new AppError('PLUG_FAILED', `the result of the script is invalid: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -200,7 +207,7 @@ function unwrap(context: QuickJSContext, given: Given): QuickJSHandle {
   return given.value
 }
 
-/** Only the interpreter's own errors come here, such as "interrupted": what scripts throw stays in the envelope. */
+/** Only the interpreter's own errors, such as "interrupted": errors of scripts are in the envelope. */
 function failure(context: QuickJSContext, error: QuickJSHandle): AppError {
   const dumped: unknown = context.dump(error)
   const { message } = dumped as { message?: unknown }

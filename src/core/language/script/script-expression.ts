@@ -1,16 +1,16 @@
 /**
- * Expressions that are more than the closures of expression/ can do: any JavaScript that gives a value, as an expression
- * or as statements that return one or end in one. It runs in the sandbox, where each run begins anew:
+ * Expressions beyond the closures of expression/: any JavaScript that computes a value, as an expression or as
+ * statements that return one or end in one. It runs in the sandbox, fresh for each run:
  *
- * SCRIPT-1 What is read stands in the text, as there, and is handed in before the run; nothing else of the rule is
- *   inside.
- * SCRIPT-2 A value of the rule that is missing is an error that names it, where it is compared, calculated with or
- *   read further; one that is null or NaN where it decides. They are compared and calculated with as kernel/values.ts
- *   says. What the code keeps in variables of its own follows JavaScript.
- * SCRIPT-3 Waiting is refused; time is the engine's, and chance comes from the input. So equal inputs give equal
- *   values.
- * SCRIPT-4 `in` finds the items of lists and the own keys of objects, and the functions of expressions are there, as
- *   in the closures.
+ * SCRIPT-1 All reads are in the text, as in expressions, and their values are passed in before the run; nothing else of
+ *   the rule is inside.
+ * SCRIPT-2 A missing value of the rule is an error that names it, where it is compared, calculated with or read
+ *   further; so is null or NaN in a decision. They are compared and calculated with as kernel/values.ts defines.
+ *   Variables of the code itself follow JavaScript.
+ * SCRIPT-3 Waiting is rejected; time is the engine's, and randomness comes from the input. So equal inputs lead to
+ *   equal values.
+ * SCRIPT-4 `in` finds the items of lists and the own keys of objects, and the functions of expressions exist, as in the
+ *   closures.
  */
 import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
@@ -21,22 +21,21 @@ import { Completion, droppedValues, givesValue, objectLikeBlock, returnsNothing 
 import { lawCode, textCode } from './handed-in.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
-import { wordCode } from './word-code.ts'
+import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
 
 export interface ScriptExpression {
   /**
-   * code for the sandbox: takes `{ values, now, zones }`, a value for each of `uses` and the span of each of `zones`, and
-   * gives what SHAPES say
+   * code for the sandbox: takes `{ values, now, zones }`, a value for each of `uses` and the span of each of `zones`,
+   * and returns a form of SHAPES
    */
   readonly code: string
   readonly uses: readonly LogicPath[]
-  /** names of time zones */
   readonly zones: readonly string[]
-  /** `Math.random` may be called, so a seed is wanted */
+  /** `Math.random` may be called, so a seed is needed */
   readonly hasChance: boolean
 }
 
-/** What is made of the value inside of the sandbox, where it is still all that JavaScript knows. */
+/** The form of the value inside of the sandbox, where it is still a JavaScript value. */
 export type Wanted = 'value' | 'truth' | 'number'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preserveParens: true }
@@ -49,7 +48,7 @@ const SHAPES: Readonly<Record<Wanted, string>> = {
   number: "{ value: typeof value === 'number' ? [toText(value)] : value }",
 }
 
-/** Compiles the text for the sandbox, or gives what is wrong with it. */
+/** Compiles the text for the sandbox, or returns its problems. */
 export function compileScriptExpression(
   text: string,
   wanted: Wanted,
@@ -85,7 +84,7 @@ function compiled(
     ...(body ? misusedStatements(body, before) : []),
     ...uncounted.map(({ at, what }): Problem => ({
       at: at - before,
-      message: `there is no ${what}`,
+      message: `unsupported: ${what}`,
       suggestion: 'write it in another way',
     })),
   ]
@@ -96,9 +95,8 @@ function compiled(
 interface Parsed {
   readonly tree: Node
   readonly written: string
-  /** how many characters stand before the text in `written` */
+  /** number of characters before the text in `written` */
   readonly before: number
-  /** of statements */
   readonly body?: readonly Node[]
 }
 
@@ -146,9 +144,9 @@ function problemOf(error: unknown, text: string, before: number): Problem {
   return { at, message: `${reason} at ${placeIn(text, at).words}`, suggestion }
 }
 
-/** Statements that JavaScript takes for something else than what they look like. */
+/** Statements that JavaScript reads differently from what they look like. */
 function misusedStatements(body: readonly Node[], before: number): readonly Problem[] {
-  // what returns was always let through, and stored rules may have such lines
+  // code with a return was always accepted, and stored rules may have such lines
   if (!returnsNothing(body)) return []
   const block = objectLikeBlock(body)
   const problems = droppedValues(body).map(({ start }): Problem => {
@@ -160,7 +158,7 @@ function misusedStatements(body: readonly Node[], before: number): readonly Prob
   return [...problems, { at: block.start - before, message, suggestion: 'put brackets around an object: ({ ... })' }]
 }
 
-/** No name in here can be meant by the code: its own names are its own, and every other is a read or a known global. */
+/** Names in here cannot clash with the code: its own names are its own, and every other is a read or a known global. */
 function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, completion?: Completion): string {
   const values = reads.uses.map((_, i) => `v${i}${suffix}`).join(', ')
   return `({ values, now, zones }) => {
@@ -191,3 +189,58 @@ function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, co
   }
 }`
 }
+
+const PARTS: Readonly<Record<CalendarPart, string>> = {
+  year: 'getUTCFullYear()',
+  month: 'getUTCMonth() + 1',
+  day: 'getUTCDate()',
+  weekday: 'getUTCDay()',
+  hour: 'getUTCHours()',
+  minute: 'getUTCMinutes()',
+  second: 'getUTCSeconds()',
+}
+
+/**
+ * Declarations of the functions that a piece of code calls, under names that end in `suffix`. They need `use` of the
+ * meters, and `zones`: by name of a time zone `[from, until, [begin, offset][]]` in ms.
+ */
+function wordCode(words: ReadonlySet<string>, suffix: string): string {
+  const code: string[] = []
+  if (words.has('now')) code.push(`const now${suffix} = now`)
+  if (words.has('between')) {
+    code.push(
+      `const between${suffix} = (x, low, high) => law${suffix}('<=', 'low', 'x', low, x) && law${suffix}('<=', 'x', 'high', x, high)`,
+    )
+  }
+  if (words.has('isKnown')) code.push(`const isKnown${suffix} = (x) => !isUnknown(x)`)
+  if (words.has('number')) code.push(`const number${suffix} = (x) => count${suffix}(x, 'x')`)
+  if (words.has('contains')) {
+    code.push(`const contains${suffix} = (all, part) => {
+    if (typeof all === 'string' || isArray(all)) return all.includes(part)
+    throw new Wrong('contains is given neither a text nor a list first')
+  }`)
+  }
+  const parts = [...words].filter(isCalendarPart)
+  if (parts.length > 0) code.push(CALENDAR)
+  for (const part of parts) {
+    const read = `dateOf('${part}', at, zone).${PARTS[part]}`
+    code.push(`const ${part}${suffix} = (at, zone) => ${part === 'weekday' ? `days[${read}]` : read}`)
+  }
+  return code.join('\n  ')
+}
+
+const CALENDAR = `const days = ${JSON.stringify(DAYS)}, pattern = ${String(INSTANT)}, Instant = Date
+  const dateOf = (name, given, zone) => {
+    const at = typeof given === 'number' ? given : typeof given === 'string' && pattern.test(given) ? Instant.parse(given) : NaN
+    if (!(at <= ${MAX_INSTANT} && at >= -${MAX_INSTANT})) {
+      throw new Wrong(name + ' is given no instant; give epoch milliseconds, or a text such as 2026-01-31T08:00:00Z')
+    }
+    if (zone === undefined) return new Instant(at)
+    const [from, until, changes] = zones[zone]
+    if (at < from || at >= until) {
+      throw new Wrong(name + ' is given an instant more than a year from now; write the code as one expression, which knows time zones at any time')
+    }
+    let offset = 0
+    for (const [begin, value] of changes) if (begin <= at) offset = value
+    return new Instant(at + offset)
+  }`

@@ -1,6 +1,6 @@
 /**
- * A script as code for the sandbox, whose work is counted: a function of (options, send) in the source, or the body of one.
- * Placeholders in it stand for data, wherever they stand; their values come in beside the code.
+ * A script as code for the sandbox, with counted work: a function of (options, send) in the source, or the body of one.
+ * Placeholders in it are data, wherever they stand; their values come in beside the code.
  */
 import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'
 import { type Issue, validationError } from '#kernel'
@@ -15,23 +15,22 @@ import { Reads } from './rule-reads.ts'
 
 export interface CompiledScript {
   /**
-   * an expression for a function of the prelude's meters that gives a function of (options, send); `options.values` are
-   * the values of `uses` as `valuesOf` gives them, and not seen by the script
+   * an expression for a function of the prelude's meters that returns a function of (options, send); `options.values`
+   * are the values of `uses` in the form of `valuesOf`, and invisible to the script
    */
   readonly code: string
-  /** what its placeholders read, each once */
+  /** the reads of its placeholders, each once */
   readonly uses: readonly LogicPath[]
 }
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preserveParens: true }
 
-/** Longer scripts are refused, characters. */
 const MAX_SCRIPT = 100_000
 
 /**
- * Compiles a script. `${path}`, `$${path}` and their optional forms are read where they stand in code and quoted texts; in
- * a template literal `${...}` is JavaScript's own, and may name the roots of placeholders. Throws `VALIDATION` with the
- * places of what is wrong.
+ * Compiles a script. `${path}`, `$${path}` and their optional forms are read where they stand in code and quoted texts;
+ * in a template literal `${...}` is JavaScript's own, and may name the roots of placeholders. Throws `VALIDATION` with
+ * the positions of all problems.
  */
 export function compileScript(source: string): CompiledScript {
   if (source.length > MAX_SCRIPT) {
@@ -52,7 +51,7 @@ export function compileScript(source: string): CompiledScript {
     })
     const problems = [
       ...reads.problems.map(({ at, message, suggestion }) => [placed(source, at, message), suggestion] as const),
-      ...uncounted.map(({ at, what }) => placed(source, at - before, `there is no ${what}`)),
+      ...uncounted.map(({ at, what }) => placed(source, at - before, `unsupported: ${what}`)),
     ]
     if (problems.length > 0) throw refused(problems)
     return { code, uses: reads.uses }
@@ -64,11 +63,9 @@ export function compileScript(source: string): CompiledScript {
 
 interface Parsed {
   readonly tree: Node
-  /** what the tree was made of */
   readonly written: string
-  /** how many characters stand in it before the script */
+  /** number of characters in it before the script */
   readonly before: number
-  /** of a body */
   readonly completion?: Completion
 }
 
@@ -85,7 +82,7 @@ function parsedScript(marked: string, source: string): Parsed {
     const inner = tree && bare(tree)
     if (!tree || inner?.type !== 'FunctionExpression')
       throw refused(['the script ends its function and goes on behind it'])
-    // an async function waits for what it returns; any other may send its answer while that is under way
+    // an async function waits for its return value; any other may send its answer meanwhile
     return { tree, written, before, completion: new Completion(inner.body.body, isAsync ? '' : 'settle') }
   } catch (error) {
     if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
@@ -124,7 +121,7 @@ function returnsPromise(source: string): boolean {
   }
 }
 
-/** No name in here is one of the script's: the suffix is that of no name in it. */
+/** Names in here cannot clash with the script's: the suffix is unique. */
 function wrapped(inner: string, suffix: string, count: number, completion?: Completion): string {
   const values = Array.from({ length: count }, (_, i) => `v${i}${suffix}`).join(', ')
   const [name, options, send] = ['name', 'options', 'send'].map((one) => one + suffix)
@@ -140,7 +137,10 @@ function wrapped(inner: string, suffix: string, count: number, completion?: Comp
 }`
 }
 
-/** What the last statement gives answers, unless it is a promise of nothing: then the script sends its answer itself. */
+/**
+ * The value of the last statement is the answer, unless it is a promise of undefined: then the script sends its answer
+ * itself.
+ */
 function endCode(completion: Completion, suffix: string): string {
   return `${completion.declaration(suffix)}
   const settle${suffix} = (value) => {

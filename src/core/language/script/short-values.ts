@@ -1,8 +1,8 @@
-/** Which expressions of a script can never be a long text, so that nothing has to be counted. */
+/** Expressions of a script that can never be a long text, so that they need not be counted. */
 import type { AnyNode, Node } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
-/** Texts up to this long cost no more than a number, characters. */
+/** Limit of characters of a text that costs no more than a number. */
 const SHORT = 64
 const QUICK_UNARY = new Set(['!', 'typeof', 'void', 'delete', '-', '+', '~'])
 
@@ -31,8 +31,8 @@ export function isShort(given: Node, numbers: ReadonlySet<string>): boolean {
 }
 
 /**
- * Names that only ever hold numbers: each declaration begins with a number, and all that changes them is `++`, `--` or a
- * number that is added. A name that means something else anywhere in the script is not among them.
+ * Names that only ever hold numbers: each declaration begins with a number, and all changes are `++`, `--` or the
+ * addition of a number. Names with another meaning anywhere in the script are excluded.
  */
 export function numberNames(tree: Node): ReadonlySet<string> {
   const numbers = new Set<string>()
@@ -65,7 +65,7 @@ export function numberNames(tree: Node): ReadonlySet<string> {
     for (const child of childrenOf(node)) visit(child)
   }
   visit(tree)
-  // by way of the global object a name may get any value
+  // through the global object a name may get any value
   return hasGlobals ? known : new Set([...numbers].filter((name) => !others.has(name)))
 }
 

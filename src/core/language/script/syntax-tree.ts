@@ -1,7 +1,6 @@
 /** Walks over syntax trees. */
 import type { Node } from 'acorn'
 
-/** The nodes right below a node, in the order of the text. */
 export function childrenOf(node: Node): readonly Node[] {
   const children: Node[] = []
   for (const value of Object.values(node) as readonly unknown[]) {

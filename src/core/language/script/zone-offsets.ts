@@ -1,20 +1,20 @@
-/** How far a time zone is ahead of UTC around an instant, for scripts that have no zones of their own. */
+/** Offsets of a time zone from UTC around an instant, for scripts, which have no zones of their own. */
 import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
 
-/** How far a zone is ahead of UTC from an instant on; both in ms. */
+/** An offset from an instant on; both in ms. */
 type Change = readonly [begin: number, offset: number]
 
-/** What is known of a time zone, for instants from (inclusive) until (exclusive), epoch ms. */
+/** The offsets of a time zone, for instants from (inclusive) until (exclusive), epoch ms. */
 export type ZoneSpan = readonly [from: number, until: number, changes: readonly Change[]]
 
 const DAY = 86_400_000
-/** Spans begin at whole multiples of this, so that equal times give equal spans. */
+/** Spans begin at whole multiples of this, so that equal times have equal spans. */
 const STEP = 32 * DAY
 const AROUND = 12 * STEP
-/** No zone changes its clocks twice within it. */
+/** Zones change their offset at most once within it. */
 const PROBE = 4 * DAY
 
-/** Gives what is known of a zone a year around a time (epoch ms). Throws `PLUG_FAILED` for an unknown zone. */
+/** Returns the offsets of a zone for a year around a time (epoch ms). Throws `PLUG_FAILED` for an unknown zone. */
 export function zoneOffsets(zone: string): (now: number) => ZoneSpan {
   const format = zoneFormat(zone)
   const offsetAt = (at: number): number => {

@@ -1,6 +1,6 @@
 /**
- * A rule in the `bn` form (`format=bn`): nodes with their states, and a truth table for each
- * relation. Fields that the form has no place for stand under their own names in a node's `properties`.
+ * A rule in the `bn` form (`format=bn`): nodes with their states, and a truth table for each relation. Fields without a
+ * place in the form keep their names in a node's `properties`.
  */
 import { Type } from 'typebox'
 import type { Position } from '../rule.ts'
@@ -18,25 +18,23 @@ export interface BnNode {
   states: readonly string[]
   type?: string
   mode?: string
-  /** of sensors: one number per state, all the same */
+  /** of sensors: one number per state, all equal */
   priors?: readonly number[]
   properties?: BnNodeProperties
 }
 
 export interface BnNodeProperties {
   position?: Position
-  /** the sequence number */
   cost?: number
   sensor?: BnPlug
-  /** the first trigger that leads to this sensor */
+  /** the first trigger into this sensor */
   nodeTrigger?: BnNodeTrigger
-  /** all further ones */
   nodeTriggers?: readonly BnNodeTrigger[]
   /** actuators that this node fires */
   actions?: readonly BnAction[]
   /** of a relation whose table alone would be read as another type */
   type?: string
-  /** of a GENERAL relation: numbers of the rows of its table, in the order of its combinations; when it is another one */
+  /** of a GENERAL relation: row numbers of its table, in the order of its combinations; present if that differs */
   rowOrder?: readonly number[]
   readonly [field: string]: unknown
 }
@@ -45,13 +43,12 @@ export interface BnPlug {
   name: string
   version?: string
   label?: string
-  /** one key per object, in order */
   requiredProperties?: readonly Readonly<Record<string, unknown>>[]
 }
 
 export interface BnNodeTrigger {
   nodeName: string
-  /** empty when no change of state is asked for */
+  /** empty without a change of state */
   stateFrom?: string
   stateTo?: string
   states?: readonly string[]
@@ -59,7 +56,7 @@ export interface BnNodeTrigger {
   ends?: readonly string[]
   /** s */
   invocationPolicy?: number
-  /** place among the rule's triggers; written when the places in the graph do not tell */
+  /** position among the rule's triggers; present if the order in the graph differs */
   order?: number
 }
 
@@ -68,7 +65,7 @@ export interface BnAction extends BnPlug {
   triggeredStates?: readonly string[]
   /** s; 0: no limit */
   actionPolicy?: number
-  /** 0 where the trigger says so itself; `actionPolicy` is 0 also where it says nothing */
+  /** 0 if the trigger itself has it; `actionPolicy` is also 0 without a value */
   invocationPolicy?: number
   nodeTrigger?: { stateFrom?: string; stateTo?: string }
   begins?: readonly string[]
@@ -86,11 +83,11 @@ export interface BnTable {
 
 export interface BnMetadata {
   infoBoxes?: readonly { x?: number; y?: number; text: string }[]
-  /** actuators that nothing fires */
+  /** actuators without triggers */
   actions?: readonly BnAction[]
 }
 
-/** Numbers in all tables of one graph together. */
+/** Limit of numbers in all tables of one graph together. */
 export const MAX_CELLS = 1_048_576
 
 const PositionSchema = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
@@ -146,7 +143,7 @@ const Node = Type.Object(
   { title: 'node' },
 )
 
-/** The shape of the `bn` form. Objects take further fields. */
+/** The shape of the `bn` form. Objects accept other fields. */
 export const BnGraphSchema = Type.Object({
   name: Type.Optional(Type.String()),
   nodes: Type.Array(Node),

@@ -1,4 +1,4 @@
-/** A rule out of its tabular form. */
+/** Converts the tabular form to a rule. */
 import { Equal } from 'typebox/value'
 import { at, type Issue, shown } from '#kernel'
 import { checkShape } from '../check/check-shape.ts'
@@ -10,11 +10,9 @@ import { Origins } from './origins.ts'
 import { readTables, type GateTable } from './read-tables.ts'
 
 export interface FromBn {
-  /** undefined when there is an ERROR among the issues */
   graph: RuleGraph | undefined
-  /** paths point into the `bn` form */
   issues: Issue[]
-  /** where each part of `graph` stood */
+  /** the source of each part of `graph` */
   origins: Origins
 }
 
@@ -34,14 +32,14 @@ const PLACED_IN_ACTION = new Set([
 ])
 
 /**
- * The rule that a `bn` form describes. Gates may call their states as they like; in the rule they are
- * TRUE and FALSE. Tables with anything but 0 and 1, or of the wrong length, are refused with an issue. Never throws.
+ * Converts a `bn` form to a rule. Gates may have any state names; in the rule they are TRUE and FALSE. Tables with
+ * numbers other than 0 and 1, or of the wrong length, are issues. Never throws.
  */
 export function fromBn(bn: BnGraph): FromBn {
   const report = new Report()
   const origins = new Origins()
   const fitting = checkShape(BnGraphSchema, bn, '', 'the bn graph', report)
-  // fields that the form does not know are kept under their names, so there is nothing to warn of
+  // unknown fields keep their names, so there is nothing to warn about
   const issues = report.issues.filter(({ type }) => type !== 'FIELD')
   if (report.hasErrors || fitting === undefined) return { graph: undefined, issues, origins }
   const tables = new Report()
@@ -122,7 +120,7 @@ class Reader {
     }
   }
 
-  /** A gate's own name for a state becomes TRUE or FALSE; a sensor's stays. */
+  /** Maps a gate's own name of a state to TRUE or FALSE. */
   #stateOf(node: BnNode | undefined, state: string): string {
     const gate = node && this.#gates.get(node.name)
     if (gate === undefined || !node?.states.includes(state)) return state
@@ -152,7 +150,7 @@ class Reader {
       label,
       { ...action, states: action.triggeredStates ?? [] },
       action.nodeTrigger ?? {},
-      // 0 is written for a trigger that says nothing, too
+      // the form has 0 also for a trigger without a value
       action.invocationPolicy ?? (action.actionPolicy || undefined),
     )
     this.#triggers.push({ trigger, order: action.order, path })
@@ -183,7 +181,7 @@ class Reader {
     return trigger
   }
 
-  /** The label under which the actuator is known; one that stands in several nodes is one actuator when it is the same. */
+  /** The label of an actuator; equal ones in several nodes are one actuator. */
   #enterActuator(action: BnAction, path: string): string {
     const wanted = action.label === undefined || action.label === '' ? action.name : action.label
     for (let number = 1; ; number++) {

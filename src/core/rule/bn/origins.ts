@@ -1,10 +1,9 @@
-/** Where the parts of a rule stood in the tabular form, so that problems are shown there. */
+/** Maps parts of a rule back to the tabular form, for issues. */
 import { at } from '#kernel'
 import type { BnPlug } from './bn-graph.ts'
 
-/** Where the parts of a rule stood in the `bn` form it was read from, so that problems can be shown there. */
 export class Origins {
-  /** rule path -> path there; `deep` when what lies below has the same names there */
+  /** rule path -> path there; `deep` if paths below are the same */
   readonly #places = new Map<string, { readonly path: string; readonly deep: boolean }>()
 
   sensor(index: number, path: string, plug: BnPlug): void {
@@ -34,7 +33,7 @@ export class Origins {
     this.#put(at('', 'triggers', index), path)
   }
 
-  /** The place in the `bn` form of a path in the rule; paths outside the graph stay as they are. */
+  /** The path in the `bn` form for a path in the rule; paths outside the graph stay. */
   of(path: string): string {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
       const head = path.slice(0, end)

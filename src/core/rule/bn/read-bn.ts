@@ -1,21 +1,21 @@
-/** Documents in the tabular form, brought to the simplified one before they are checked. */
+/** Converts documents in the tabular form to the simplified one before the checks. */
 import type { Issue } from '#kernel'
 import type { Report } from '../check/report.ts'
 import type { BnGraph } from './bn-graph.ts'
 import { fromBn } from './from-bn.ts'
 
-/** True for a document in the `bn` form: it has `nodes`, where the simplified form has `sensors`. */
+/** Whether a document has `nodes`, where the simplified form has `sensors`. */
 export function isBnDocument(document: Readonly<Record<string, unknown>>): boolean {
   return Array.isArray(document['nodes']) && document['sensors'] === undefined
 }
 
-/** A document in simplified form, and a way back for the paths of issues about it. */
+/** A document in simplified form, and a way back for the paths of its issues. */
 export interface Simplified {
   readonly document: Readonly<Record<string, unknown>>
   readonly toOriginal: (issue: Issue) => Issue
 }
 
-/** Brings a `bn` document to simplified form; what stands beside the graph stays. Undefined when it cannot be read. */
+/** Converts a `bn` document to simplified form; everything beside the graph stays. Undefined for an invalid one. */
 export function readBn(document: Readonly<Record<string, unknown>>, report: Report): Simplified | undefined {
   const { nodes, posterior = [], metadata, ...others } = document
   const { graph, issues, origins } = fromBn({
@@ -29,7 +29,7 @@ export function readBn(document: Readonly<Record<string, unknown>>, report: Repo
   const toOriginal = (issue: Issue): Issue => {
     const path = origins.of(issue.path)
     if (taken.has(issue) || path === issue.path) return issue
-    // a table is written otherwise
+    // fixes do not fit a table
     const { fix: _fix, ...kept } = issue
     return { ...kept, path }
   }

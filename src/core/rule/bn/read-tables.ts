@@ -1,22 +1,20 @@
-/** What the truth tables of the tabular form say about their gates. */
+/** Reads the truth tables of the tabular form. */
 import { at, shown } from '#kernel'
 import type { Report } from '../check/report.ts'
 import type { RelationType } from '../rule.ts'
 import { MAX_CELLS, type BnGraph, type BnNode, type BnTable } from './bn-graph.ts'
 import { rowAt, rowCount, shapeOf, type Shape } from './truth-table.ts'
 
-/** What a table says about its gate. */
 export interface GateTable {
   readonly shape: Shape
   readonly parents: readonly BnNode[]
-  /** number of the state that stands for TRUE */
   readonly trueAt: number
   readonly path: string
 }
 
 const TYPES: readonly RelationType[] = ['AND', 'OR', 'GENERAL', 'NAND']
 
-/** All gates of a `bn` form by name; nodes that are neither sensor nor gate and tables that cannot be used are reported. */
+/** All gates of a `bn` form by name; reports invalid tables, and nodes that are neither sensor nor gate. */
 export function readTables(bn: BnGraph, report: Report): ReadonlyMap<string, GateTable> {
   const nodes = new Map(bn.nodes.map((node) => [node.name, node]))
   const gates = new Map<string, GateTable>()
@@ -106,7 +104,7 @@ function readTable(
   return { shape: inOrder(shapeOf(trueRows, sizes, hint), gate.properties?.rowOrder, sizes), parents, trueAt, path }
 }
 
-/** The combinations as their author ordered them, unless the table has been changed since. */
+/** The combinations in their original order, unless the table has changed since. */
 function inOrder(shape: Shape, order: readonly number[] | undefined, sizes: readonly number[]): Shape {
   if (order === undefined || shape.type !== 'GENERAL' || order.length !== shape.combinations.length) return shape
   const byRow = new Map(shape.combinations.map((states) => [rowAt(states, sizes), states]))
@@ -122,7 +120,7 @@ function isFalseFirst([first, second]: readonly string[]): boolean {
   return first?.toUpperCase() === 'FALSE' && second?.toUpperCase() === 'TRUE'
 }
 
-/** Only 0 and 1, and the second half the opposite of the first. */
+/** Whether all numbers are 0 or 1, and the second half is the opposite of the first. */
 function isCertain(table: BnTable, rows: number, name: string, path: string, report: Report): boolean {
   const bad = table.function.findIndex((value) => value !== 0 && value !== 1)
   if (bad >= 0) {
@@ -139,7 +137,7 @@ function isCertain(table: BnTable, rows: number, name: string, path: string, rep
     report.error(
       'TABLE',
       at(path, 'function', rows + row),
-      `the table of ${shown(name)} gives both states the probability ${table.function[row]}`,
+      `the table of ${shown(name)} has for both states the probability ${table.function[row]}`,
       'the second half is 1 minus the first',
     )
     return false

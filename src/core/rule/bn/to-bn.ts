@@ -1,4 +1,4 @@
-/** A rule in its tabular form. */
+/** Converts a rule to its tabular form. */
 import { at, type Issue, shown } from '#kernel'
 import type { PlugRegistry } from '../../plug/plug.ts'
 import { Report } from '../check/report.ts'
@@ -16,21 +16,20 @@ import {
 import { rowAt, rowCount, rowsOf, shapeOf } from './truth-table.ts'
 
 export interface ToBn {
-  /** undefined when there is an ERROR among the issues */
   bn: BnGraph | undefined
   issues: Issue[]
 }
 
-/** Fields of a sensor or actuator that have a place of their own in the form. All others keep their names. */
+/** Fields of a sensor or actuator with a place of their own in the form. All others keep their names. */
 const PLACED = new Set(['label', 'name', 'version', 'properties', 'sequence'])
-/** Names in `properties` that mean something else there. */
+/** Names in `properties` with another meaning there. */
 const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions', 'rowOrder'])
 
 /**
- * A checked rule in the `bn` form. Read back by `fromBn` it is the same rule, but for: conditions and
- * limits that say nothing (`[]`, `""`, 0), which are left out; the order of actuators and of GENERAL rows, and rows
- * given twice; a GENERAL with the table of another type keeps its type. Never throws; an unknown plug, an unknown label
- * or tables above `MAX_CELLS` numbers are issues.
+ * A checked rule in the `bn` form. `fromBn` returns the same rule, except that empty conditions and limits (`[]`, `""`,
+ * 0) are omitted, actuators, GENERAL rows and repeated rows may change their order, and a GENERAL with the table of
+ * another type keeps its type. Never throws; an unknown plug, an unknown label or tables above `MAX_CELLS` numbers are
+ * issues.
  */
 export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
   const report = new Report()
@@ -60,7 +59,6 @@ export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
 
 type States = ReadonlyMap<string, readonly string[]>
 
-/** An entry of the form with its trigger's place in the rule. */
 interface Placed<T> {
   readonly entry: T
   readonly place: number
@@ -80,7 +78,7 @@ function statesByLabel(rule: RuleGraph, plugs: PlugRegistry, report: Report): St
       report.error(
         'PLUG',
         at('', 'sensors', i, 'name'),
-        `sensor ${shown(label)}: there is no sensor plug ${shown(name)}, so its states are not known`,
+        `sensor ${shown(label)}: unknown sensor plug ${shown(name)}, so its states are unknown`,
       )
   })
   for (const { label } of rule.relations ?? []) states.set(label, GATE_STATES)
@@ -100,7 +98,7 @@ function placeTriggers(
     const { sourceLabel, destinationLabel } = trigger
     const actuator = actuators.get(destinationLabel)
     if (!states.has(sourceLabel) && !sensors.has(sourceLabel))
-      report.error('LABEL', at('', 'triggers', i, 'sourceLabel'), `there is no node ${shown(sourceLabel)}`)
+      report.error('LABEL', at('', 'triggers', i, 'sourceLabel'), `unknown node ${shown(sourceLabel)}`)
     else if (actuator) push(outgoing, sourceLabel, { entry: { ...actionOf(actuator), ...firingOf(trigger) }, place: i })
     else if (sensors.has(destinationLabel))
       push(incoming, destinationLabel, { entry: nodeTriggerOf(trigger), place: i })
@@ -108,7 +106,7 @@ function placeTriggers(
       report.error(
         'LABEL',
         at('', 'triggers', i, 'destinationLabel'),
-        `there is no sensor or actuator ${shown(destinationLabel)}`,
+        `unknown sensor or actuator ${shown(destinationLabel)}`,
       )
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Relations as truth tables and back. A table is looked at by its TRUE rows: one flag per combination
- * of parent states, in row-major order with the last parent fastest.
+ * Relations as truth tables and back. A table is represented by its TRUE rows: one flag per combination of parent
+ * states, in row-major order with the last parent fastest.
  */
 import type { RelationType } from '../rule.ts'
 
@@ -12,7 +12,6 @@ export interface Shape {
   readonly combinations: readonly (readonly number[])[]
 }
 
-/** How many combinations parents of these state counts have. */
 export function rowCount(sizes: readonly number[]): number {
   return sizes.reduce((product, size) => product * size, 1)
 }
@@ -38,8 +37,8 @@ export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
 }
 
 /**
- * The relation with these TRUE rows. `hint` decides where several types have the same table. Without it: one TRUE row
- * is AND, one state per parent that makes it TRUE is OR, anything else is GENERAL (NAND too, which the platform lacks).
+ * The relation with these TRUE rows. `hint` decides between types with the same table. Without it: one TRUE row is AND,
+ * one state per parent that makes it TRUE is OR, anything else is GENERAL (NAND too, which the platform lacks).
  */
 export function shapeOf(rows: Rows, sizes: readonly number[], hint?: RelationType): Shape {
   const order: readonly RelationType[] = hint === undefined ? ['AND', 'OR'] : [hint, 'AND', 'OR']
@@ -61,7 +60,6 @@ const READERS: Partial<Record<RelationType, (rows: Rows, sizes: readonly number[
   OR: orStates,
 }
 
-/** The states of the only row with that value. */
 function onlyRow(rows: Rows, value: 0 | 1, sizes: readonly number[]): number[] | undefined {
   const row = rows.indexOf(value)
   return row >= 0 && rows.indexOf(value, row + 1) < 0 ? statesAt(row, sizes) : undefined
@@ -88,7 +86,6 @@ function firstMissing(states: ReadonlySet<number>): number {
   return state
 }
 
-/** The number of a combination among the rows. */
 export function rowAt(states: readonly number[], sizes: readonly number[]): number {
   return sizes.reduce((row, size, parent) => row * size + (states[parent] ?? 0), 0)
 }

@@ -1,4 +1,4 @@
-/** Checks placeholders: what each reads must be there. */
+/** Checks that placeholders read something that exists. */
 import { AppError, at, type Issue, shown } from '#kernel'
 import { codeUses } from '../../language/expression/code-uses.ts'
 import type { BindingUse } from '../../language/placeholders/binding.ts'
@@ -10,7 +10,6 @@ import type { IssueType } from './issue-types.ts'
 import type { Report } from './report.ts'
 import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
-/** Placeholders in properties, loops and resources. Without declarations any variable may be given at start. */
 export function checkBindings(
   index: RuleIndex,
   variables: readonly Partial<VariableDeclaration>[],
@@ -40,7 +39,7 @@ export function checkBindings(
   }
 }
 
-/** The nodes that properties and loop of a node read, as far as that can be told. */
+/** The nodes that properties and loop of a node read, as far as known. */
 export function labelsRead({ node, plug }: PlugEntry): ReadonlySet<string> {
   const uses = Object.entries(node.properties ?? {}).flatMap(([key, value]) => {
     const field = fieldOf(plug, key)
@@ -63,7 +62,7 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
   if (use.root === 'variables') checkVariable(name, use.text, entry, path, declared, report)
   if (use.root !== 'nodes') return
   const target = index.nodes.get(name)
-  // `{{}}` gives empty text for what it does not know, so it can be no more than a warning
+  // unknown names in `{{}}` are empty text, and so only a warning
   const severity = use.text.startsWith('{{') ? 'WARNING' : 'ERROR'
   if (target?.kind === 'actuator' && part !== 'state' && name !== entry.label) {
     const hint = 'read what the actuator is given, or let a sensor make the call'
@@ -74,23 +73,17 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
     found(
       place,
       severity,
-      '"" is no node',
+      '"" is not a node',
       'write the label of one; a value of the message is streamdata.<name>',
       report,
     )
   } else if (target === undefined) {
     const dotted = dottedLabel(use, index)
     if (dotted !== undefined) {
-      const text = `there is no node ${shown(name)}; the label ${shown(dotted.label)} has a dot in it`
+      const text = `unknown node ${shown(name)}; the label ${shown(dotted.label)} has a dot in it`
       found(place, 'ERROR', text, `write ${dotted.instead}`, report)
     } else
-      found(
-        place,
-        severity,
-        `there is no node ${shown(name)}`,
-        report.suggest(name, index.nodes.keys(), 'nodes'),
-        report,
-      )
+      found(place, severity, `unknown node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
   } else if (target.kind === 'relation') {
     if (part !== 'state')
       found(
@@ -109,7 +102,7 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
       report,
     )
   } else if (part === 'state' && target.plug?.states.length === 0) {
-    found(place, 'WARNING', `the sensor ${shown(name)} gives no states`, `read nodes.${name}.rawData`, report)
+    found(place, 'WARNING', `the sensor ${shown(name)} has no states`, `read nodes.${name}.rawData`, report)
   } else if (part === 'rawData' && field !== undefined && target.plug?.openOutput === false) {
     if (Object.hasOwn(target.plug.output, field)) return
     found(
@@ -122,7 +115,9 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
   }
 }
 
-/** The longest label with dots that a tag may mean, and how to write it. A placeholder is refused before, by its shape. */
+/**
+ * The longest dotted label that a tag may mean, and its right form. Placeholders of this shape were rejected before.
+ */
 function dottedLabel({ segments, text }: BindingUse, index: RuleIndex): { label: string; instead: string } | undefined {
   if (!text.startsWith('{{')) return undefined
   const [first = '', ...rest] = segments

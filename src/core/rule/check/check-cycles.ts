@@ -5,13 +5,12 @@ import { at } from '#kernel'
 
 interface Edge {
   readonly to: string
-  /** of the relation or trigger that makes the edge */
   readonly path: string
 }
 
 /**
- * Nodes that lead back to themselves, over parents of relations and over triggers together. One whole cycle is named
- * for each edge that closes one. Gives the labels on those cycles.
+ * Cycles over parents of relations and triggers together. Reports one whole cycle for each edge that closes one.
+ * Returns the labels on the cycles.
  */
 export function checkCycles(rule: LooseRule, index: RuleIndex, report: Report): ReadonlySet<string> {
   const edges = edgesOf(rule, index)
@@ -71,7 +70,7 @@ function edgesOf(rule: LooseRule, index: RuleIndex): ReadonlyMap<string, readonl
     else edges.set(from, [edge])
   }
   for (const { label, path, node } of index.relations) {
-    // of two nodes with one label only the first takes part; the second was reported already
+    // of nodes with one label only the first takes part; the second was reported already
     if (index.nodes.get(label)?.path !== path) continue
     for (const parent of new Set(node.parentLabels)) {
       if (index.nodes.has(parent)) add(parent, { to: label, path: at(path, 'parentLabels') })

@@ -1,6 +1,6 @@
 /**
- * Names the rules that one evaluation per input decides otherwise than an evaluation per answer did, for those who wrote
- * their rules under the latter.
+ * Finds parts of rules with another outcome under one evaluation per input than under an evaluation per answer, for
+ * authors of older rules.
  */
 import { at, shown } from '#kernel'
 import type { Relation, TaskSettings, Trigger } from '../rule.ts'
@@ -33,7 +33,7 @@ export function checkEvaluation(
     const isShared = kinds?.some((kind) => [...sensors].filter((label) => kind.has(label)).length > 1) ?? true
     const [first] = triggers
     if (sensors.size < 2 || !isShared || first === undefined) continue
-    // What a reset forgets becomes known step by step, and is then final for its input.
+    // After a reset, states become known step by step, and are then final for their input.
     if (triggers.length === 1 && resetObservations && firesOnce(first.trigger, index)) continue
     const text = `${shown(destination)} follows ${list(sensors)}, which one input may run: it fires at most once for it, after all of them have answered, not for each answer`
     report.note('EVALUATION', first.path, text)
@@ -41,7 +41,6 @@ export function checkEvaluation(
   checkReads(index, report)
 }
 
-/** The sensors from which parents of relations lead to a node, and itself. */
 function sensorsBehind(label: string, index: RuleIndex): readonly string[] {
   return behindOf(label, index).filter((one) => index.nodes.get(one)?.kind === 'sensor')
 }
@@ -55,7 +54,7 @@ function behindOf(label: string, index: RuleIndex): readonly string[] {
   return [...behind]
 }
 
-/** Whether the answers of one input fire it once at most: on a change, or on a state that takes all of them. */
+/** Whether the answers of one input fire it at most once: on a change, or on a state that takes all of them. */
 function firesOnce(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   const { sourceLabel = '', statesTrigger, stateChangeTrigger, begins, ends } = trigger
   if (statesTrigger !== undefined) return needsAll(trigger, index)
@@ -68,7 +67,7 @@ function typeOf(label: string, index: RuleIndex): Relation['type'] | undefined {
   return entry?.kind === 'relation' ? entry.node.type : undefined
 }
 
-/** Whether it fires on that state alone of a relation which takes the answers of all its parents, all sensors. */
+/** Whether its only condition is that state of a relation which needs the answers of all its parents, all sensors. */
 function needsAll(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   const { sourceLabel = '', statesTrigger = [], stateChangeTrigger, begins, ends } = trigger
   const entry = index.nodes.get(sourceLabel)
@@ -79,7 +78,6 @@ function needsAll(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   return isOfSensors && type !== undefined && statesTrigger[0] === LAST[type]
 }
 
-/** The state that a relation has only when all of its parents are known. */
 const LAST: Readonly<Partial<Record<Relation['type'], string>>> = {
   AND: GATE_STATES[0] ?? '',
   NAND: GATE_STATES[1] ?? '',

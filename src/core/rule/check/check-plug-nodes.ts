@@ -7,7 +7,6 @@ import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { checkState, type LooseRule, naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
-/** What sensors and actuators say about when and how often they run. Their properties are checked elsewhere. */
 export function checkPlugNodes(
   rule: LooseRule,
   index: RuleIndex,
@@ -71,7 +70,7 @@ function checkLoop(entry: PlugEntry, report: Report): void {
     'TYPE',
     at(entry.path, 'loopDef'),
     `${naming(entry)}: loopDef ${shown(loopDef)} is not a JSON array of objects`,
-    'write text such as [{"id": 1}, {"id": 2}], or a placeholder that gives one',
+    'write text such as [{"id": 1}, {"id": 2}], or a placeholder for one',
   )
 }
 
@@ -94,7 +93,7 @@ function checkKeptData(entry: PlugEntry, report: Report): void {
   )
 }
 
-/** A trigger's destination runs when it is fired; clocks of its own never count. */
+/** A trigger's destination runs when it is fired; its own clocks never count. */
 function checkConditional(entry: PlugEntry, report: Report): void {
   const node: Partial<Sensor> = entry.node
   for (const field of ['pollingPeriod', 'schedule', 'tickTrigger'] as const) {
@@ -120,7 +119,7 @@ function checkClocks(entry: PlugEntry, report: Report): void {
   )
 }
 
-/** Who waits for what does not come must be run by something else, or the wait never begins. */
+/** A plug that waits for silence needs another trigger, or the wait never begins. */
 function checkSilence(entry: PlugEntry, isFired: boolean, invocations: Invocations, report: Report): void {
   const { byAny, byClock, sources } = invocations
   if (!byAny.has(entry.label) || byClock.has(entry.label) || (isFired && sources > 1)) return
@@ -139,12 +138,12 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
   if (channel !== undefined) {
     // neither data nor clocks run it
     if (resource !== undefined) return
-    const hint = `it hears the channel ${channel} of its resource: give it one such as "$"`
+    const hint = `it runs on the channel ${channel} of its resource: set one such as "$"`
     return report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
   }
   if (pollingPeriod !== undefined || schedule !== undefined) return
   if (hasTick && tickTrigger !== false) return
-  // both written out as false with a resource: meant for events and pushed states alone
+  // explicitly false with a resource: meant for events and pushed states alone
   if (resource !== undefined && (dataTrigger !== false || tickTrigger === false)) return
   const hint = hasTick
     ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'

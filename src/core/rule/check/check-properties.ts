@@ -1,4 +1,4 @@
-/** Checks properties against what the plugs declare. */
+/** Checks properties against the declarations of plugs. */
 import { AppError, at, DURATION_PATTERN, messageOf, shown } from '#kernel'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
@@ -10,27 +10,26 @@ import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 const DURATION = new RegExp(DURATION_PATTERN, 'u')
 
-/** A property value that depends on nothing: no placeholder in it, and none that is broken. */
 export function isConstant(value: unknown, field: InputField | undefined): boolean {
   if (isUnresolved(field)) return true
   const options = { template: field?.format?.type === 'template' }
   return findBindings(value, options).length === 0 && findBindingProblems(value, options).length === 0
 }
 
-/** A property that is handed over as it is written, because its plug reads the placeholders in it. */
+/** Whether a property is passed unresolved, because its plug reads the placeholders in it. */
 export function isUnresolved(field: InputField | undefined): boolean {
   return field?.format?.type === 'logic' || field?.format?.type === 'code'
 }
 
-/** The declaration of a property, never one from a prototype. */
+/** The declaration of a property; own fields only. */
 export function fieldOf(plug: Plug | undefined, key: string): InputField | undefined {
   return plug !== undefined && Object.hasOwn(plug.input, key) ? plug.input[key] : undefined
 }
 
 /**
- * Properties of every node against what its plug declares: missing, unknown and wrong ones, then the plug's own check,
- * and, where nothing depends on a run, its `prepare`.
- * In a template (`open`) a missing one is only warned of, because the task may bring it.
+ * Properties of every node against the declaration of its plug: missing, unknown and invalid ones, then the plug's own
+ * check and, for constant properties, its `prepare`. In a template (`open`) a missing one is only a warning, because
+ * the task may bring it.
  */
 export function checkProperties(index: RuleIndex, open: boolean, report: Report): void {
   for (const entry of index.plugNodes) {
@@ -38,7 +37,7 @@ export function checkProperties(index: RuleIndex, open: boolean, report: Report)
   }
 }
 
-/** The same of one node: nothing else is said of its properties but what their placeholders read. */
+/** The same of one node; its properties have no other checks except for placeholders. */
 export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
   const given = entry.node.properties ?? {}
   const path = at(entry.path, 'properties')
@@ -83,7 +82,6 @@ function reportMissing(
   else report.error('PROPERTY', path, message, hint)
 }
 
-/** The value in its declared type; undefined when it does not fit. */
 function checkConstant(
   entry: PlugEntry,
   key: string,
@@ -146,7 +144,7 @@ function ownCheck(
 ): void {
   if (plug.check === undefined) return
   try {
-    // a plain object, as in a run: a plug may use whatever methods objects have
+    // a plain object, as in a run: a plug may use methods of objects
     for (const { property, message, suggestion } of plug.check({ ...constants })) {
       report.error('PROPERTY', at(path, property), `${naming(entry)}: ${message}`, suggestion)
     }
@@ -161,8 +159,8 @@ function ownCheck(
 }
 
 /**
- * What a plug cannot prepare is said now and with its place, not when the task starts: some problems lie in several
- * properties together, which no check of one of them sees.
+ * Reports problems of `prepare` now and with their path, not when the task starts: some involve several properties,
+ * which no check of one of them sees.
  */
 function prepareOnce(
   entry: PlugEntry,

@@ -1,21 +1,18 @@
 /**
- * Which results and rows of relations can ever come about, given how the gates above them are defined. Exact, by going
- * through all joint states of the sensors a relation depends on; relations with too many are left alone.
+ * Which results and rows of relations are possible, given the definitions of the gates above them. Exact, by
+ * enumerating all joint states of the sensors of a relation; relations with too many are skipped.
  */
 import type { Relation } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/** Joint sensor states looked at per relation. */
 const MAX_ASSIGNMENTS = 4096
-/** Nodes that a relation may depend on. */
 const MAX_CONE = 256
-/** Parent look-ups for a whole rule, some tens of ms. */
+/** Limit of parent look-ups for a whole rule, some tens of ms. */
 const MAX_WORK = 4_000_000
 
 interface Cone {
-  /** sensors that the relation depends on */
   readonly sensors: ReadonlyMap<string, readonly string[]>
   /** the relation and the gates above it, parents first */
   readonly gates: readonly Relation[]
@@ -32,7 +29,7 @@ export function checkReach(index: RuleIndex, usable: ReadonlySet<string>, report
   }
 }
 
-/** Undefined when something above is unusable or there is too much to go through. */
+/** Undefined if a node above is unusable or the limits are exceeded. */
 function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<string>, limit: number): Cone | undefined {
   const sensors = new Map<string, readonly string[]>()
   const gates: Relation[] = []
@@ -51,7 +48,7 @@ function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<stri
     const parent = index.nodes.get(label)
     if (parent?.kind === 'relation') {
       if (!usable.has(label) || seen.size > MAX_CONE) return undefined
-      // the checks before let only whole relations into `usable`
+      // earlier checks let only whole relations into `usable`
       stack.push({ gate: parent.node as Relation, next: 0 })
       continue
     }
@@ -119,7 +116,7 @@ function reportFindings(
       `relation ${shown(own.label)} is ${always} whatever its parents are`,
       'leave it out, or change its combinations',
     )
-    // with one verdict on the whole gate, its rows need none of their own
+    // a verdict on the whole gate covers its rows
     if (own.type !== 'GENERAL' || always === 'FALSE') return
   }
   if (own.type !== 'GENERAL') return

@@ -1,16 +1,16 @@
-/** Warns of triggers on a change that each reset of observations makes anew. */
+/** Warns of triggers on a change that each reset of observations repeats. */
 import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/** Relations above each other that are looked through. */
+/** Limit of nested relations that are followed. */
 const MAX_DEPTH = 50
 
 /**
- * Triggers on a change from `*` whose source is made unknown before each invocation that renews it. `*` is compared with
- * what is known at that moment, and only a named state with what was known before the reset.
+ * Triggers on a change from `*` whose source becomes unknown before each invocation that renews it. `*` is compared
+ * with the state known at that moment, and only a named state with the one before the reset.
  */
 export function checkResets(
   rule: LooseRule,
@@ -20,7 +20,6 @@ export function checkResets(
   report: Report,
 ): void {
   if (!resetObservations) return
-  // made when the first relation is asked for
   let resets: readonly Reset[] | undefined
   const isForgotten = (label: string, state: string): boolean => {
     if (index.nodes.get(label)?.kind === 'sensor') return true
@@ -32,7 +31,7 @@ export function checkResets(
     const { sourceLabel = '', destinationLabel = '' } = trigger
     const { stateFrom, stateTo = '' }: { stateFrom?: string; stateTo?: string } = trigger.stateChangeTrigger ?? {}
     if (stateFrom !== '*' || stateTo === '' || index.nodes.get(sourceLabel)?.kind === 'actuator') return
-    // who also names the state wants it each time
+    // a trigger that also names the state wants it each time
     if (trigger.statesTrigger?.includes(stateTo) === true || !invocations.byAny.has(sourceLabel)) return
     if (resetScope !== 'task' && !isForgotten(sourceLabel, stateTo)) return
     const what = stateTo === '*' ? 'a state' : shown(stateTo)
@@ -48,7 +47,6 @@ export function checkResets(
   })
 }
 
-/** What a reset of the `renewed` sensors leaves known. */
 class Reset {
   readonly #renewed: ReadonlySet<string>
   readonly #index: RuleIndex
@@ -85,7 +83,7 @@ class Reset {
     if (entry?.kind !== 'relation') return false
     const { type, parentLabels = [], combinations = [] } = entry.node
     const [wanted = []] = combinations
-    // in these states each parent is needed to know it: one that is forgotten is enough
+    // these states need each parent: one forgotten parent is enough
     if (type === (state === 'TRUE' ? 'AND' : state === 'FALSE' ? 'NAND' : ''))
       return parentLabels.some((parent, i) => this.#ends(parent, wanted[i], depth))
     if (type === 'OR' && state === 'FALSE')
@@ -93,7 +91,6 @@ class Reset {
     return parentLabels.every((parent) => this.#ends(parent, undefined, depth))
   }
 
-  /** The one other state of a relation. */
   #other(label: string, state: string | undefined): string | undefined {
     if (this.#index.nodes.get(label)?.kind !== 'relation') return undefined
     return GATE_STATES.find((one) => one !== state)

@@ -1,4 +1,4 @@
-/** Warns of rows of relations that can never hold, because they ask contrary things of one value. */
+/** Warns of rows of relations that can never hold, because they contradict each other about one value. */
 import { finishProperties } from '../../plug/properties.ts'
 import type { Steps } from '../../plug/plug.ts'
 import { fieldOf, isConstant } from './check-properties.ts'
@@ -7,8 +7,8 @@ import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-inde
 import { at, shown } from '#kernel'
 
 /**
- * Rows of AND, NAND and GENERAL relations among `sound`. What is known of a sensor is how its state follows from one
- * number of the message (`steps`); sensors that may show anything else, or that other inputs run, are passed over.
+ * Rows of AND, NAND and GENERAL relations among `sound`. Considers only sensors whose state follows from one number of
+ * the message (`steps`) and that no other input runs.
  */
 export function checkImpossibleRows(
   rule: LooseRule,
@@ -25,10 +25,8 @@ export function checkImpossibleRows(
   for (const entry of index.relations) if (sound.has(entry.label)) checkRelation(entry, known, report)
 }
 
-/** How the state of a sensor follows from a value. */
 interface Reading {
   readonly label: string
-  /** the value: equal for equal ones */
   readonly source: string
   readonly parameter: string
   readonly steps: Steps
@@ -36,7 +34,7 @@ interface Reading {
 
 function readingOf({ kind, label, node, plug }: PlugEntry): Reading | undefined {
   const { resource, properties = {} } = node
-  // What else may put a state there, or run it on another message.
+  // Other sources of its state, or of its runs on another message.
   const others = [node.timeoutState, node.retryConfig, node.loopDef, node.schedule, node.pollingPeriod]
   const isOther = others.some((one) => one !== undefined) || node.dataTrigger === false || node.pauseExecution === true
   if (kind !== 'sensor' || plug?.steps === undefined || resource === undefined || isOther) return undefined
@@ -44,11 +42,11 @@ function readingOf({ kind, label, node, plug }: PlugEntry): Reading | undefined 
   try {
     const finished = finishProperties(plug, properties)
     const steps = finished.properties && plug.steps(finished.properties)
-    // Of others it is not known what they show for what is no number.
+    // The state for values that are not numbers is unknown.
     if (steps?.reads !== 'number') return undefined
     return { label, source: JSON.stringify([resource, steps.parameter]), parameter: steps.parameter, steps }
   } catch {
-    return undefined // the check of properties says what is wrong with them
+    return undefined // reported by the check of properties
   }
 }
 
@@ -73,7 +71,7 @@ function checkRelation(
       report.warning(
         'GATE',
         at(path, 'combinations', i),
-        `relation ${shown(label)} asks for ${parts}, which no value of ${shown(first.parameter)} gives at once`,
+        `relation ${shown(label)} requires ${parts}, which no value of ${shown(first.parameter)} satisfies at once`,
         'look at the limits; for one or the other use OR, or a row for each in GENERAL',
       )
     }

@@ -14,9 +14,9 @@ const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | '
 }
 
 /**
- * Task settings beyond their shape: which clock a type needs, and which it ignores. `defaults` are incomplete on
- * purpose (a template's `taskDefaults`): there nothing is missing.
- * `written` is the document before its shape was checked: what is there but wrong is not missing as well.
+ * Task settings beyond their shape: the clock that a type needs, and clocks that it ignores. `defaults` are incomplete
+ * on purpose (a template's `taskDefaults`): they may lack anything.
+ * `written`: the document before its shape was checked, since an invalid field is not missing as well.
  */
 export function checkSettings(
   settings: TaskSettings,

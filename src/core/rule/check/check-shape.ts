@@ -1,16 +1,15 @@
 /**
- * Compares a document with one of the schemas of rule-schema.ts and gives it back without what does not fit, so that
- * the checks of meaning can go on and everything is reported at once.
+ * Compares a document with one of the schemas of rule-schema.ts and returns it without invalid parts, so that the
+ * checks of meaning can continue and everything is reported at once.
  *
- * Boundary: it knows the few words of JSON Schema that those schemas use, and nothing of rules. A library's own error
- * list is not used: it stops after eight problems and knows no labels.
+ * It supports only the keywords of JSON Schema that those schemas use, and knows nothing of rules. A library's own
+ * error list is not used: it stops after eight problems and knows no labels.
  */
 import { at, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import type { IssueType } from './issue-types.ts'
 import type { Report } from './report.ts'
 
-/** The words of JSON Schema that are understood here. */
 interface Shape {
   type?: string
   title?: string
@@ -33,8 +32,8 @@ interface Shape {
 }
 
 /**
- * `value` without the parts that do not fit `shape`; undefined when nothing fits. A list of objects keeps its length
- * (an empty object stands for a bad one), so that positions still match the document's.
+ * `value` without the parts that do not fit `shape`; undefined if nothing fits. A list of objects keeps its length (an
+ * empty object replaces an invalid one), so that positions still match the document's.
  */
 export function checkShape(schema: object, value: unknown, path: string, subject: string, report: Report): unknown {
   const shape: Shape = schema
@@ -146,7 +145,6 @@ function checkText(shape: Shape, value: unknown, path: string, subject: string, 
 
 const regExps = new Map<string, RegExp>()
 
-/** Of a pattern of a schema. */
 function regExpOf(pattern: string): RegExp {
   const regExp = regExps.get(pattern) ?? new RegExp(pattern, 'u')
   regExps.set(pattern, regExp)
@@ -184,7 +182,7 @@ function checkEnum(
   return undefined
 }
 
-/** `sensor "a"`, `trigger "a" -> "b"`; undefined for objects without a name of their own. */
+/** `sensor "a"`, `trigger "a" -> "b"`; undefined for objects without a name. */
 function naming(shape: Shape, value: Readonly<Record<string, unknown>>): string | undefined {
   if (shape.title === undefined) return undefined
   const { label, name, sourceLabel, destinationLabel } = value
@@ -196,7 +194,6 @@ function naming(shape: Shape, value: Readonly<Record<string, unknown>>): string 
   return typeof named === 'string' ? `${shape.title} ${shown(named)}` : undefined
 }
 
-/** A shape in words, with its bounds and unit. */
 function wanted(shape: Shape): string {
   if (shape.enum) return `one of ${shape.enum.join(', ')}`
   const unit = shape.description === undefined ? '' : ` (${shape.description})`
@@ -206,7 +203,7 @@ function wanted(shape: Shape): string {
     case 'array':
       return shape.items?.type === undefined ? 'an array' : `an array of ${plural(shape.items)}${unit}`
     case 'string':
-      // a pattern is what the description says
+      // the description explains a pattern
       return shape.pattern !== undefined && shape.description !== undefined
         ? `a ${shape.description}`
         : `${(shape.minLength ?? 0) > 0 ? 'non-empty text' : 'text'}${unit}`

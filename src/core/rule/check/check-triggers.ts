@@ -1,10 +1,9 @@
-/** Checks ends, states and sense of triggers. */
+/** Checks ends, states and meaning of triggers. */
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { checkState, type LooseRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/** Ends, states and sense of every trigger. */
 export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {
   const seen = new Map<string, number>()
   rule.triggers?.forEach((trigger, i) => {
@@ -21,7 +20,7 @@ export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report)
   })
 }
 
-/** A trigger without conditions that say nothing: old exports write `[]` and `""` for "always". */
+/** A trigger without empty conditions: old exports write `[]` and `""` for "always". */
 export function withoutEmptyConditions<T extends Partial<Trigger>>(trigger: T): T {
   const { stateChangeTrigger } = trigger
   const empty: (keyof Trigger)[] = LISTS.filter((field) => trigger[field]?.every((state) => state === '') === true)
@@ -32,7 +31,6 @@ export function withoutEmptyConditions<T extends Partial<Trigger>>(trigger: T): 
   return rest
 }
 
-/** The conditions that are lists of states. */
 const LISTS = ['statesTrigger', 'begins', 'ends'] as const
 type ListField = (typeof LISTS)[number]
 
@@ -126,7 +124,7 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
     report.warning(
       'TRIGGER',
       place,
-      `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed again after itself, which is no change`,
+      `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed again after itself, which is not a change`,
       'use statesTrigger to fire while the state holds, begins to fire once when it begins',
     )
   }

@@ -1,20 +1,18 @@
 /**
- * What begins the invocations of a rule, and what each of them renews: as graph/plan.ts has it, of a rule that may still
- * be wrong.
+ * What begins the invocations of a rule, and what each of them renews: like graph/plan.ts, for a rule that may still be
+ * invalid.
  */
 import type { LooseRule, PlugEntry, RuleIndex } from './rule-index.ts'
 
-/** Beginnings that are told apart. */
 const MAX_BEGINNINGS = 20
 
 export interface Invocations {
-  /** sensors and relations that clocks lead to, the task's or those of sensors */
   readonly byClock: ReadonlySet<string>
   /** the same of clocks and data */
   readonly byAny: ReadonlySet<string>
-  /** different resources, on different channels, whose messages begin invocations */
+  /** number of different resources, on different channels, whose messages begin invocations */
   readonly sources: number
-  /** the sensors that each kind of invocation renews, and relations over them; undefined when there are too many kinds */
+  /** the sensors that each kind of invocation renews, and relations over them; undefined with too many kinds */
   kinds(): readonly ReadonlySet<string>[] | undefined
 }
 
@@ -34,7 +32,6 @@ export function invocationsOf(rule: LooseRule, index: RuleIndex, hasTick: boolea
     byClock: reached([...ticked, ...clocked], next),
     byAny: reached(beginnings.flat(), next),
     sources: heard.size,
-    // made when they are asked for: few rules need them
     kinds: () =>
       beginnings.length > MAX_BEGINNINGS ? undefined : (kinds ??= beginnings.map((roots) => reached(roots, next))),
   }

@@ -1,7 +1,7 @@
 /** The stable kinds of problem in a rule or template. docs/reference/errors.md shows the table. */
 export const ISSUE_TYPES = {
   TYPE: 'a value of the wrong type or out of range',
-  FIELD: 'a field nobody knows, or one that has no effect where it stands',
+  FIELD: 'an unknown field, or one without an effect in its place',
   KEY: 'a key that could reach a prototype',
   TOO_LARGE: 'a document, nesting or table above its bound',
   LABEL: 'a missing, double or unknown node label',

@@ -1,22 +1,20 @@
-/** A document from outside as plain JSON that is safe to walk. */
+/** Copies a document from outside to plain JSON that is safe to walk. */
 import { at, FORBIDDEN_KEYS, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import { Report } from './report.ts'
 
-/** Levels of nesting that a document may have. */
 export const MAX_DEPTH = 64
-/** Characters of JSON text that a document may have. */
 export const MAX_TEXT = 1_048_576
-/** Bindings and tags of templates in all texts of a document together: each is read, checked and looked up. */
+/** Limit of bindings and tags of templates in all texts of a document together. */
 const MAX_PLACEHOLDERS = 5_000
-/** The same of a part that is read by itself. */
+/** Limits of a part that is read on its own. */
 const PART_TEXT = 10_000
 const PART_PLACEHOLDERS = 50
 const PART_DEPTH = 32
 
 /**
  * A copy of a document from outside that is safe to walk: plain JSON, no prototypes, bounded in depth and size.
- * Everything that had to be left out is reported. Undefined when there is no document to go on with.
+ * Omissions are reported. Undefined without a usable document.
  */
 export function readDocument(input: unknown, report: Report): Record<string, unknown> | undefined {
   if (!isPlainObject(input)) {
@@ -52,10 +50,7 @@ export function readDocument(input: unknown, report: Report): Record<string, unk
   return isPlainObject(copy) ? copy : undefined
 }
 
-/**
- * The same for a part of a document of which the rest is known: undefined when the part alone has much text, many
- * placeholders or levels, or anything that had to be left out.
- */
+/** The same for a part of a known document: undefined if the part alone exceeds a limit, or has anything to omit. */
 export function readPart(part: unknown): Record<string, unknown> | undefined {
   const report = new Report()
   const budget = { left: PART_TEXT, placeholders: PART_PLACEHOLDERS, deep: false }
@@ -111,7 +106,7 @@ function copyOf(value: unknown, path: string, depth: number, budget: Budget, rep
     : copyOfObject(value, path, depth, budget, report)
 }
 
-/** By their first characters alone: what is too much is not read. */
+/** By their first characters alone: what is too much is not parsed. */
 function countPlaceholders(text: string, budget: Budget): void {
   for (const open of ['{{', '${']) {
     for (let from = text.indexOf(open); from >= 0 && budget.placeholders >= 0; from = text.indexOf(open, from + 2)) {
@@ -130,7 +125,7 @@ function copyOfArray(
   const copy: unknown[] = []
   budget.left -= 2 + values.length
   for (let i = 0; i < values.length && budget.left >= 0; i++) {
-    // a hole would shift what follows, and with it every path that is reported
+    // a hole would shift the rest, and with it reported paths
     copy.push(copyOf(values[i] === undefined ? null : values[i], at(path, i), depth + 1, budget, report) ?? null)
   }
   return copy

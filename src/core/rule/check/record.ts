@@ -1,4 +1,4 @@
-/** A record that takes any key from outside: nothing is inherited, so nothing can be reached by name. */
+/** A record for keys from outside, without a prototype. */
 export function emptyRecord(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>
 }

@@ -1,25 +1,20 @@
-/** Gathers every problem of one document, so that all are told at once. */
+/** Collects every problem of one document, so that all are reported at once. */
 import { type Fix, type Issue, nearest, renaming, replacing, shown } from '#kernel'
 import type { IssueType } from './issue-types.ts'
 
-/** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */
+/** Limit of searches for a close name. Beyond it, wrong names are reported without a suggestion. */
 const MAX_SEARCHES = 50
-/** Names looked at per search. */
 const MAX_CANDIDATES = 1000
-/** Names given in place of a guess. */
 const LISTED = 8
-/** Problems kept per report; a document with more is not helped by a longer list. */
 const MAX_ISSUES = 1000
 
-/** How a rule is checked. */
 export interface CheckOptions {
   /** default false; true: a property that its plug does not declare is an error instead of a warning */
   readonly strict?: boolean
-  /** default false; true: decisions that an evaluation per answer made otherwise are named, too */
+  /** default false; true: also notes decisions that differ from an evaluation per answer */
   readonly evaluation?: boolean
 }
 
-/** What to write in a place instead. */
 export interface Hint {
   readonly text: string | undefined
   readonly fix: Fix | undefined
@@ -34,7 +29,6 @@ type Found = [
   details?: Record<string, unknown>,
 ]
 
-/** Collects every problem of one document. */
 export class Report {
   readonly #strict: boolean
   readonly #issues: Issue[] = []
@@ -66,18 +60,17 @@ export class Report {
     this.#add('WARNING', ...found)
   }
 
-  /** A warning, or an error when the check is strict. */
+  /** A warning, or an error in strict mode. */
   lenient(...found: Found): void {
     if (this.#strict) this.error(...found)
     else this.warning(...found)
   }
 
-  /** What works as it is, and is worth knowing. */
+  /** Not a problem, but worth knowing. */
   note(...found: Found): void {
     this.#add('INFO', ...found)
   }
 
-  /** Takes over problems that another part found. */
   addAll(issues: readonly Issue[]): void {
     for (const issue of issues) {
       if (issue.severity === 'ERROR') this.#errors++
@@ -85,12 +78,12 @@ export class Report {
     }
   }
 
-  /** What to write instead of `text`: the closest candidate, or else the first few there are. */
+  /** A suggestion for `text`: the closest candidate, or else the first few. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
     return this.#look(text, candidates, plural).text
   }
 
-  /** The same for a place that has just `text`. */
+  /** The same for a value that is exactly `text`. */
   instead(text: string, candidates: Iterable<string>, plural: string): Hint {
     const { text: hint, close } = this.#look(text, candidates, plural)
     return { text: hint, fix: close === undefined ? undefined : replacing(close) }
@@ -119,21 +112,21 @@ export class Report {
   }
 
   #push(issue: Issue): void {
-    // an error is never dropped in favour of a warning: without it the document would look valid
+    // an error is never dropped for a warning: without it the document would look valid
     if (this.#issues.length < MAX_ISSUES) this.#issues.push(issue)
     else if (issue.severity === 'ERROR' && !this.#issues.some((known) => known.severity === 'ERROR'))
       this.#issues.push(issue)
   }
 }
 
-/** `the states are "A", "B"`, at most eight; undefined when there are none. */
+/** `the states are "A", "B"`, at most eight; undefined without any. */
 function listing(candidates: readonly string[], plural: string): string | undefined {
   if (candidates.length === 0) return undefined
   const first = candidates.slice(0, LISTED).map(shown).join(', ')
   return `the ${plural} are ${first}${candidates.length > LISTED ? ' ...' : ''}`
 }
 
-/** The first `count`, and no more asked for: candidates are often made on the way. */
+/** Stops the iteration after `count`: candidates are often created lazily. */
 function take(candidates: Iterable<string>, count: number): string[] {
   const taken: string[] = []
   for (const candidate of candidates) {
@@ -143,7 +136,7 @@ function take(candidates: Iterable<string>, count: number): string[] {
   return taken
 }
 
-/** The closest of all. One call of `nearest` looks at 200 names only, so they are handed over in portions. */
+/** The closest of all, in portions, since `nearest` is limited to 200 names. */
 function closest(text: string, candidates: readonly string[]): string | undefined {
   const best: string[] = []
   for (let from = 0; from < candidates.length; from += 200) {

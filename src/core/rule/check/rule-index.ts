@@ -1,11 +1,11 @@
-/** The nodes of a rule by label, as checks ask for them. */
+/** The nodes of a rule by label, for the checks. */
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 
-/** What is left of a rule after its shape was checked: any field may be missing, none is of the wrong type. */
+/** A rule after the check of its shape: any field may be missing, all present ones have the right type. */
 export interface LooseRule {
   sensors?: Partial<Sensor>[]
   actuators?: Partial<Actuator>[]
@@ -18,7 +18,7 @@ export interface LooseRule {
 /** The states of every gate, in the order of its truth table. */
 export const GATE_STATES: readonly string[] = ['TRUE', 'FALSE']
 
-/** Versions of a plug that a message names, the newest. */
+/** Limit of listed versions of a plug, the newest. */
 const LISTED_VERSIONS = 20
 
 interface EntryBase {
@@ -29,7 +29,6 @@ interface EntryBase {
 export interface PlugEntry extends EntryBase {
   readonly kind: PlugKind
   readonly node: Partial<Sensor>
-  /** undefined when the rule names none that exists */
   readonly plug: Plug | undefined
 }
 
@@ -40,17 +39,17 @@ export interface RelationEntry extends EntryBase {
 
 export type NodeEntry = PlugEntry | RelationEntry
 
-/** Every node of a rule by label, the first one where a label is given twice. */
+/** Every node of a rule by label, the first one of a repeated label. */
 export interface RuleIndex {
   readonly nodes: ReadonlyMap<string, NodeEntry>
-  /** all sensors and actuators, those without a usable label too */
+  /** all sensors and actuators, also without a usable label */
   readonly plugNodes: readonly PlugEntry[]
   readonly relations: readonly RelationEntry[]
   /** labels of trigger destinations that are sensors */
   readonly conditional: ReadonlySet<string>
 }
 
-/** Looks up every label and plug; reports labels given twice and plugs that cannot be found. */
+/** Looks up every label and plug; reports repeated labels and unknown plugs. */
 export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report): RuleIndex {
   const nodes = new Map<string, NodeEntry>()
   const plugNodes: PlugEntry[] = []
@@ -80,17 +79,16 @@ export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report):
   return { nodes, plugNodes, relations, conditional }
 }
 
-/** The states a node can have; undefined when they cannot be known because its plug is not. */
+/** The possible states of a node; undefined for an unknown plug. */
 export function statesOf(entry: NodeEntry): readonly string[] | undefined {
   return entry.kind === 'relation' ? GATE_STATES : entry.plug?.states
 }
 
-/** `sensor "a"` */
 export function naming({ kind, label }: NodeEntry): string {
   return `${kind} ${shown(label)}`
 }
 
-/** False for a state that the node cannot have, which is reported. `subject`: who names it. */
+/** False, with a report, for an impossible state. `subject`: the part of the rule with the state. */
 export function checkState(state: string, node: NodeEntry, path: string, subject: string, report: Report): boolean {
   const states = statesOf(node)
   if (states === undefined || states.includes(state)) return true
@@ -100,7 +98,7 @@ export function checkState(state: string, node: NodeEntry, path: string, subject
   return false
 }
 
-/** The node of that label. One that is not there is reported, with those in its place that are not `unlike`. */
+/** The node with that label. An unknown one is reported, with suggestions that are not `unlike`. */
 export function nodeNamed(
   label: string,
   unlike: NodeEntry['kind'],
@@ -112,7 +110,7 @@ export function nodeNamed(
   if (found === undefined) {
     const others = [...index.nodes.values()].flatMap((one) => (one.kind === unlike ? [] : [one.label]))
     const plural = unlike === 'actuator' ? 'sensors and relations' : 'sensors and actuators'
-    report.error('LABEL', path, `${subject}: there is no node ${shown(label)}`, report.instead(label, others, plural))
+    report.error('LABEL', path, `${subject}: unknown node ${shown(label)}`, report.instead(label, others, plural))
   }
   return found
 }
@@ -151,7 +149,7 @@ function findPlug(
   return found?.plug
 }
 
-/** What runs in place of a version that is not there. */
+/** Reports the version that runs in place of a missing one. */
 function tellVersion(
   kind: PlugKind,
   { label = '', name, version }: Partial<Sensor>,
@@ -166,7 +164,7 @@ function tellVersion(
     const message = `${naming}: ${name} ${plug.version} runs, which stands for ${version}`
     report.note('VERSION', place, message, undefined, details)
   } else if (by === 'major') {
-    const message = `${naming}: there is no ${name} ${version}; ${plug.version} runs, the newest of that major version`
+    const message = `${naming}: unknown version ${name} ${version}; ${plug.version} runs, the newest of that major version`
     report.warning('VERSION', place, message, `write "version": "${plug.version}"`, details)
   }
 }
@@ -179,7 +177,7 @@ function reportLost(
   report: Report,
 ): void {
   const shownPlug = version === undefined ? name : `${name}:${version}`
-  const message = `${kind} ${shown(label)}: there is no ${kind} plug ${shown(shownPlug)}`
+  const message = `${kind} ${shown(label)}: unknown ${kind} plug ${shown(shownPlug)}`
   const details = { nodeId: label, plugin: { name, version: version ?? 'latest' } }
   const other = kind === 'sensor' ? 'actuator' : 'sensor'
   const ofKind = plugs.list().filter((plug) => plug.kind === kind)

@@ -9,33 +9,29 @@ import { keepLate } from './absorbed.ts'
 import { isSameMessage, mayComeAgain, stampOf, verdictOf, withReading, type Verdict } from './reading.ts'
 import { Readings } from './readings.ts'
 
-/** Late readings of a resource in a row after which the log says so. */
+/** Late readings of a resource in a row after which a log line is written. */
 const MANY_LATE = 10
 
-/** A message and what it runs. */
 export interface Admitted {
   readonly place: number
   readonly message: Message
-  /** epoch ms: when it was measured, but never later than it came */
   readonly time: number
-  /** the sensors that take it */
   readonly plan: Plan
 }
 
-/** Whether messages can be late or repeated for a task. */
 export function tellsReadings({ model: { settings } }: TaskRun): boolean {
   return settings.time === 'event' || settings.duplicates === 'drop'
 }
 
-/** When a reading was measured, but never later than it came, epoch ms. */
+/** Time of the measurement, at most that of the arrival, epoch ms. */
 function readingTime(message: Message, arrived: number): number {
   const stamp = stampOf(message)
   return stamp === undefined ? arrived : Math.min(stamp, arrived)
 }
 
 /**
- * Notes that messages have come, at `now` of the clock. False when it does not matter when they were measured: none of the
- * task's messages was ever stamped, or it does not look at that.
+ * Notes the arrival of messages, at `now` of the clock. False if measurement times do not matter: none of the task's
+ * messages had a timestamp, or the task ignores them.
  */
 export function noteArrival(run: TaskRun, now: number, messages: readonly Message[], sent: Sent | undefined): boolean {
   const { state, model } = run
@@ -47,7 +43,7 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   for (const message of messages) {
     const place = model.resources.indexOf(message.resource)
     if (place === -1 || stampOf(message) === undefined) continue
-    // What runs nothing moves nothing; where it waits in order with others, it waits as long as they do.
+    // Messages without a sensor move nothing; where they wait in order with others, they wait as long.
     if (reorderMs === 0 && !runsSensor(model.dataPlans[place], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     const time = readingTime(message, now)
@@ -57,7 +53,7 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   return true
 }
 
-/** Of a resource that was not known at the last start. */
+/** Updates the lag of a resource that was unknown at the last start. */
 function noteLag(state: TaskRun['state'], resource: string, lag: number): void {
   const { downtime } = state
   if (downtime === null || Object.hasOwn(downtime.lags, resource)) return
@@ -68,7 +64,7 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
   return (plan?.partFor(message).sensors.length ?? 0) > 0
 }
 
-/** Whether a reading that waits is the same as one that comes, which is counted then: what a sensor has taken does not show it. */
+/** Whether a waiting reading equals a new one, which is counted then; sensors have not taken it yet. */
 export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
   const { readings } = run.state
   if (run.model.settings.duplicates === 'take' || !messages.every(mayComeAgain)) return false
@@ -81,7 +77,7 @@ export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boole
   return true
 }
 
-/** The time of an input of data: the highest of the readings that run something. Undefined: they run nothing. */
+/** The time of an input of data: the highest of the readings that run something, if any. */
 export function timeOfData({ model }: TaskRun, messages: readonly Message[], arrived: number): number | undefined {
   let time: number | undefined
   for (const message of messages) {
@@ -91,7 +87,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
   return time
 }
 
-/** Where an input stands in the order of times, also one of readings that run nothing. */
+/** Position of an input in the order of times, also of readings that run nothing. */
 export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)
@@ -101,7 +97,7 @@ function timeIn({ time }: TaskRun['model']['settings'], message: Message, arrive
   return time === 'arrival' ? arrived : readingTime(message, arrived)
 }
 
-/** The readings of an input when none of them runs anything. */
+/** The readings of an input if none of them runs anything. */
 export function admitNone({ model }: TaskRun, messages: readonly Message[], arrived: number): readonly Admitted[] {
   return messages.flatMap((message) => {
     const place = model.resources.indexOf(message.resource)
@@ -110,7 +106,10 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
   })
 }
 
-/** Takes the readings that came together but for duplicates, counts those that no sensor takes, and notes what each has taken. */
+/**
+ * Takes readings that came together, without duplicates; counts readings that no sensor takes, and notes what each has
+ * taken.
+ */
 export function admit(
   run: TaskRun,
   readings: Readings,
@@ -135,12 +134,12 @@ export function admit(
   return admitted
 }
 
-/** Whether readings are taken that are older than what sensors know: each knows those of its newest time alone. */
+/** Whether old readings are taken; sensors know only those of their newest time. */
 export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
   return duplicates === 'drop' && (late === 'take' || time === 'arrival')
 }
 
-/** Whether a reading was taken before; from now on it was. */
+/** Whether a reading was taken before; remembers it. */
 function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, message: Message, arrived: number): boolean {
   const { settings, identityIgnores, dedupWindow } = run.model
   if (!remembersReadings(settings) || !mayComeAgain(message)) return false
@@ -154,12 +153,11 @@ function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, messa
   return !isNew
 }
 
-/** What a reading is to a sensor, which takes it then or does not. */
 function take(run: TaskRun, readings: Readings, node: SensorNode, message: Message, arrived: number): Verdict {
   const sensor = sensorState(run.state, node)
   const { settings, identityIgnores } = run.model
   const isStamped = stampOf(message) !== undefined
-  // Nothing is kept of a resource whose messages are never stamped.
+  // Nothing is kept of a resource without timestamps.
   if (!isStamped && !readings.newest.has(message.resource)) return 'taken'
   const time = readingTime(message, arrived)
   const verdict = isStamped ? verdictOf(sensor.taken, time, message, identityIgnores) : 'taken'
@@ -172,13 +170,11 @@ function take(run: TaskRun, readings: Readings, node: SensorNode, message: Messa
   return 'taken'
 }
 
-/** Readings are compared with none that came before. */
 export function forgetTimes({ state }: Pick<TaskRun, 'state'>): void {
   state.readings?.forgetTimes()
   for (const sensor of state.work?.sensors ?? []) sensor.taken = null
 }
 
-/** Counts a reading that is not taken in its order, for its task and for who counts all of them. */
 export function countReading(
   { sink }: Pick<TaskRun, 'sink'>,
   { counts }: Readings,

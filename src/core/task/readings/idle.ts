@@ -1,8 +1,8 @@
 /**
- * Messages that run no sensor: they are not inputs, and what they say is there for what is taken later.
+ * Messages that run no sensor: they are not inputs, but their values are available to later inputs.
  *
- * IDLE-1 a timer that is due by the time of such a message does not see what it says, however early that comes.
- * IDLE-2 whatever may have seen less or more of such messages than in the order of their times is counted as skewed.
+ * IDLE-1 a timer that is due by the time of such a message does not see its values, however early it arrives.
+ * IDLE-2 a deviation from the order of times of such messages is counted as skewed.
  */
 import { earliestDue } from '../due-timer.ts'
 import type { Input } from '../input.ts'
@@ -12,14 +12,14 @@ import { admitNone, countReading, placeOfData, timeOfData, type Admitted } from 
 import type { Readings } from './readings.ts'
 import type { WaitingReading } from './reorder.ts'
 
-/** Whether an input is readings that run nothing and were measured before a time: what waits behind them may be so, too. */
+/** Whether an input is readings that run nothing and were measured before a time; the inputs behind it may be, too. */
 export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
   if (input.kind !== 'data' || input.arrived === undefined) return false
   const { messages, arrived } = input
   return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
 }
 
-/** Takes what runs nothing: its values are there at once, unless a timer is due before. */
+/** Takes messages that run nothing: their values are available at once, unless a timer is due before. */
 export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admitted[]): void {
   const { readings } = run.state
   if (readings === null || input.kind !== 'data' || input.arrived === undefined) return rememberAll(run, admitted)
@@ -27,7 +27,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   const { arrived } = input
   const messages = admitted.map(({ message }) => message)
   const time = placeOfData(run, messages, arrived)
-  // What is late or repeated has been counted.
+  // Late and repeated ones were counted.
   if (readings.isBehind(time) && timeOfData(run, messages, arrived) === undefined) countReading(run, readings, 'skewed')
   if (earliestDue(run) > time) return rememberAll(run, admitted)
   const oldest = readings.ahead.hold({ time, arrived, input: { ...input, messages } })
@@ -36,7 +36,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   remember(run, oldest)
 }
 
-/** Remembers what was measured before an input that is taken now; at one time timers come first, then ticks. */
+/** Remembers values from before an input that is taken now; at one time timers come first, then ticks. */
 export function rememberUntil(run: TaskRun, { ahead }: Readings, { kind }: Input): void {
   if (ahead.list.length === 0) return
   const comesFirst = kind === 'timers' || kind === 'tick'
@@ -47,7 +47,6 @@ function remember(run: TaskRun, { arrived, input }: WaitingReading): void {
   rememberAll(run, admitNone(run, input.messages, arrived))
 }
 
-/** Whether a value is there that was measured after a time. */
 export function hasNewerValues({ state }: TaskRun, time: number): boolean {
   return state.streams.some((stream) => stream !== null && stream.at > time)
 }

@@ -1,54 +1,53 @@
-/** What a message says of its own time, and by what it is known when it comes again. */
+/** The measurement time of a message, and its identity when it is repeated. */
 import { hashText, isoInstant } from '#kernel'
 import type { Message } from '../origin.ts'
 
-/** Messages to which their host gave a timestamp, because they came with none. */
+/** Messages whose timestamp came from their host. */
 const UNSTAMPED = new WeakSet<Message>()
 
-/** From now on a message counts as one that does not say when it was measured, whatever timestamp it shows. */
+/** Marks a message as one without a timestamp of its own. */
 export function withoutStamp(message: Message): void {
   UNSTAMPED.add(message)
 }
 
-/** Places of such messages. */
 export function unstampedPlaces(messages: readonly Message[]): readonly number[] {
   return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
 }
 
 /**
- * What of a message does not count when it is compared with others, besides keys that the engine names. `all`: the message
- * is not compared, because its idempotency key identifies it.
+ * Keys of a message that are ignored in comparisons, besides those of the engine. `all`: the message is not compared,
+ * because its idempotency key identifies it.
  */
 export type Ignored = readonly string[] | 'all'
 
 const IGNORED = new WeakMap<Message, Ignored>()
 
-/** From now on so much of a message does not count when it is compared with others. */
 export function ignoring(message: Message, ignored: Ignored): void {
   IGNORED.set(message, ignored)
 }
 
-/** That of a message. */
 export function ignoredOf(message: Message): Ignored | undefined {
   return IGNORED.get(message)
 }
 
-/** Whether a message may be one that came before. */
+/** Whether a message may be a repetition. */
 export function mayComeAgain(message: Message): boolean {
   return stampOf(message) !== undefined && IGNORED.get(message) !== 'all'
 }
 
-/** Whether a message says when it was measured. */
 export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
 }
 
-/** When a message says it was measured, epoch ms; undefined for one that is not stamped, or whose stamp cannot be read. */
+/** Timestamp of a message, epoch ms; undefined without a valid one. */
 export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
 
-/** When a stamped message was measured, but never later than it came, epoch ms; undefined when its stamp cannot be read. */
+/**
+ * Time of the measurement of a stamped message, at most that of the arrival, epoch ms; undefined without a valid
+ * timestamp.
+ */
 export function measuredAt(message: Message, arrived: number): number | undefined {
   const stamp = readStamp(message)
   return stamp === undefined ? undefined : Math.min(stamp, arrived)
@@ -59,29 +58,27 @@ function readStamp({ timestamp }: Message): number | undefined {
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
 
-/** Readings that are kept of one time; the first ones count. */
+/** Limit of readings that are kept of one time; the first ones count. */
 export const MAX_KEPT = 16
 
-/** A reading that was taken: itself, or its identity after it came back from a saved state. */
+/** A taken reading: itself, or its identity after a restore. */
 export type KnownReading = Message | string
 
 /** What a sensor has taken last: the highest time so far, and the readings of that time. */
 export interface Taken {
-  /** epoch ms */
   readonly time: number
   readonly known: readonly KnownReading[]
 }
 
 export type Verdict = 'taken' | 'late' | 'duplicate'
 
-/** What a reading is to a sensor. `time`: of the reading; `ignores`: keys that do not count. */
+/** Classifies a reading for a sensor. `time`: of the reading; `ignores`: keys without a meaning for comparisons. */
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
   return isAmong(taken.known, message, ignores) ? 'duplicate' : 'taken'
 }
 
-/** What a sensor has taken after a reading. */
 export function withReading(taken: Taken | null, time: number, message: Message): Taken | null {
   if (taken !== null && time < taken.time) return taken
   const own = mayComeAgain(message) ? [message] : NONE
@@ -91,7 +88,6 @@ export function withReading(taken: Taken | null, time: number, message: Message)
 
 const NONE: readonly KnownReading[] = []
 
-/** Whether a message is one of those that are known. */
 export function isAmong(all: readonly KnownReading[], message: Message, ignores: readonly string[]): boolean {
   if (!mayComeAgain(message)) return false
   return all.some((one) =>
@@ -99,7 +95,7 @@ export function isAmong(all: readonly KnownReading[], message: Message, ignores:
   )
 }
 
-/** Whether a message that may have come before says the same as one that did, keys aside that do not count. */
+/** Whether two messages are equal but for ignored keys, if one may be a repetition. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
   if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))
@@ -112,13 +108,12 @@ function without(message: Message, ignores: readonly string[]): object {
   return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 
-/** 64 bits of all that a message says, as text. */
+/** A 64-bit hash of a message, as text. */
 export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
   return identityHash(known, ignores).map(hex).join('')
 }
 
-/** The same as two numbers of 32 bits. */
 export function identityHash(message: Message, ignores: readonly string[]): readonly [number, number] {
   const text = canonical(without(message, ignores))
   return [hashText(text), hashText(`${text.length}/${text}`)]
@@ -128,7 +123,6 @@ function hex(hash: number): string {
   return hash.toString(16).padStart(8, '0')
 }
 
-/** JSON whose objects have their keys in order. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'

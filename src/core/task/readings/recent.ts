@@ -1,6 +1,6 @@
 /**
- * The last readings that a task has taken of a resource, as identities: 16 bytes each. Kept where readings are taken that
- * came after newer ones, of which a sensor knows nothing any more.
+ * The last readings that a task has taken of a resource, as identities of 16 bytes. Kept where readings are taken after
+ * newer ones, of which sensors remember nothing.
  *
  * RECENT-1 at most `MOST` of a resource are known, none that was taken longer ago than the window.
  */
@@ -15,7 +15,7 @@ const TIME_DIGITS = 12
 const DIGITS = 2 * HASH_DIGITS + TIME_DIGITS
 
 export class RecentReadings {
-  /** two of each, in the order in which they were taken from `#first` on, as a ring */
+  /** two of each, in order from `#first` on, as a ring */
   #hashes = new Uint32Array(0)
   /** epoch ms of the clock at which each was taken */
   #times = new Float64Array(0)
@@ -31,7 +31,6 @@ export class RecentReadings {
     return recent
   }
 
-  /** for how many there is memory */
   get room(): number {
     return this.#times.length
   }
@@ -47,19 +46,19 @@ export class RecentReadings {
     return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
   }
 
-  /** When the oldest was taken, epoch ms; Infinity without any. */
+  /** When the oldest was taken, epoch ms; Infinity without one. */
   get oldest(): number {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#first] as number)
   }
 
-  /** When the newest was taken, epoch ms; -Infinity without any. */
+  /** When the newest was taken, epoch ms; -Infinity without one. */
   get newest(): number {
     return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
   }
 
   /**
-   * Adds one that is taken at `now`, epoch ms, in place of the oldest when there are `MOST`. False: it is there. `isNewer`: it
-   * cannot be.
+   * Adds a reading taken at `now`, epoch ms, in place of the oldest when there are `MOST`. False: it is known.
+   * `isNewer`: it cannot be known.
    */
   add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
     const [one, other] = identityHash(message, ignores)
@@ -81,7 +80,6 @@ export class RecentReadings {
     return count
   }
 
-  /** Releases memory that it does not need. */
   shrink(): void {
     this.#resize(Math.max(LEAST_ROOM, this.#size))
   }

@@ -1,25 +1,23 @@
 /**
- * Readings that wait to be taken in the order of their times. Each waits until the clock has reached its time, the lag of
- * its resource and the wait of the task; those that were measured before it are taken with it.
+ * Readings that wait to be taken in the order of their times. Each waits until the clock has reached its time plus the
+ * lag of its resource and the wait of the task; earlier measurements are taken with it.
  *
- * INORDER-1 what is taken from here at one moment is in the order of its times, equal ones as they came.
+ * INORDER-1 readings that are taken at one moment are in the order of their times, equal ones as they came.
  * INORDER-2 at most `MOST` wait; when one more comes, the oldest is taken at once.
  */
 import type { WaitingInput } from '../input.ts'
 
 export type DataInput = Extract<WaitingInput['input'], { kind: 'data' }>
 
-/** A reading, or readings that came together. */
 export interface WaitingReading {
   /** epoch ms: the highest of their times */
   readonly time: number
-  /** epoch ms */
   readonly arrived: number
   readonly input: DataInput
   readonly kept?: WaitingInput['kept']
 }
 
-/** Taken from here when the clock said so, epoch ms. */
+/** A reading with the time at which the clock released it, epoch ms. */
 export interface Released {
   readonly clock: number
   readonly held: WaitingReading
@@ -29,10 +27,8 @@ const MOST = 1_000
 const NONE: readonly WaitingReading[] = []
 
 export class Reordering {
-  /** ms */
   readonly #wait: number
   readonly #lagOf: (resource: string) => number
-  /** in the order of their times, equal ones as they came */
   #list: readonly WaitingReading[] = []
 
   constructor(wait: number, lagOf: (resource: string) => number) {
@@ -48,7 +44,7 @@ export class Reordering {
     this.#list = []
   }
 
-  /** Has a reading wait; gives the one that is taken instead, when too many wait. */
+  /** Adds a reading; returns the one to take instead when too many wait. */
   hold(held: WaitingReading): WaitingReading | undefined {
     const place = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
     this.#list = this.#list.toSpliced(place, 0, held)
@@ -58,14 +54,14 @@ export class Reordering {
     return oldest
   }
 
-  /** When the clock lets the first of them be taken, epoch ms; Infinity without any. */
+  /** When the clock releases the first of them, epoch ms; Infinity without one. */
   get earliest(): number {
     let at = Number.POSITIVE_INFINITY
     for (const held of this.#list) at = Math.min(at, this.#releaseOf(held))
     return at
   }
 
-  /** Takes those out whose time has come by the clock, each with those that were measured before it. */
+  /** Removes readings that are due by the clock, each with earlier measurements. */
   release(clock: number): readonly Released[] {
     const released: Released[] = []
     for (let at = this.earliest; at <= clock; at = this.earliest) {
@@ -76,12 +72,12 @@ export class Reordering {
     return released
   }
 
-  /** Takes those out that were measured by a time. */
+  /** Removes readings measured at or before a time. */
   upTo(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time <= time) + 1)
   }
 
-  /** The same of those that were measured before it. */
+  /** Removes readings measured before a time. */
   before(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time < time) + 1)
   }

@@ -34,14 +34,12 @@ const ESCAPED = /["\\\u0000-\u001f]/
 export class JsonBuilder {
   readonly #limits: JsonLimits
   readonly #read: ReadJson
-  /** open containers, innermost last */
   readonly #open: Container[] = []
   #list: unknown[] | undefined
   #object: Record<string, unknown> | undefined
   #key = ''
   #expected: Expected = 'value'
   #root: unknown
-  /** a number or word that may continue */
   #bare: string | number | boolean | undefined
   #text = ''
   /** last text found to need no escapes, since most repeat */
@@ -59,7 +57,6 @@ export class JsonBuilder {
     for (let i = 0; i < tokens.length; i++) this.#token(tokens[i] as Token)
   }
 
-  /** Appends to the open string. */
   within(text: string): void {
     this.#count(text.length)
     if (text !== this.#plain) {
@@ -69,7 +66,6 @@ export class JsonBuilder {
     this.#text += text
   }
 
-  /** Adds a number of the template. */
   number(value: number): void {
     this.#count(NUMBER_CHARACTERS)
     if (this.#bare === undefined) this.#bare = value
@@ -81,7 +77,6 @@ export class JsonBuilder {
     else this.bare(String(value))
   }
 
-  /** Adds text outside strings: a part of a number or word, or a whole value. */
   any(text: string): void {
     this.#count(text.length)
     if (BARE.test(text)) return this.bare(text)
@@ -94,7 +89,6 @@ export class JsonBuilder {
     this.#bare = this.#bare === undefined ? text : bareText(this.#bare) + text
   }
 
-  /** Returns the finished value. */
   end(): unknown {
     if (this.#bare !== undefined) this.#endBare()
     if (this.#expected !== 'next' || this.#open.length > 0) throw new NotDirect()
@@ -202,7 +196,6 @@ export class JsonBuilder {
     this.#open.push(container)
   }
 
-  /** the container is already stored, so its key is not needed */
   #end(container: Container | undefined, empty: Expected): void {
     if (container === undefined || (this.#expected !== 'next' && this.#expected !== empty)) throw new NotDirect()
     this.#open.pop()
@@ -217,7 +210,6 @@ function bareText(bare: string | number | boolean): string {
   return typeof bare === 'number' ? numberText(bare) : String(bare)
 }
 
-/** Parses like its text. */
 function numberOf(value: number): number {
   if (Number.isSafeInteger(value)) return value
   if (!Number.isFinite(value) || Number.isInteger(value)) throw new NotDirect()

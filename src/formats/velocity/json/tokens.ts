@@ -4,15 +4,11 @@ import { NotDirect } from './not-direct.ts'
 
 /** numbers, since builders compare them all the time */
 export const TOKEN = {
-  /** ends a preceding bare text */
   space: 0,
-  /** part of a number or word */
   bare: 1,
-  /** a key with its colon */
   member: 2,
   comma: 3,
   string: 4,
-  /** begin, middle and end of a string, as far as known */
   begin: 5,
   middle: 6,
   end: 7,
@@ -90,7 +86,6 @@ function unescaped(text: string): string {
   }
 }
 
-/** Merges keys with their colons, and removes space that ends no bare text. */
 function fewer(tokens: readonly Token[]): readonly Token[] {
   const left: Token[] = []
   for (const [i, token] of tokens.entries()) {

@@ -46,7 +46,6 @@ const COLLECTION: Methods<Collection> = new Map<string, Method<Collection>>([
   ],
 ])
 
-/** Ranges of 2.4 are immutable. */
 function changing(self: JavaList, environment: Environment): Value[] {
   if (self instanceof JavaRange && environment.compat === '2.4') throw failed('UnsupportedOperationException')
   return self.change(environment)

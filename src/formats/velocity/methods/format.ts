@@ -107,7 +107,6 @@ function signed(isNegative: boolean, text: string, flags: string): string {
   return flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text
 }
 
-/** Negative numbers by their bits. */
 function unsigned(value: bigint, kind: string): string {
   const isInt = BigInt.asIntN(32, value) === value
   return BigInt.asUintN(isInt ? 32 : 64, value).toString(kind === 'x' ? 16 : 8)

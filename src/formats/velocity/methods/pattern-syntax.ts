@@ -44,7 +44,6 @@ export function parsePattern(source: string): ReadPattern {
 export interface ReadPattern {
   readonly program: readonly Instruction[]
   readonly groups: number
-  /** numbers of named groups */
   readonly names: ReadonlyMap<string, number>
 }
 

@@ -61,7 +61,6 @@ function callOld(run: Run, macro: ReadyMacro, args: readonly Given[], body: Defi
   run.within(context, macro.exec)
 }
 
-/** Captures the value at the call. */
 function within(run: Run, outer: Context, value: Eval): Value {
   const before = run.context
   run.context = outer

@@ -9,7 +9,6 @@ export interface Context {
   has(name: string): boolean
   set(name: string, value: Value): void
   remove(name: string): void
-  /** what 1.7 prints for a parameter without a value: the argument as written */
   written(name: string): string | undefined
 }
 
@@ -21,7 +20,6 @@ export class RootContext implements Context {
   /** all variables once one is set, unordered */
   #names: string[] | undefined
   #values: Value[] = NO_VALUES
-  /** above the threshold */
   #map: Map<string, Value> | undefined
 
   constructor(variables: Readonly<Record<string, unknown>>) {

@@ -320,7 +320,6 @@ function orderOf(left: Value, right: Value, environment: Environment): number | 
   return a === undefined || b === undefined ? undefined : compareNumbers(a, b, environment.compat)
 }
 
-/** 2.4 reads a text as a number. */
 function asNumber(value: Value, environment: Environment): JavaNumber | undefined {
   if (typeof value === 'number') return value
   if (value === null || typeof value === 'boolean') return undefined
@@ -330,19 +329,16 @@ function asNumber(value: Value, environment: Environment): JavaNumber | undefine
   return text === null ? undefined : JavaDecimal.parse(text)
 }
 
-/** Equality within a class, or by text. */
 function classOf(value: Value): string {
   return typeof value === 'object' && value !== null ? value.kind : typeof value
 }
 
-/** Truth of a reference by its value. */
 function isTrue(value: Value, environment: Environment): boolean {
   if (value === null) return false
   if (typeof value === 'boolean') return value
   return environment.compat === '1.7' || !isEmpty(value)
 }
 
-/** Emptiness in 2.4. */
 function isEmpty(value: Value): boolean {
   if (value === null) return true
   if (typeof value === 'string') return value === ''

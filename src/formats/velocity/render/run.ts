@@ -19,14 +19,12 @@ export class Run implements Environment {
   readonly compat: Compat
   readonly budget: Budget
   context: Context
-  /** for a rendering to a value instead of a text */
   readonly json: JsonBuilder | undefined
   #macros: ReadonlyMap<string, ReadyMacro>
   /** whether the macros were copied: those of the template are shared by its renderings */
   #hasOwnMacros = false
   #out = ''
   at = 0
-  /** active macros, outermost first */
   readonly calls: string[] = []
 
   constructor(
@@ -60,7 +58,6 @@ export class Run implements Environment {
     this.#out += text
   }
 
-  /** Returns the output as a text. */
   captured(exec: Exec): string {
     const before = this.#out
     this.#out = ''
@@ -94,7 +91,6 @@ export class Run implements Environment {
 
 /** Unwinding of `#break` and `#stop`. */
 export class Leaving extends Fault {
-  /** ends the nearest scope, all, or the scope of a directive */
   readonly target: 'nearest' | 'all' | object
 
   constructor(target: Leaving['target']) {

@@ -68,7 +68,6 @@ export class StatementCompiler {
     }
   }
 
-  /** Compiles a block that runs any number of times. */
   #branch(block: Block): Exec {
     return this.#writing.branch(() => this.block(block))
   }
@@ -295,7 +294,6 @@ export function restore({ context }: Run, name: string, before: Value): void {
   else context.set(name, before)
 }
 
-/** Its faults have the position of the directive. */
 function parsed(source: string, compat: Compat, at: number): Template {
   try {
     return parseTemplate(source, compat, { at, place: { line: 1, column: 1 } })

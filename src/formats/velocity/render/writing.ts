@@ -10,9 +10,7 @@ export interface Writing {
   text(text: string): Exec
   /** `lead`: preceding text, which it writes too. `slashes` and `dollars`: characters after that text */
   output(lead: string, get: Eval, reference: Reference, slashes: number, dollars: string): Exec
-  /** For a block that runs any number of times. */
   branch(make: () => Exec): Exec
-  /** Name of the variant of a macro for this position. */
   macroName(name: string): string
 }
 

@@ -9,7 +9,6 @@ export class Cursor {
   readonly text: string
   readonly compat: Compat
   at = 0
-  /** for a template within a text: position of that text */
   readonly #fixed: { readonly at: number; readonly place: Place } | undefined
   #depth = 0
 
@@ -49,13 +48,11 @@ export class Cursor {
     return true
   }
 
-  /** Matches a sticky expression here without moving. */
   look(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at
     return pattern.exec(this.text)
   }
 
-  /** Matches a sticky expression and moves behind it. */
   match(pattern: RegExp): RegExpExecArray | null {
     const found = this.look(pattern)
     if (found !== null) this.at += found[0].length
@@ -73,7 +70,6 @@ export class Cursor {
     return made
   }
 
-  /** Fault for unexpected input. */
   unexpected(wanted: string): Fault {
     const found = this.isAtEnd
       ? 'the end of the template'

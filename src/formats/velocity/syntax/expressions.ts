@@ -54,7 +54,6 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
 export class ExpressionReader {
   readonly #cursor: Cursor
   readonly #readText: ReadText
-  /** within the brackets of a method */
   #isInCall = false
 
   constructor(cursor: Cursor, readText: ReadText) {
@@ -231,7 +230,6 @@ export class ExpressionReader {
     return inner
   }
 
-  /** A literal or a reference, with surrounding space. */
   #operand(): Expression {
     this.skipSpace()
     const found = this.#cursor.nest(() => this.#plain())

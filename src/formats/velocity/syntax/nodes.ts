@@ -9,7 +9,6 @@ export interface Reference {
   readonly parts: readonly Part[]
   /** `$!`: prints nothing without a value */
   readonly isQuiet: boolean
-  /** as written */
   readonly source: string
   readonly alternate: Expression | undefined
   readonly at: number
@@ -76,7 +75,6 @@ export type Statement =
       readonly name: string
       readonly args: readonly Expression[]
       readonly body: Block | undefined
-      /** printed when the macro does not exist */
       readonly source: string
       readonly at: number
     }

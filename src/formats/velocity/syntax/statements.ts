@@ -95,7 +95,6 @@ class StatementReader {
     })
   }
 
-  /** End of a block here; in 2.4 including preceding blanks on its own line. */
   #ending(isFresh: boolean): Ending | undefined {
     const cursor = this.#cursor
     const begin = cursor.at
@@ -106,7 +105,6 @@ class StatementReader {
     return undefined
   }
 
-  /** Name of a possible directive here, without moving. */
   #wordHere(): string | undefined {
     const [, plain, braced] = this.#cursor.look(this.#cursor.isOld ? WORD : WORD_24) ?? []
     return plain ?? braced
@@ -324,7 +322,6 @@ class StatementReader {
     return { kind: 'evaluate', text, at }
   }
 
-  /** After the opening bracket. Commas count as blanks. */
   #arguments(): readonly Expression[] {
     const cursor = this.#cursor
     const args: Expression[] = []
@@ -430,7 +427,6 @@ class StatementReader {
 
 interface Begun {
   readonly isFresh: boolean
-  /** begin of the text printed for an empty value */
   readonly begin: number
   readonly hash: number
   readonly at: number

@@ -6,7 +6,6 @@ import { JavaObject, type Environment, type Kind, type Value } from './value.ts'
 
 export abstract class Collection extends JavaObject {
   abstract readonly size: number
-  /** kinds of collections that it may equal */
   readonly equality: 'list' | 'set' | 'identity' = 'list'
   /** In order; must not be changed. Charged. */
   abstract items(environment: Environment): readonly Value[]
@@ -56,7 +55,6 @@ export class JavaList extends Collection {
     return this.change(environment)
   }
 
-  /** The items themselves, for changing. */
   change(environment: Environment): Value[] {
     environment.budget.spend(1 + (this.size >> 3))
     if (this.#json !== undefined && this.#fromJson !== undefined) {
@@ -147,7 +145,6 @@ export class JavaIterator extends JavaObject {
     return this.#items[this.#next++] ?? null
   }
 
-  /** Takes the remaining items. */
   rest(): readonly Value[] {
     const rest = this.#items.slice(this.#next)
     this.#next = this.#items.length

@@ -56,7 +56,6 @@ export class JavaDecimal extends JavaObject {
     return new JavaDecimal(-this.unscaled, this.scale)
   }
 
-  /** To the scale of this one; rounds half to zero. */
   divide(other: JavaDecimal): JavaDecimal {
     let over = this.unscaled
     let under = other.unscaled

@@ -39,12 +39,10 @@ export class JavaMap extends JavaObject {
   readonly #fromJson: ((json: unknown) => Value) | undefined
   #source: Source | undefined
   #entries: Map<unknown, JavaEntry> | undefined
-  /** first accessed object or list, and the others: most templates access one */
   #firstKey: string | undefined
   #firstChild: Value = null
   #children: Map<string, Value> | undefined
 
-  /** Lazy view of JSON; or empty. */
   constructor(source?: Source, fromJson?: (json: unknown) => Value) {
     super()
     this.#source = source
@@ -179,7 +177,6 @@ export class MapView extends Collection {
   }
 }
 
-/** Equal results for equal keys. */
 function identityOf(key: Value): unknown {
   if (typeof key === 'string') return key.startsWith('\0') ? `\0text${key}` : key
   if (key === null || typeof key !== 'object') return key

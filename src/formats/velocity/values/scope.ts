@@ -9,7 +9,6 @@ export class Scope extends JavaObject {
   readonly owner: object
   #storage: JavaMap | undefined
   readonly parent: Scope | null
-  /** earlier value of its variable, other than a scope */
   readonly replaced: Value
   /** of a loop; `place`: of its directive */
   loop: { index: number; hasNext: boolean; place: () => Place } | undefined

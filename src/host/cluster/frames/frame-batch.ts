@@ -15,7 +15,6 @@ import type { Signer } from '../signer.ts'
 
 export interface Frame {
   readonly kind: number
-  /** Number of the request */
   readonly number: number
   readonly head: string
   /** Bytes, or a text with one character per byte */

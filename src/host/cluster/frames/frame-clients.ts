@@ -183,7 +183,6 @@ export class AskingLink {
     return this.#last
   }
 
-  /** Cancels the request. */
   drop(number: number): void {
     if (!this.#waiting.delete(number)) return
     this.#link.send(DROP, number)

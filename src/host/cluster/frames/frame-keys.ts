@@ -4,7 +4,6 @@ import type { Hops } from '../hop.ts'
 import { Signer } from '../signer.ts'
 
 export interface FrameKeys {
-  /** Signer of the forwarding host */
   readonly asking: Signer
   readonly owner: Signer
 }

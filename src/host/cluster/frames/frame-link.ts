@@ -63,7 +63,6 @@ export class FrameLink {
     machineTimers.soon(this.#flushPlanned)
   }
 
-  /** Sends an empty batch, which proves that this host knows the secret. */
   greet(): void {
     this.socket.write(this.#writer.write([], 0))
   }

@@ -94,7 +94,6 @@ export class FrameServer {
   }
 }
 
-/** Requests of one host to this one. */
 class ServedLink {
   readonly #hops: Hops
   readonly #handle: Handler
@@ -189,7 +188,6 @@ class ServedLink {
   }
 }
 
-/** Simulates a client that closes its connection. */
 function end(request: FramedRequest, response: FramedResponse): void {
   request.destroy()
   response.destroy()

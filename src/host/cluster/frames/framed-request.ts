@@ -24,7 +24,6 @@ class FramedSocket {
     this.#end()
   }
 
-  /** A framed answer is sent whole. */
   destroySoon(): void {}
 }
 

@@ -13,7 +13,6 @@ export interface AnswerEvents {
   begun(status: number, headers: Headers): void
   piece(bytes: Uint8Array): void
   ended(): void
-  /** Called when it breaks off. */
   broken(): void
 }
 

@@ -9,7 +9,9 @@ export interface MqttOptions {
   readonly api: (caller: Caller) => BrokerApi
   /** Undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
-  /** Converts a message on another topic: true when it is durable, false for an unknown topic. Default: all are unknown. */
+  /**
+   * Converts a message on another topic: true when it is durable, false for an unknown topic. Default: all are unknown.
+   */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   /** Hosts of other tenants. Default: this one has all. */
   readonly others?: OtherHosts | undefined
@@ -17,7 +19,10 @@ export interface MqttOptions {
   /** 0: chosen by the system */
   readonly port: number
   readonly newId: () => string
-  /** An injected `setTimeout` that returns its cancellation. Default: the machine's timers, which do not keep a process alive. */
+  /**
+   * An injected `setTimeout` that returns its cancellation. Default: the machine's timers, which do not keep a process
+   * alive.
+   */
   readonly after?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<MqttLimits>
   /** Logs errors of clients; floods are summarized. Default: not logged. */

@@ -3,15 +3,16 @@
  * name and password are API key and secret.
  *
  * MQTT-1 messages of QoS 1 and 2 are acknowledged when they are durable, in order
- * MQTT-2 a message that is rejected for good is acknowledged with its reason (version 5), or acknowledged and reported on
- *   the topic `errors` (version 3); after an internal failure nothing is acknowledged and the connection ends, so that the
- *   client repeats it
+ * MQTT-2 a message that is rejected for good is acknowledged with its reason (version 5), or acknowledged and reported
+ *   on the topic `errors` (version 3); after an internal failure nothing is acknowledged and the connection ends, so
+ *   that the client repeats it
  * MQTT-3 the queue of a slow reader is bounded, and the oldest messages are dropped
  * MQTT-4 a protocol error closes the connection without an acknowledgement; later bytes are not read
  * MQTT-5 errors of clients are counted, and logged at warn at a limited rate
  * MQTT-6 a subscribed client is disconnected when the broker ends its streams
  *
- * Sessions end with their connection: messages are not stored for absent devices, and not retained. Streams have QoS 0 or 1.
+ * Sessions end with their connection: messages are not stored for absent devices, and not retained. Streams have QoS 0
+ * or 1.
  */
 import { createServer, type Socket } from 'node:net'
 import { AppError, messageOf, RateLimitedLogger } from '#kernel'

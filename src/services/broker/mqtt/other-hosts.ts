@@ -1,6 +1,6 @@
 /**
- * Connections of tenants at other hosts: their bytes are forwarded to the listener of that host, both ways, until one side
- * ends. So all connections of a tenant are at one host, which knows their client ids.
+ * Connections of tenants at other hosts: their bytes are forwarded to the listener of that host, both ways, until one
+ * side ends. So all connections of a tenant are at one host, which knows their client ids.
  */
 import { connect, type Socket } from 'node:net'
 

@@ -1,7 +1,7 @@
 /**
  * Protocol errors that the parser of `mqtt-packet` accepts: invalid UTF-8 or NUL, wildcards in topics, packet ids of 0,
- * repeated or unexpected properties, topic aliases that were not offered, and wrong lengths. Checks a whole packet before it
- * is parsed.
+ * repeated or unexpected properties, topic aliases that were not offered, and wrong lengths. Checks a whole packet
+ * before it is parsed.
  */
 import { isUtf8 } from 'node:buffer'
 import { REASONS, type Reason } from './reasons.ts'

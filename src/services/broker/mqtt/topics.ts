@@ -1,6 +1,6 @@
 /**
- * Topics of devices: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name their resource,
- * and `errors`, on which a connection receives why its messages were rejected. An id may contain slashes.
+ * Topics of devices: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name their
+ * resource, and `errors`, on which a connection receives why its messages were rejected. An id may contain slashes.
  */
 import type { Channel } from '../contract.ts'
 

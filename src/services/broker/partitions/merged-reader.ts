@@ -1,9 +1,10 @@
 /**
- * One stream of messages of several partitions: messages of each in order, across partitions as they arrive. It ends when
- * one of them ends, because that partition has moved; the reader reconnects with its place in each of them.
+ * One stream of messages of several partitions: messages of each in order, across partitions as they arrive. It ends
+ * when one of them ends, because that partition has moved; the reader reconnects with its place in each of them.
  *
  * MERGED-1 after `ready`, each message of a partition arrives, or the stream ends, or the message is counted as dropped
- * MERGED-2 a reader that resumes receives each stored message of all partitions after its place once, or is notified of a gap
+ * MERGED-2 a reader that resumes receives each stored message of all partitions after its place once, or is notified of
+ *   a gap
  */
 import { AppError, type FeedReader, type LogPlace, messageOf, type Passed } from '#kernel'
 import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.ts'

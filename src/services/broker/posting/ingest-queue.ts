@@ -1,15 +1,15 @@
 /**
- * The queue of posts: admitted while there is room, appended to the log, then acknowledged in its order, after discovery
- * and before subscribers; series follow. Posts of one turn of the event loop are committed together, a window at a time: a
- * group of posts is one unit of the log, which pays promises and calls of the engine once for all of them.
+ * The queue of posts: admitted while there is room, appended to the log, then acknowledged in its order, after
+ * discovery and before subscribers; series follow. Posts of one turn of the event loop are committed together, a window
+ * at a time: a group of posts is one unit of the log, which pays promises and calls of the engine once for all of them.
  *
  * INGEST-1 a post is acknowledged after its commit, never before
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged
  * INGEST-3 the queue is bounded: posts beyond the bound are rejected without effect
  * INGEST-4 series have a post in their queue before its poster and its subscribers are notified
  * INGEST-5 a post is rejected for its own content only: posts of a rejected group are retried one by one
- * INGEST-6 posts of rules have a small window of their own, behind posts of clients: rules that trigger each other do not
- *   delay clients, and clients do not delay rules forever
+ * INGEST-6 posts of rules have a small window of their own, behind posts of clients: rules that trigger each other do
+ *   not delay clients, and clients do not delay rules forever
  */
 import { AppError } from '#kernel'
 import type { Followed, TenantLog, UnitPlace } from '#log'
@@ -103,8 +103,8 @@ export class IngestQueue {
   }
 
   /**
-   * Resolves when the post is durable. `writes` are committed with it. `RATE_LIMITED` when the queue is full, `STORE` when
-   * series have not been written for too long; otherwise rejects as the commit does.
+   * Resolves when the post is durable. `writes` are committed with it. `RATE_LIMITED` when the queue is full, `STORE`
+   * when series have not been written for too long; otherwise rejects as the commit does.
    */
   submit(post: PublishRequest, writes: readonly Write[] = NO_WRITES): Promise<void> {
     const source = post.hops > 0 ? this.#derived : this.#arrivals

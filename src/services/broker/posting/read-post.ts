@@ -35,7 +35,9 @@ const MAX_LEVELS = 90
 const MAX_ISSUES = 100
 const UNSTORED = ['has a NUL or half of a surrogate pair', 'send text that is valid Unicode'] as const
 
-/** Throws `VALIDATION` with all problems, or `TOO_LARGE`. `resource`: of the path; otherwise each message names its own. */
+/**
+ * Throws `VALIDATION` with all problems, or `TOO_LARGE`. `resource`: of the path; otherwise each message names its own.
+ */
 export function readPost(
   resource: string | undefined,
   body: unknown,

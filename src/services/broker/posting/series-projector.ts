@@ -3,8 +3,8 @@
  * after the other; reads wait for posts that were acknowledged before them.
  *
  * PROJECTOR-1 posts that are acknowledged and not applied are bounded: beyond the bound, answers wait for room
- * PROJECTOR-2 every entry of the log comes into series: after a gap, a failed append or an entry of another host, entries
- *   are read from the log again, and nothing depends on what waits here
+ * PROJECTOR-2 every entry of the log comes into series: after a gap, a failed append or an entry of another host,
+ *   entries are read from the log again, and nothing depends on what waits here
  * PROJECTOR-3 an attempt is made for each batch, for each reader, and by each sweep
  * PROJECTOR-4 an entry that cannot be written by itself is skipped and reported, and does not block later ones
  * PROJECTOR-5 series and a log of different age are reconciled when they are opened, and the difference is reported
@@ -29,7 +29,10 @@ export interface Logged {
 export interface LagLimits {
   readonly posts: number
   readonly characters: number
-  /** ms until posts are applied without a waiting reader: each batch rewrites the pages that it touches, so large ones cost less */
+  /**
+   * ms until posts are applied without a waiting reader: each batch rewrites the pages that it touches, so large ones
+   * cost less
+   */
   readonly restMs: number
 }
 

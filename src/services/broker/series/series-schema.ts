@@ -1,4 +1,6 @@
-/** Schemas of queries of series and messages, with their limits, and of the answers. Null in a query counts as absent. */
+/**
+ * Schemas of queries of series and messages, with their limits, and of the answers. Null in a query counts as absent.
+ */
 import { IANAZone } from 'luxon'
 import { type TSchema, Type } from 'typebox'
 import { isoInstant, notAnInstant, shown } from '#kernel'

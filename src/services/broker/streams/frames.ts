@@ -28,7 +28,9 @@ export class Frames {
     return (made[form] ??= Buffer.from(this.#write(message, form)))
   }
 
-  /** Reads the id of a resuming reader: a number of this process, or a place in the log; `isForeign`: neither is known. */
+  /**
+   * Reads the id of a resuming reader: a number of this process, or a place in the log; `isForeign`: neither is known.
+   */
   cameBack(id: string | undefined): {
     readonly seen: Pick<Subscription, 'after' | 'since'>
     readonly isForeign: boolean

@@ -1,8 +1,8 @@
 /**
  * A stream that resumes at another host, or after a restart: first later messages from the log, then live ones.
  *
- * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log no longer
- *   has all of them, `missed` is set
+ * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log no
+ *   longer has all of them, `missed` is set
  */
 import type { FeedReader, LogPlace, Passed } from '#kernel'
 import { messagesOfEntry, PARTITION } from '#log'

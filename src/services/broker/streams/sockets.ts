@@ -3,8 +3,8 @@
  *
  * SOCKET-1 an invalid frame is answered with `{ error, details }`, and the socket stays open
  * SOCKET-2 frames of one socket are processed in order
- * SOCKET-3 a slow reader loses the oldest waiting messages; one that does not read for a minute is closed with 1013 and a
- *   reason
+ * SOCKET-3 a slow reader loses the oldest waiting messages; one that does not read for a minute is closed with 1013 and
+ *   a reason
  * SOCKET-4 a socket with too many posts in flight is paused
  */
 import type { FastifyRequest } from 'fastify'

@@ -8,8 +8,8 @@ import { ResumedReader } from './resumed-reader.ts'
 type Reader = ReturnType<StreamApi['subscribe']>
 
 /**
- * How many messages of a resource are buffered for readers that reconnect, and for how many resources. Resources without a
- * reader since the start are not buffered: readers that come from another host read the log.
+ * How many messages of a resource are buffered for readers that reconnect, and for how many resources. Resources
+ * without a reader since the start are not buffered: readers that come from another host read the log.
  */
 const KEPT = { kept: 100, keptTopics: 500, keptOnceRead: true }
 

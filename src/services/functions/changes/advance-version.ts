@@ -113,7 +113,6 @@ function runtimeOfRebuild(
   return findRuntime(context.type, { runtime, runtimeVersion: within })
 }
 
-/** Required jobs with their reasons. */
 function causesOf(
   record: FunctionRecord,
   runtime: ChosenRuntime,
@@ -138,7 +137,7 @@ function causesOf(
   if (skipRebuild && (isUpgraded || record.build === undefined))
     throw new AppError(
       'VALIDATION',
-      `skipRebuild: ${isUpgraded ? 'another version of the runtime wants a build' : 'it was never built'}`,
+      `skipRebuild: ${isUpgraded ? 'another version of the runtime needs a build' : 'it was never built'}`,
     )
   const build = !skipRebuild && (isUpgraded || !isBuilt || ignoreChecks)
   const isUp = ['running', 'deployed', 'unhealthy'].includes(status)

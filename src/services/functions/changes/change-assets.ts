@@ -50,7 +50,6 @@ export function patchManifest(
   })
 }
 
-/** Merges objects; replaces other values. */
 function merged(
   former: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
@@ -86,7 +85,6 @@ async function reassemble(
   return context.change(`Updated assets of ${context.noun} '${name}@${version}'`, changed, options, { plan })
 }
 
-/** Name, version and runtime are fixed. */
 function refuseOther(record: FunctionRecord, manifest: Manifest): void {
   const fixed = (['name', 'runtime'] as const).find((key) => manifest[key] !== record.manifest[key])
   const isOther = fixed !== undefined || (manifest.version ?? record.version) !== record.version

@@ -18,7 +18,6 @@ import type { Runtime } from '../runtimes/catalog.ts'
 
 export interface ApiDependencies extends LifecycleDependencies {
   readonly caller: FunctionCaller
-  /** unique ids */
   readonly newId: () => string
   /** 32 random bytes in base64 */
   readonly newSecret: () => string
@@ -29,7 +28,6 @@ export interface ApiDependencies extends LifecycleDependencies {
 export interface Plan {
   readonly job: NewJob
   readonly type: JobType
-  /** the root first */
   readonly ids: readonly string[]
 }
 
@@ -82,7 +80,6 @@ export class ChangeContext {
     throw new AppError('FORBIDDEN', `'${name}@${version}' is a draft of ${owner}; chown=true takes it over`)
   }
 
-  /** An entry of the audit list. */
   update(
     operation: FunctionUpdate['operation'],
     { comment, plan }: { readonly comment?: string | undefined; readonly plan?: Plan | undefined },

@@ -66,7 +66,6 @@ export async function protect(
   return { message: `${enable ? 'Protected' : 'Unprotected'} ${context.noun} ${label}`, versions }
 }
 
-/** Tags that any or all of the versions have. */
 export async function tagsOf(
   context: ChangeContext,
   records: readonly FunctionRecord[],

@@ -19,7 +19,6 @@ const MAX_OF_NAME = 10_000
 const MAX_OF_TENANT = 50_000
 const EXAMPLE = '!example'
 
-/** The basis of a version. */
 interface Basis {
   readonly assets: Upload
   /** without overrides of the request */
@@ -115,7 +114,6 @@ export async function assembled(
   return { update: context.update(operation, { comment, plan }), plan, tags, change }
 }
 
-/** Assets and manifest before overrides of the request. */
 async function basisOf(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Basis> {
   const { type, manifestFile } = context
   const { copy, manifest: sent } = options
@@ -140,8 +138,7 @@ async function basisOf(context: ChangeContext, upload: Upload, options: CreateOp
 
 function exampleOf(type: FunctionType, explicit: Basis['manifest'] | undefined, { runtime }: CreateOptions): Basis {
   const named = runtime ?? explicit?.['runtime']
-  if (typeof named !== 'string')
-    throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
+  if (typeof named !== 'string') throw new AppError('VALIDATION', `copy=${EXAMPLE} needs the runtime of the example`)
   const found = findRuntime(type, splitRuntime(named))
   const assets = new Map([...found.example].map(([path, text]) => [path, bytesOf(text)]))
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
@@ -165,7 +162,6 @@ async function copyOf({ store, type, who }: ChangeContext, copy: string): Promis
   }
 }
 
-/** The manifest with overrides of the request. */
 function wanted(manifest: Basis['manifest'], { name, runtime, author }: CreateOptions): unknown {
   const { metadata } = manifest
   return {
@@ -200,15 +196,14 @@ function versionOf(manifest: Manifest, range: string | undefined, existing: read
 export function withManifest(assets: Upload, file: string, manifest: Manifest): Upload {
   const written = `${JSON.stringify(manifest, undefined, 2)}\n`
   const former = assets.get(file)
-  const isSaid = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
-  return isSaid ? assets : new Map([...assets, [file, bytesOf(written)]])
+  const isUnchanged = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
+  return isUnchanged ? assets : new Map([...assets, [file, bytesOf(written)]])
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Deprecates earlier versions by the policy. */
 export async function deprecating(
   context: ChangeContext,
   { name, version }: FunctionRecord,

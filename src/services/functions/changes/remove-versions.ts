@@ -10,12 +10,10 @@ import type { ChangeContext, Plan } from './change-context.ts'
 
 /** ms from deprecation to the end of processes */
 const GRACE = 86_400_000
-/** versions of one request */
 const MAX_AT_ONCE = 500
 
 type Then = 'remove' | 'reset' | 'keep'
 
-/** The plan for one version. */
 interface Step {
   readonly found: Stored<FunctionRecord>
   /** undefined: only deprecated */
@@ -91,7 +89,6 @@ function carryOut(
   return { changed, plan }
 }
 
-/** Joins several jobs as a batch. */
 function together(context: ChangeContext, name: string, plans: readonly Plan[]): Plan | undefined {
   const [first] = plans
   if (plans.length < 2 || first === undefined) return first

@@ -18,12 +18,10 @@ const PREFIX = 'functions.'
 /** Batch operations of other services, shown by the registry. */
 const OTHER_BATCHES: readonly string[] = ['rules.batch', 'alarms.batch']
 
-/** The type in the queue. */
 export function storedType(type: JobType): string {
   return `${PREFIX}${type}`
 }
 
-/** Stored types that are shown as one. */
 export function storedTypes(type: JobType): readonly string[] {
   return type === 'batch' ? [storedType(type), ...OTHER_BATCHES] : [storedType(type)]
 }

@@ -81,8 +81,8 @@ async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<Fu
   const known = new Map(begun.map((one) => [one.id, one]))
   for await (const event of queue.events({ after, signal })) {
     const shownAs = shownType(event.type)
-    const isAsked = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
-    if (shownAs === undefined || !isAsked || isBefore(event, known.get(event.job))) continue
+    const isRequested = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
+    if (shownAs === undefined || !isRequested || isBefore(event, known.get(event.job))) continue
     const about = await queue.get(event.job)
     if (about !== undefined) yield shownEvent(event, about)
     if (event.job !== id || !isEnd(event.event)) continue
@@ -98,7 +98,6 @@ async function begunOf(queue: JobQueue, job: Job): Promise<readonly Job[]> {
   return begun.toSorted((a, b) => (a.finishedTime ?? Infinity) - (b.finishedTime ?? Infinity))
 }
 
-/** Start and end of a job, as events. */
 function soFar(job: Job): readonly JobEvent[] {
   const { id, type, ancestors, state, processedTime, finishedTime, result, failedReason } = job
   const head = { job: id, type, ancestors }

@@ -55,7 +55,6 @@ export function lifecycleHandlers(dependencies: LifecycleDependencies): readonly
   ]
 }
 
-/** One job with its version. */
 class Work {
   readonly dependencies: LifecycleDependencies
   readonly context: JobContext
@@ -183,10 +182,10 @@ async function verify(work: Work): Promise<JobOutcome> {
       await work.runner.rest(record)
       return SUPERSEDED
     }
-    await work.runner.verified(work.id)
+    await work.runner.verified?.(work.id)
     return completed({ healthy: true, replicas: 1 })
   }
-  const log = work.runner.lines(record)
+  const log = work.runner.lines?.(record) ?? []
   await work.become({ status: 'unhealthy', failure: { reason: problem, log: log.slice(-20) } })
   return completed({ healthy: false, reason: problem })
 }
@@ -196,7 +195,7 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   const found = await work.store.find(work.id)
   if (found === undefined) {
     // a repeated attempt
-    await work.runner.ended(work.id)
+    await work.runner.ended?.(work.id)
     return completed({ deployment: true, assets: true, registration: true, image: true })
   }
   const record = found.value
@@ -209,7 +208,7 @@ async function undeploy(work: Work): Promise<JobOutcome> {
     await work.store.dropAssets(record.assets)
   } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
   else await work.become({ status: 'undeployed' })
-  await work.runner.ended(work.id)
+  await work.runner.ended?.(work.id)
   if (record.build !== undefined) await dropBuild(work, record.build.digest, record)
   await work.dependencies.changed()
   return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
@@ -222,7 +221,6 @@ async function scale(work: Work): Promise<JobOutcome> {
   return completed({})
 }
 
-/** Ends after its children. */
 async function batch({ context }: Work): Promise<JobOutcome> {
   return completed({ jobCount: (await context.children()).length })
 }
@@ -248,7 +246,6 @@ async function cleanup(work: Work): Promise<JobOutcome> {
   return completed({ scheduledJob: next })
 }
 
-/** Deletes a build without another version. */
 async function dropBuild({ dependencies, store }: Work, digest: string, but?: FunctionId): Promise<void> {
   const others = [...(await store.indexed()).all()].filter((one) => !but || recordId(one) !== recordId(but))
   if (!others.some((one) => one.build?.digest === digest)) await dependencies.builder.remove(digest)

@@ -15,7 +15,6 @@ export const MAX_BYTES = 52_428_800
 export const MAX_FORM = 5_242_880
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
-/** Results of builds, and files that configure its tools. */
 const RESERVED: ReadonlySet<string> = new Set([
   'node_modules',
   'python_modules',
@@ -25,7 +24,6 @@ const RESERVED: ReadonlySet<string> = new Set([
   'pip.conf',
 ])
 const GZIP = [0x1f, 0x8b] as const
-/** Unsupported compressions by their magic bytes. */
 const OTHER_PACKINGS: readonly (readonly [name: string, begin: readonly number[]])[] = [
   ['bzip2', [0x42, 0x5a, 0x68]],
   ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
@@ -33,7 +31,6 @@ const OTHER_PACKINGS: readonly (readonly [name: string, begin: readonly number[]
   ['zip', [0x50, 0x4b, 0x03, 0x04]],
 ]
 
-/** Why a path is invalid. */
 export function pathProblem(path: string): string | undefined {
   if (path.length > MAX_PATH) return `a path has at most ${MAX_PATH} characters`
   const segments = path.split('/')

@@ -31,7 +31,6 @@ const OF_VERSIONS = [
   'draft',
 ] as const
 
-/** Context of an answer. */
 export interface Showing {
   readonly tags: ReadonlyMap<string, TagRecord>
   readonly showTags?: ShowTags | undefined
@@ -105,7 +104,6 @@ export function relatedOf(
   }
 }
 
-/** Includes undeployed versions by flag or status. */
 function inclusionOf(query: FunctionQuery): InclusionQuery {
   return { ...query, includeUndeployed: query.includeUndeployed ?? query.status !== undefined }
 }
@@ -166,7 +164,6 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
 }
 
-/** What a plug receives. */
 const PLUG_INVOCATION = {
   auth: 'none',
   taskContext: true,

@@ -8,7 +8,6 @@ import { tagsIn, tagsLike } from './tags.ts'
 import { isInRange, isRange } from './versions.ts'
 import { wildcard } from './wildcard.ts'
 
-/** A runtime with the matching versions. */
 export interface ShownRuntime extends Runtime {
   readonly shown: readonly RuntimeVersion[]
 }

@@ -26,7 +26,6 @@ export function isAllowed({ draft, deprecated, status }: Selectable, include: In
   return status !== 'undeployed' || include.includeUndeployed === true
 }
 
-/** Case-insensitive first. */
 export function compareNames(a: string, b: string): number {
   const [lowA, lowB] = [a.toLowerCase(), b.toLowerCase()]
   if (lowA !== lowB) return lowA < lowB ? -1 : 1

@@ -54,7 +54,6 @@ const SAFE_END = /[^A-Za-z0-9_]/
 const MAX_VALUES = 100
 const MAX_LEVELS = 10
 
-/** The parsed query, or its problem. */
 export function readTagQuery(
   text: string,
 ): { readonly fits: (tags: readonly string[]) => boolean } | { readonly problem: string } {
@@ -109,7 +108,6 @@ function readValue(text: ConditionText): string {
   return value
 }
 
-/** A test, or the name of a tag. */
 function readTest(text: ConditionText, level: number): TagTest | string {
   if (level > MAX_LEVELS) throw new TextProblem(`nests deeper than ${MAX_LEVELS} brackets`)
   const start = text.place

@@ -16,7 +16,6 @@ export const TAGS: CollectionSpec<TagRecord> = {
 
 const PALETTE = ['#4153ea', '#0f9d76', '#b4541a', '#8a3fc2', '#c22f5b', '#2878b5', '#6b7280', '#94790b'] as const
 
-/** By name. */
 export function defaultColor(name: string): string {
   let sum = 0
   for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 65_521

@@ -19,16 +19,13 @@ export interface Runtime {
   readonly archiveFormat: 'node' | 'python' | 'byoml'
   readonly tags: readonly string[]
   readonly language: 'node' | 'python'
-  /** the newest first */
   readonly versions: readonly [RuntimeVersion, ...RuntimeVersion[]]
-  /** the entry module */
   readonly main: string
   /** the files with dependencies and their lock */
   readonly project: string
   readonly lock: string
   /** of processes; absent: they are not run here */
   readonly harness?: { readonly module: string; readonly readable: readonly string[] }
-  /** of models */
   readonly framework?: ModelFramework
   readonly example: ReadonlyMap<string, string>
 }
@@ -60,7 +57,6 @@ const SOURCES_OF_NODE_WEB_HARNESS = [
 ]
 const PYTHON_WEB_HARNESS = here('./python_web.py')
 const PYTHON_HARNESS = here('./python_plug.py')
-/** loaded by both */
 const PYTHON_HOST = here('./python_host.py')
 
 const PLUG_MANIFEST = {
@@ -246,7 +242,6 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
   ).map((runtime) => [runtime.name, runtime]),
 )
 
-/** The manifest first. */
 function exampleOf(
   file: string,
   { name, version, ...manifest }: { readonly name: string; readonly version: string },
@@ -260,7 +255,6 @@ function fileOf(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** Run by the models service. */
 function modelRuntime(
   framework: ModelFramework,
   title: string,

@@ -44,7 +44,6 @@ export async function start(
   }
 }
 
-/** The default export, or else the only plug. */
 function plugOf(loaded: Readonly<Record<string, unknown>>): Plug {
   const found = [loaded['default'], ...Object.values(loaded)].filter(isPlug)
   const distinct = [...new Set(found)]

@@ -3,12 +3,11 @@ import { Buffer } from 'node:buffer'
 import { registerHooks } from 'node:module'
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { createClient } from '../../../client.ts'
+import { type Client, createClient } from '../../../client.ts'
 import { fetchByHost, type HostSide } from './host-fetch.ts'
 import { type ApiAnswer, PIECE_BYTES, type WebAnswer, type WebCallParams } from './web-call.ts'
 import { HttpError, WebRequest } from './web-request.ts'
 import { WebResponse } from './web-response.ts'
-import { withAliases } from './client-aliases.ts'
 
 interface CallSide {
   readonly signal: AbortSignal
@@ -97,4 +96,28 @@ async function askApi(host: HostSide, input: string | URL | Request, init?: Requ
   })) as ApiAnswer
   const empty = [204, 205, 304].includes(status)
   return new Response(empty ? null : text, { status, headers: headers.map(([name, value]) => [name, value]) })
+}
+
+/** The client with aliases of the platform. */
+function withAliases(client: Client) {
+  const { resources, rules, broker, converter } = client
+  return {
+    ...client,
+    resources: {
+      ...resources,
+      get: async (id: string) => (await resources.resources.get(id)).value,
+      create: resources.resources.create,
+      update: resources.resources.patch,
+    },
+    data: {
+      postSeries: (resource: string, values: Readonly<Record<string, unknown>>) =>
+        broker.posting.events(resource, values),
+      getCurrent: (resource: string) => broker.messages.current(resource),
+    },
+    transformers: {
+      execute: (name: string, { data = {} }: { readonly data?: unknown }) => converter.convert(name, data),
+    },
+    tasks: rules.tasks,
+    templates: rules.templates,
+  }
 }

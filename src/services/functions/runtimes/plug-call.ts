@@ -1,7 +1,6 @@
 /** Messages between the host and the process of a plug: plain JSON. */
 import type { PlugContext } from '../../../core/plug/plug.ts'
 
-/** The context of a call. */
 export interface PlugCallParams {
   readonly properties: Readonly<Record<string, unknown>>
   readonly streamData: Readonly<Record<string, unknown>>

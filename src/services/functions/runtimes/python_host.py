@@ -63,7 +63,7 @@ class Client:
         self._host = host
 
     async def fetch(self, url, method="GET", headers=None, body=None):
-        """Calls a public address; gives a dict with status, statusText and body."""
+        """Calls a public address; returns a dict with status, statusText and body."""
         request = {"url": url, "method": method, "headers": headers or {}}
         if body is not None:
             request["body"] = body

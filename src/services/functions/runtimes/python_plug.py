@@ -27,7 +27,7 @@ def answer_of(value):
         if raw is not None:
             answer["rawData"] = raw
         return answer
-    raise TypeError("execute gives (state, raw data), a state or raw data, and not " + type(value).__name__)
+    raise TypeError("execute must return (state, raw data), a state or raw data, not " + type(value).__name__)
 
 
 def start(argument, host):

@@ -225,7 +225,7 @@ class Client(python_host.Client):
         self.transformers = Transformers(self)
 
     async def request(self, method, path, json_body=None, query=None, headers=None):
-        """Asks the API, such as GET /api/tasks; gives the value of the answer. Raises ApiError."""
+        """Requests the API, such as GET /api/tasks; returns the value of the answer. Raises ApiError."""
         pairs = [[name, value] for name, value in (headers or {}).items()]
         order = {"method": method, "path": path + ("?" + urlencode(query) if query else ""), "headers": pairs}
         if json_body is not None:

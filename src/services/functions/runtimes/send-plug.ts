@@ -6,7 +6,6 @@ import { isPlainObject } from '../../../kernel/json.ts'
 import type { PlugResult } from '../../../core/plug/plug.ts'
 import type { PlugCallParams } from './plug-call.ts'
 
-/** `options` */
 type SendOptions = Readonly<{ requiredProperties: PlugCallParams['properties'] }> &
   Pick<PlugCallParams, 'rawData' | 'actuatorData' | 'internalState' | 'task' | 'node' | 'globalSettings'>
 
@@ -18,7 +17,6 @@ export const UTILITIES = '@waylay/sandbox-util'
 const MODULE =
   /(?:^|[^\w.$])(?:module\s*\.\s*exports|exports\s*[.[]|export\s+(?:default|const|let|function|async|class|\{))/m
 
-/** Whether an export is such a plug. */
 export function isSendPlug(value: unknown): value is SendPlug {
   return typeof value === 'function' && value.length <= 2
 }
@@ -66,13 +64,11 @@ export function getRawData({ rawData }: SendOptions, node: string, name?: string
   return found
 }
 
-/** The values of the message, or one of them. */
 export function getStreamData({ rawData }: SendOptions, name?: string): unknown {
   const data = rawData['GLOBAL']
   return name === undefined ? data : data?.[name]
 }
 
-/** A value that the node itself returned last. */
 export function getCacheData({ rawData, node }: SendOptions, name: string): unknown {
   return rawData[node.NAME]?.[name]
 }

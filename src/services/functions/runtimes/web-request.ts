@@ -13,7 +13,6 @@ export class HttpError extends Error {
   }
 }
 
-/** A file of a form. */
 export interface FormFile {
   readonly name: string
   readonly filename: string
@@ -29,14 +28,11 @@ export class WebRequest {
   readonly path: string
   /** encoded, with the query */
   readonly url: string
-  /** lists for repeated names */
   readonly query: Values
-  /** names in lower case */
   readonly headers: Values
   readonly rawBody: Buffer
   /** parsed JSON or form, text, or bytes; undefined without a body */
   body: unknown
-  /** of a form */
   files: readonly FormFile[] = []
   readonly #call: { readonly signal: AbortSignal }
 
@@ -79,7 +75,6 @@ export class WebRequest {
     return type.includes('/') ? sent === type.toLowerCase() : sent.endsWith(`/${type}`) || sent.endsWith(`+${type}`)
   }
 
-  /** Called once by the harness. */
   async parse(): Promise<void> {
     if (this.rawBody.length === 0) return
     const type = this.get('content-type') ?? ''

@@ -47,7 +47,6 @@ export class WebResponse extends Writable {
     return this.#isStreaming || this.#settle === undefined
   }
 
-  /** Whether it was sent as a whole. */
   get isWhole(): boolean {
     return this.#settle === undefined && !this.#isStreaming
   }
@@ -142,7 +141,6 @@ export class WebResponse extends Writable {
     return super.end(...(args as readonly []))
   }
 
-  /** Sends the return value of a handler. */
   async answerWith(value: unknown): Promise<void> {
     if (!(value instanceof Response)) return void this.send(value)
     this.status(value.status)

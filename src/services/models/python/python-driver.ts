@@ -31,7 +31,6 @@ export interface PythonDriverOptions {
   /** Called for the first model; undefined: this host runs none. Used by this driver alone, and closed with it. */
   readonly pool: (log: PoolOptions['log']) => Promise<ProcessPool | undefined>
   readonly runtimes: PythonRuntimes
-  /** Absolute path of a folder for model files, used by this host alone */
   readonly folder: string
   readonly later: StartTimer
   readonly clock: () => number
@@ -123,7 +122,6 @@ async function openModel(
   }
 }
 
-/** Last output lines of processes, for diagnosis. */
 class LastLines {
   readonly #lines = new LruCache<string, readonly string[]>(MAX_WRITERS)
 
@@ -131,7 +129,6 @@ class LastLines {
     this.#lines.set(key, [...(this.#lines.get(key) ?? []), text.slice(0, MAX_LINE)].slice(-LINES))
   }
 
-  /** Formatted for the end of a sentence. */
   of(key: string): string {
     const lines = this.#lines.get(key)
     return lines === undefined ? '' : `; its last output: ${lines.join(' | ')}`
@@ -219,7 +216,6 @@ function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly 
   throw new AppError('MODEL_FAILED', 'the model failed: it returned no values')
 }
 
-/** Unpacks its files to a folder that its process may read. */
 async function unpacked(parent: string, { files }: PackageOfFiles): Promise<string> {
   try {
     await mkdir(parent, { recursive: true })

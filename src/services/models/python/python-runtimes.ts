@@ -11,7 +11,6 @@ export interface PythonRuntime {
   readonly name: string
   readonly version: string
   readonly interpreter: Interpreter
-  /** Absolute paths of its packages */
   readonly paths: readonly string[]
   readonly frameworks: Readonly<Partial<Record<Framework, string>>>
 }
@@ -48,7 +47,6 @@ export class PythonRuntimes {
     this.#folder = folder
   }
 
-  /** Sorted by name. Finds new runtimes; folders without Python are left out. */
   async all(): Promise<readonly PythonRuntime[]> {
     const names = (await readdir(this.#folder).catch(() => [])).filter((name) => NAME.test(name)).sort()
     const found = await Promise.all(names.map((name) => this.#look(name)))

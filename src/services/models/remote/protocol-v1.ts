@@ -24,7 +24,6 @@ export async function openV1(server: RemoteServer, { framework }: RemotePackage)
   }
 }
 
-/** Status of KServe, or of the versions of TensorFlow Serving. */
 function isReady(status: unknown): boolean {
   const versions = ownValue(status, 'model_version_status')
   if (Array.isArray(versions)) return versions.some((one) => ownValue(one, 'state') === 'AVAILABLE')
@@ -55,7 +54,6 @@ function valuesOf(server: RemoteServer, { operation, instances }: ModelCall, ans
   return values as readonly Json[]
 }
 
-/** Signatures by TensorFlow Serving; empty without a description. */
 function signaturesOf(answer: unknown): readonly Signature[] {
   const definitions = ownValue(ownValue(ownValue(answer, 'metadata'), 'signature_def'), 'signature_def')
   if (!isPlainObject(definitions)) return []
@@ -83,7 +81,6 @@ function typeOf(dtype: unknown): string | undefined {
   return /^DT_(?:FLOAT|DOUBLE|HALF|BFLOAT16)$/.test(text) ? 'number' : undefined
 }
 
-/** Shape of one instance: the first length is that of the batch. */
 function shapeOf(shape: unknown): readonly number[] {
   const dimensions = ownValue(shape, 'dim')
   return Array.isArray(dimensions) ? dimensions.slice(1).map((one) => Number(ownValue(one, 'size'))) : []

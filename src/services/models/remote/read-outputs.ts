@@ -32,7 +32,6 @@ export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: st
   return { rows, names: [...columns.keys()] }
 }
 
-/** Returns a text that describes a problem. */
 function columnOf(output: unknown, count: number): readonly Json[] | string {
   const shape = lengthsOf(ownValue(output, 'shape'))
   if (shape === undefined) return 'has an invalid shape'

@@ -57,7 +57,6 @@ export class RemoteServer {
     this.#remote = remote
   }
 
-  /** Name and port, for texts. */
   get host(): string {
     return new URL(this.#remote.url).host
   }
@@ -96,7 +95,6 @@ export class RemoteServer {
     return value
   }
 
-  /** Aborts pending requests and rejects new ones. */
   close(): void {
     this.#closing.abort()
   }

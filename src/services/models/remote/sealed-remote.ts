@@ -44,7 +44,6 @@ export function openedRemote(seal: Pick<Seal, 'open'>, owner: Owner, remote: Sea
   return { ...remote, headers: Object.fromEntries(headers) as SealedRemote['headers'] }
 }
 
-/** Context of sealed headers: the model and the server. */
 function placeOf({ tenant, name }: Owner, url: string): string {
   return `models/${tenant}/${name}/${new URL(url).origin}/`
 }

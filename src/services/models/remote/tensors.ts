@@ -13,7 +13,6 @@ export interface Tensor {
   readonly name: string
   readonly shape: readonly number[]
   readonly datatype: string
-  /** Row by row */
   readonly data: readonly Json[]
 }
 
@@ -102,7 +101,6 @@ function isSingle(value: Json): boolean {
   return typeof value !== 'object' || value === null
 }
 
-/** Derived from the first item of each list. */
 function lengthsOf(value: Json): readonly number[] {
   const lengths: number[] = []
   for (let inner: Json | undefined = value; Array.isArray(inner); inner = inner[0] as Json) lengths.push(inner.length)

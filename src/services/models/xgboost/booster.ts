@@ -6,15 +6,12 @@ import type { Objective } from './objectives.ts'
 
 export interface Booster {
   readonly features: number
-  /** Empty: unnamed */
   readonly featureNames: readonly string[]
   /** Values per row: classes or targets */
   readonly groups: number
   readonly objective: Objective
-  /** Initial sums by group */
   readonly margins: Float32Array
   readonly model: TreeModel | LinearModel
-  /** Version of the writing library, if known */
   readonly version?: string
   /** Best round of early stopping, from 0, when others follow */
   readonly bestIteration?: number
@@ -26,25 +23,19 @@ export interface TreeModel {
 }
 
 export interface Tree {
-  /** Group whose sum it adds to */
   readonly group: number
-  /** Factor of its leaves: of DART, else 1 */
   readonly weight: number
   /** By node; -1: a leaf */
   readonly left: Int32Array
   readonly right: Int32Array
   readonly feature: Int32Array
-  /** Threshold of a node, or value of a leaf */
   readonly value: Float32Array
-  /** 1: rows without the feature go left */
   readonly defaultLeft: Uint8Array
-  /** Categories that go right, by node */
   readonly categories: ReadonlyMap<number, ReadonlySet<number>>
 }
 
 export interface LinearModel {
   readonly kind: 'linear'
-  /** By feature and group, with the bias of each group at the end */
   readonly weights: Float32Array
 }
 

@@ -2,7 +2,6 @@
 
 export interface Objective {
   readonly name: string
-  /** Converts the stored base score to initial sums */
   readonly marginOf: (base: number) => number
   readonly predictionOf: (sums: Float32Array) => number | readonly number[]
 }

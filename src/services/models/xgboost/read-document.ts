@@ -33,7 +33,6 @@ export function readDocument(document: unknown): Booster {
   }
 }
 
-/** Present when rounds follow the best one. */
 function bestIterationOf(learner: unknown, model: Booster['model']): Pick<Booster, 'bestIteration'> {
   const best = Number(ownValue(ownValue(learner, 'attributes'), 'best_iteration') ?? Number.NaN)
   if (!Number.isSafeInteger(best) || best < 0 || model.kind === 'linear') return {}
@@ -110,7 +109,6 @@ function treeOf(tree: unknown, at: number, group: number, weight: number): Tree 
   }
 }
 
-/** By node: a segment of the common list. */
 function categoriesOf(tree: unknown): ReadonlyMap<number, ReadonlySet<number>> {
   if (ownValue(tree, 'categories_nodes') === undefined) return new Map()
   const [all, sizes, segments] = (['categories', 'categories_sizes', 'categories_segments'] as const).map((key) =>
@@ -151,7 +149,6 @@ function member(value: unknown, key: string): unknown {
   return found
 }
 
-/** Parameters have numbers as text. */
 function wholeOf(parameters: unknown, key: string, most: number): number {
   const text = ownValue(parameters, key)
   const value = Number(text)

@@ -39,7 +39,6 @@ class Reader extends ByteReader {
     return length
   }
 
-  /** Optional type and count of a list or object. */
   #head(): { readonly type: number | undefined; readonly count: number | undefined } {
     let type: number | undefined
     if (this.#peek() === MARK.type) {

@@ -16,7 +16,6 @@ export interface ImportBatch {
   /** accepted lines, without samples too */
   readonly messages: number
   readonly refused: readonly LineProblem[]
-  /** the last line of the batch */
   readonly line: number
 }
 
@@ -28,9 +27,7 @@ export interface BatchOptions {
 }
 
 const SIZE = 20_000
-/** bytes of a text */
 const MAX_TEXT = 65_536
-/** valid names to remember */
 const MAX_KNOWN = 100_000
 
 /** CSV in either form, or NDJSON; plain or gzipped. The last batch may be empty. Rejects for invalid gzip. */

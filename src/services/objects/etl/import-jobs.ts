@@ -15,13 +15,9 @@ import type { ImportInfo } from './transfer-schema.ts'
 import { ATTEMPTS, attempted, type Transfer, transferInfo, transferRecords } from './transfer.ts'
 
 export interface ImportRecord extends Transfer {
-  /** as it was put */
   readonly source: ObjectRecord
-  /** read so far */
   readonly bytes?: number
-  /** last line that was read */
   readonly line: number
-  /** accepted lines */
   readonly messages: number
   readonly points: number
   /** refused lines, and the first of them */
@@ -36,7 +32,6 @@ export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
 /** end of the names of reports, which are not imported */
 export const REPORT_SUFFIX = '.report.json'
-/** lines in a report */
 export const MAX_REFUSED = 1_000
 /** batches that are written concurrently */
 const WINDOW = 3
@@ -198,7 +193,6 @@ function problemText({ line, message, suggestion }: LineProblem): string {
   return `line ${line}: ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
 }
 
-/** The report beside an imported object. */
 export function reportOf(record: ImportRecord): object {
   const { refusedCount, refused, columns, error } = record
   const { id: _id, created: _created, read: _read, reading: _reading, error: _error, ...shown } = importInfo('', record)

@@ -51,7 +51,6 @@ export async function attempted(
   }
 }
 
-/** The common fields in answers. */
 export function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer) {
   return {
     id,
@@ -64,7 +63,6 @@ export function transferInfo(id: string, { state, object, created, started, ende
   }
 }
 
-/** Deletes expired records, some at a time. */
 export async function sweepTransfers<T extends Transfer>(records: Collection<T>, now: number): Promise<void> {
   const where = [{ field: 'created', op: 'lte', value: now - KEPT_MS }] as const
   const old = await records.ids({ where, limit: SWEPT_AT_ONCE })

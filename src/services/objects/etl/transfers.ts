@@ -33,7 +33,6 @@ export interface TransfersOptions {
   readonly queue: () => JobQueue
   readonly queries: () => InternalQueries | undefined
   readonly now: () => number
-  /** unique ids */
   readonly newId: () => string
 }
 
@@ -175,7 +174,6 @@ function sourceOf({ query, stored, resource = '', metrics, from, until, csv }: E
   }
 }
 
-/** Default prefix of a file name. */
 function nameOf(request: ExportSource): string {
   const name = request.kind === 'history' ? request.resource : request.kind === 'stored' ? request.name : 'query'
   return name.replace(/[^\w-]+/g, '-').slice(0, 100) || 'export'

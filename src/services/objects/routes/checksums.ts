@@ -23,7 +23,6 @@ const KINDS: ReadonlyMap<string, readonly [bytes: number, make: () => Checksum]>
   [`${PREFIX}crc32`, [4, () => summed((piece, sum) => crc32(piece, sum))]],
   [`${PREFIX}crc32c`, [4, () => summed(crc32c)]],
 ])
-/** Headers beside a checksum. */
 const COMPANIONS = new Set([`${PREFIX}type`, `${PREFIX}mode`, `${PREFIX}algorithm`])
 
 /** The same pieces; `BadDigest` at their end after a mismatch. Throws for invalid headers. */
@@ -85,7 +84,6 @@ function summed(add: (piece: Uint8Array, sum: number) => number): Checksum {
   }
 }
 
-/** Castagnoli, reversed */
 const POLYNOMIAL = 0x82f63b78
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let sum = byte

@@ -16,7 +16,6 @@ export interface ContentRouting {
   readonly later: (ms: number, work: () => void) => () => void
 }
 
-/** An address before it is checked. */
 export interface ContentAddress {
   readonly tenant: string
   readonly alias: string
@@ -65,7 +64,6 @@ export async function admitRequest(
   return { ...address, api }
 }
 
-/** `NoSuchKey` without the object. */
 export async function requestedRecord({ api, alias, key }: AdmittedRequest): Promise<ObjectRecord> {
   const found = key === '' || key.endsWith('/') ? undefined : await api.stat(alias, key)
   if (found === undefined || 'isFolder' in found) throw new S3Error('NoSuchKey', 'The specified key does not exist.')

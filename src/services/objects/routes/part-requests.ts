@@ -10,7 +10,6 @@ import { expectedByWrite } from './preconditions.ts'
 import { describedBy, refuseUnread } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
-/** bytes of a list of parts */
 const MAX_LIST = 4_194_304
 const MAX_PAGE = 1_000
 

@@ -1,4 +1,4 @@
-/** Conditional requests. */
+/** Evaluates conditional requests by etag and time. */
 
 import type { WriteCondition } from '../contract.ts'
 
@@ -21,7 +21,6 @@ export function refusedRead(headers: Headers, { etag, modified }: KnownContent):
   return since !== Number.POSITIVE_INFINITY && time <= since ? 304 : undefined
 }
 
-/** Whether `If-Range` holds. */
 export function isOfKnown(header: string | string[] | undefined, { etag, modified }: KnownContent): boolean {
   const text = textOf(header)
   if (text === undefined || text === `"${etag}"`) return true
@@ -34,7 +33,6 @@ export function expectedByWrite(headers: Headers): WriteCondition {
   return { match, noneMatch: tagsIn(headers['if-none-match']), unmodifiedSince: since }
 }
 
-/** Without quotes. */
 function tagsIn(header: string | string[] | undefined): readonly string[] | undefined {
   return textOf(header)
     ?.split(',')

@@ -95,7 +95,6 @@ function sized(reply: FastifyReply, size: number, part: PartOfContent | undefine
   }
 }
 
-/** Inclusive. */
 interface PartOfContent {
   readonly from: number
   readonly until: number

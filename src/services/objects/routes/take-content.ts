@@ -10,9 +10,7 @@ import type { AdmittedRequest, ContentRouting } from './content-request.ts'
 import { expectedByWrite } from './preconditions.ts'
 
 const META = 'x-amz-meta-'
-/** MD5 of an empty content */
 const EMPTY = 'd41d8cd98f00b204e9800998ecf8427e'
-/** Unsupported encodings of the body. */
 const UNREAD = ['x-amz-copy-source', 'x-amz-decoded-content-length']
 
 export async function takeContent(
@@ -34,7 +32,6 @@ export async function takeContent(
   return reply.header('etag', `"${etag}"`).send()
 }
 
-/** Content type and metadata in headers. */
 export function describedBy(
   headers: ReadonlyMap<string, string>,
 ): Required<Pick<PutOptions, 'contentType' | 'metadata'>> {

@@ -1,6 +1,5 @@
 /** XML answers of signed addresses. */
 
-/** Elements inside a root, then `items` of one name. */
 export function xmlText(
   root: string,
   elements: Readonly<Record<string, string>>,

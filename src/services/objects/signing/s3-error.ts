@@ -78,7 +78,6 @@ export function s3ErrorOf(thrown: unknown): S3Error | undefined {
   return code && new S3Error(code, code === 'ServiceUnavailable' ? 'Try again in a moment' : thrown.message)
 }
 
-/** Thrown by Fastify before the route. */
 function isWrongType(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 }

@@ -18,7 +18,6 @@ interface Order {
   readonly bucket: string
   /** of a form, also a folder as prefix */
   readonly path: string
-  /** `20250101T000000Z` */
   readonly time: string
   readonly key: Signed & { readonly id: string }
   readonly contentType?: string | undefined
@@ -35,7 +34,6 @@ export interface AddressOrder extends Order {
 
 export interface FormOrder extends Order {
   readonly until: number
-  /** bytes, inclusive */
   readonly length?: readonly [least: number, most: number] | undefined
 }
 
@@ -68,7 +66,6 @@ export function signedAddress({
   return `${server}${where}?${encodedQuery(query)}&X-Amz-Signature=${signature}`
 }
 
-/** Fields of the form before the file. */
 export function signedForm({
   bucket,
   path,

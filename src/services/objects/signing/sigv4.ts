@@ -50,12 +50,10 @@ export function percentEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** Encodes each part of a path. */
 export function encodedPath(path: string): string {
   return path.split('/').map(percentEncoded).join('/')
 }
 
-/** Sorted by name. */
 export function encodedQuery(query: CanonicalRequest['query']): string {
   return query
     .map(([name, value]) => [percentEncoded(name), percentEncoded(value)] as const)
@@ -77,12 +75,10 @@ function canonicalText({ method, path, query, headers }: CanonicalRequest): stri
   ].join('\n')
 }
 
-/** For ASCII. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** by secret, day and region */
 const keys = new LruCache<string, Buffer>(1_000)
 
 function signatureOf(text: string, signed: Signed): string {

@@ -21,7 +21,6 @@ export interface SentRequest {
   readonly host: string
 }
 
-/** What a valid signature permits. */
 export interface Grant extends KeyScope {
   /** signed, without those of the signature itself */
   readonly parameters: ReadonlyMap<string, string>

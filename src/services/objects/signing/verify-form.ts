@@ -14,14 +14,12 @@ const UTC = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`
 const FREE = new Set(['file', 'policy', 'x-amz-signature', 'content-type'])
 
 export interface FormGrant extends KeyScope {
-  /** bytes, inclusive */
   readonly length?: { readonly min: number; readonly max: number }
 }
 
 export interface SentForm {
   /** names in lower case, without the file */
   readonly fields: ReadonlyMap<string, string>
-  /** of the address */
   readonly bucket: string
   /** with the name of the file filled in */
   readonly key: string
@@ -86,7 +84,6 @@ function readPolicy(text: string) {
   throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: it is not JSON, or its expiration is not a time.')
 }
 
-/** All conditions must hold and cover every field. */
 function checkConditions(
   conditions: ReturnType<typeof readPolicy>['conditions'],
   form: SentForm,

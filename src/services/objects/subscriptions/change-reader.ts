@@ -18,9 +18,7 @@ const CURSOR = 'changes'
 const PAGE = 500
 /** forwarded changes that stay in the log */
 const KEPT = 1_000
-/** ms */
 const AGAIN_MS = 2_000
-/** with subscriptions */
 const MAX_BUCKETS = 10
 
 export interface ChangeReaderOptions {

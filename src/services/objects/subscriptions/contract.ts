@@ -20,7 +20,6 @@ export interface SubscriptionPage {
 }
 
 export interface DeliveryPage {
-  /** newest first */
   readonly deliveries: readonly Delivery[]
   /** `before` of the next page */
   readonly next?: number
@@ -44,7 +43,6 @@ export interface SubscriptionsApi {
   deliveries(bucket: string, id: string, query?: DeliveryQuery): Promise<DeliveryPage>
 }
 
-/** The subscriptions of one tenant. */
 export interface InternalSubscriptions {
   as(caller: Caller): SubscriptionsApi
   /** Resumes forwarding and deliveries. */

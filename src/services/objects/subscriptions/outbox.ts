@@ -222,7 +222,6 @@ function laneOf(subscription: string, { object }: ObjectChange): string {
     .digest('base64url')
 }
 
-/** Waiting deliveries of a lane. */
 function waitingIn(lane: string): readonly Condition[] {
   return [
     { field: 'lane', op: 'eq', value: lane },

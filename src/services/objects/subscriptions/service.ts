@@ -1,6 +1,6 @@
 /** The subscriptions of one tenant: their API, the reader of changes, and the jobs of deliveries. */
-import { type JobHandler, type JobQueue, type JobPlaces, JobRunner, type JobTimers } from '#jobs'
-import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import { type JobHandler, type JobQueue, type JobPlaces, JobRunner } from '#jobs'
+import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
@@ -13,7 +13,6 @@ import { CallerSubscriptions } from './caller-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  /** shared by the host */
   readonly places?: JobPlaces
   readonly store: Store
   readonly seal: Seal
@@ -23,10 +22,7 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
   /** of other services that share the runner */
   readonly handlers: readonly JobHandler[]
   readonly now: () => number
-  /** unique ids */
   readonly newId: () => string
-  readonly timers: JobTimers
-  readonly later: StartTimer
   readonly logger: Logger
 }
 
@@ -37,7 +33,6 @@ export interface SystemSubscription {
 
 /** ms between polls for changes of crashed hosts */
 const POLL_MS = 15_000
-/** ms between sweeps of expired and orphaned deliveries */
 const SWEEP_MS = 600_000
 
 export class Subscriptions implements InternalSubscriptions {
@@ -58,7 +53,8 @@ export class Subscriptions implements InternalSubscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
-    const { store, now, newId, timers, later, logger, system } = options
+    const { store, now, newId, timers, logger, system } = options
+    const { later } = timers
     this.#system = new Map(system.map((one) => [keyOf(one.record.bucket, one.record.id), one]))
     this.#records = new Map([...this.#system].map(([key, { record }]) => [key, record]))
     const handler = deliveryHandler({
@@ -173,9 +169,8 @@ export class Subscriptions implements InternalSubscriptions {
     await this.#outbox.sweep()
   }
 
-  /** Reads new changes in the background. */
   #handOn(): void {
-    const { tenant, store, objects, engine, later, logger } = this.#options
+    const { tenant, store, objects, engine, timers, logger } = this.#options
     this.#reader ??= new ChangeReader({
       tenant,
       store,
@@ -183,7 +178,7 @@ export class Subscriptions implements InternalSubscriptions {
       outbox: this.#outbox,
       system: [...this.#records.values()],
       engine,
-      later,
+      later: timers.later,
       logger,
     })
     this.#reader.wake()

@@ -16,7 +16,6 @@ export const SUBSCRIPTIONS: CollectionSpec<SubscriptionRecord> = {
   fields: { bucket: { type: 'text', of: ({ bucket }) => bucket } },
 }
 
-/** per bucket */
 export const MAX_SUBSCRIPTIONS = 1_000
 
 export function keyOf(bucket: string, id: string): string {
@@ -50,7 +49,6 @@ export function isRequested({ channel, filters }: Subscription, query: Subscript
   })
 }
 
-/** One contains the other, so that both can hold. */
 function meets(requested: string | undefined, wanted: string | undefined, how: 'startsWith' | 'endsWith'): boolean {
   return requested === undefined || wanted === undefined || requested[how](wanted) || wanted[how](requested)
 }

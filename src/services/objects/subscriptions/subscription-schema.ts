@@ -30,7 +30,6 @@ const MAX_TEXT = 2_000
 const MAX_SECRET = 4_096
 const MAX_FILTERS = 100
 const MAX_ITEMS = 20
-/** characters as JSON */
 const MAX_REFERENCE = 100_000
 const SECONDS = { seconds: 1, hours: 3_600, days: 86_400 } as const
 
@@ -139,7 +138,6 @@ export const NewSubscription = checked(
   closed({ ...orNull({ id: Type.Optional(id) }), ...SENT, ...readOnly(['_links']) }, { title: 'SentSubscription' }),
   { subject: 'the subscription' },
 )
-/** The id is in the path. */
 export const SubscriptionInPlace = checked(
   closed({ ...SENT, ...readOnly(['id', '_links']) }, { title: 'SubscriptionInPlace' }),
   { subject: 'the subscription' },
@@ -172,7 +170,6 @@ const SHOWN = {
   ),
 }
 const StoredSchema = Type.Object(SHOWN)
-/** Without links. */
 export interface Subscription extends Decoded<typeof StoredSchema> {}
 export type Channel = Subscription['channel']
 export type Filter = Subscription['filters'][number]
@@ -229,7 +226,6 @@ export const DELIVERIES_QUERY = {
 }
 export interface DeliveryQuery extends Decoded<TObject<typeof DELIVERIES_QUERY>> {}
 
-/** Total seconds. */
 export function secondsOf(expiry: Readonly<Record<string, unknown>>): number {
   return Object.entries(SECONDS).reduce((sum, [part, seconds]) => sum + Number(expiry[part] ?? 0) * seconds, 0)
 }

@@ -54,7 +54,6 @@ async function nextPages(cursors: readonly Cursor[], points: number[]): Promise<
 
 const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }
 
-/** Read position in one series. */
 class Cursor {
   readonly #pages: AsyncGenerator<SampleColumns>
   #page = NOTHING
@@ -69,12 +68,10 @@ class Cursor {
     return !this.isDone && this.#at >= this.#page.times.length
   }
 
-  /** Time of the next sample in memory */
   get time(): number {
     return this.#page.times[this.#at] ?? Number.POSITIVE_INFINITY
   }
 
-  /** Time of the last sample in memory: later ones are unread */
   get horizon(): number {
     return this.isDone ? Number.POSITIVE_INFINITY : (this.#page.times.at(-1) ?? Number.NEGATIVE_INFINITY)
   }

@@ -29,9 +29,7 @@ export interface RunDependencies {
   readonly store: Store
   readonly now: () => number
   readonly resources: () => ResourceSelector | undefined
-  /** Resolves when samples acknowledged so far are readable. */
   readonly readable: () => Promise<void>
-  /** Shared by all queries */
   readonly yielder: Yielder
 }
 
@@ -79,13 +77,14 @@ function aboutResource(query: unknown, resource: string | undefined): unknown {
   return isAbout ? query : { ...query, resource }
 }
 
-export async function resultOf(run: Run, isExplained: boolean): Promise<QueryResult> {
+/** `isLazy`: for `jsonParts` only. */
+export async function resultOf(run: Run, isExplained: boolean, isLazy = false): Promise<QueryResult> {
   const { plan, columns, execution, yielder, batches, messages, planTook } = run
   const table = await collect(batches, columns.length)
   const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
   const { zone } = plan.line
-  const set = await layOut({ columns, table, options: plan.render, windowSpec, zone }, yielder)
+  const set = await layOut({ columns, table, options: plan.render, windowSpec, zone }, yielder, isLazy)
   const render = machineTimers.elapsed() - since
   return {
     messages: messages(),
@@ -103,7 +102,7 @@ export async function openRun(
   const headers = headersOf(columns)
   const form = format ?? (plan.render.csv ? 'csv' : 'json')
   const type = TYPES[form]
-  if (form === 'json') return { type, parts: jsonParts(await resultOf(run, isExplained), yielder), messages: [] }
+  if (form === 'json') return { type, parts: jsonParts(await resultOf(run, isExplained, true), yielder), messages: [] }
   const parts: AsyncIterable<string | Uint8Array> =
     form === 'csv'
       ? csvParts(headers, batches, yielder, csv === 'safe')
@@ -144,7 +143,6 @@ export async function begun<T>(
   return { first, all: all() }
 }
 
-/** Marks failures of the store, which are not errors of the query. */
 async function* reading(execution: Execution): AsyncGenerator<RowBatch> {
   try {
     yield* execution.batches()
@@ -185,7 +183,6 @@ function explanationOf({ plan, columns, execution }: Run, time: Explanation['tim
   }
 }
 
-/** Rows as lines of JSON, in batches. */
 async function* lineParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,

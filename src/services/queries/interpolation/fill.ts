@@ -62,7 +62,6 @@ function nameOf(name: string, order: number | undefined): string {
   return order === undefined ? name : `${name} of order ${order}`
 }
 
-/** Indexes of the known values around missing ones. */
 interface Gap {
   readonly left: number | undefined
   readonly right: number | undefined
@@ -72,7 +71,6 @@ type Filler = (gap: Gap) => (i: number) => Cell
 
 interface Fillers {
   readonly between: Filler
-  /** Default: as between */
   readonly after?: Filler | 'not'
   readonly before?: Filler | 'not'
   /** Whether the limit counts from the right */
@@ -104,7 +102,6 @@ function fillGaps(cells: Cell[], known: readonly number[], limit: number, filler
   return filled
 }
 
-/** Ranges of consecutive missing values: a text between numbers is not a gap. */
 function missingRuns(cells: readonly Cell[], first: number, behind: number): readonly (readonly [number, number])[] {
   const runs: (readonly [number, number])[] = []
   for (let i = first; i < behind; i += 1) {

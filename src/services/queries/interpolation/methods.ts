@@ -23,7 +23,6 @@ function akima(x: Float64Array, y: Float64Array): Curve {
   return hermite(x, y, tangents)
 }
 
-/** Slopes of the pieces, extended by two on each side. */
 function slopesAround(x: Float64Array, y: Float64Array): Float64Array {
   const pieces = x.length - 1
   const slopes = new Float64Array(pieces + 4)

@@ -38,7 +38,6 @@ export function withOverrides(query: unknown, overrides: Overrides): unknown {
   return changed
 }
 
-/** Splits lists at commas, which percentiles do not have. */
 function valueOf(given: string, forms: readonly TSchema[]): Json {
   const has = (isForm: (form: TSchema) => boolean): boolean => forms.some(isForm)
   if (has(Type.IsBoolean) && (given === 'true' || given === 'false')) return given === 'true'

@@ -12,7 +12,6 @@ export interface QueryPlan {
   readonly line: TimeLine
   readonly series: readonly SeriesPlan[]
   readonly render: RenderOptions
-  /** Notes for the caller about the query itself */
   readonly notes: readonly string[]
 }
 
@@ -24,7 +23,6 @@ export interface SeriesPlan {
   /** Undefined: raw samples */
   readonly aggregation: Aggregate | undefined
   readonly interpolation: Interpolation | undefined
-  /** JSON pointer of its specification */
   readonly path: string
 }
 
@@ -34,7 +32,6 @@ export type SeriesSource =
 
 export interface ColumnPlan extends Omit<SeriesPlan, 'source'> {
   readonly label: { readonly resource: string } | { readonly group: string }
-  /** Resources whose samples it contains */
   readonly resources: readonly string[]
 }
 

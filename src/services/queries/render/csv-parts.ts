@@ -36,7 +36,6 @@ class Rows {
     this.#textOf = textOf
   }
 
-  /** Fast path for one column of numbers, the usual very long result. */
   addNumbers(times: Float64Array, numbers: Float64Array, from: number, until: number): void {
     const time = this.#time
     const into = this.#room((until - from) * (LONGEST_TIME + MAX_DIGITS + 3))
@@ -106,7 +105,6 @@ class TimeText {
   #day = Number.NaN
   #text: Uint8Array = new Uint8Array()
 
-  /** Returns the end position. */
   write(time: number, into: Uint8Array, from: number): number {
     const day = Math.floor(time / DAY)
     if (day !== this.#day) {

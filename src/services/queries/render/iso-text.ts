@@ -41,7 +41,6 @@ function offsetText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${TWO[Math.floor(minutes / 60)]}:${TWO[minutes % 60]}`
 }
 
-/** Never negative. */
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by
 }

@@ -46,13 +46,11 @@ function pathOf(levels: Levels, nested: readonly string[], separator: string): r
   return rest.length === 0 ? outer : [...outer, rest.join(separator)]
 }
 
-/** Describes the keys. */
 function levelTexts(levels: readonly Levels[], nested: readonly string[], separator: string): readonly string[] {
   const rest = levelNames(levels).filter((name) => !nested.includes(name))
   return rest.length === 0 ? nested : [...nested, rest.join(separator)]
 }
 
-/** Skips missing values, and objects that would be empty. */
 function put(tree: Tree, path: readonly string[], value: Json): void {
   let at = tree
   for (const key of path.slice(0, -1)) {

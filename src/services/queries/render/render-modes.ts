@@ -31,7 +31,6 @@ const OptionsSchema = Type.Object(OPTIONS)
 export interface RenderOptions extends Decoded<typeof OptionsSchema> {
   /** Input for the broker: `resource` in each object, without `role` */
   readonly upload?: true
-  /** Text instead of JSON */
   readonly csv?: true
 }
 

@@ -8,7 +8,6 @@ import { durationOf } from '../time-line/time-fields.ts'
 import { type QueryRecord, TEXTS } from './query-record.ts'
 
 export interface SearchFilter {
-  /** Conditions for the store; the test covers the rest */
   readonly where: readonly Condition[]
   /** Undefined when the store covers all terms */
   readonly test: ((record: QueryRecord) => boolean) | undefined
@@ -64,7 +63,6 @@ function isTexts(key: string): key is keyof typeof TEXTS {
   return Object.hasOwn(TEXTS, key)
 }
 
-/** Spaces in quotes and parentheses belong to a term. */
 function termsOf(q: string): readonly Term[] {
   const words = q.match(/(?:\([^()]{0,2000}\)|'[^']{0,2000}'|[^\s('])+/g) ?? []
   return words.map((word) => {

@@ -11,7 +11,6 @@ export interface Grid {
   readonly width: number | undefined
   /** Approximate width in ms, for choosing a range */
   readonly usualWidth: number
-  /** Number of the bucket that contains an instant */
   numberOf(time: number): number
   /** Epoch ms at which a bucket begins */
   beginOf(number: number): number
@@ -47,7 +46,6 @@ function periodsOf(unit: PeriodUnit, zone: string): Pick<Grid, 'numberOf' | 'beg
   }
 }
 
-/** Leaves out days that the zone skipped, whose buckets would be empty. */
 function daysOf(zone: string): Pick<Grid, 'numberOf' | 'beginOf'> {
   const days = periodsOf({ unit: 'day', count: 1 }, zone)
   const skipped = skippedDays(zone)

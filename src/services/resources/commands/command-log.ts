@@ -10,9 +10,7 @@ export interface CommandJob {
   readonly resource: string
   /** Command as received: `name`, `timestamp` and properties */
   readonly command: Readonly<Record<string, Json>>
-  /** Number of rules in a row */
   readonly hops: number
-  /** With hops: id of the root */
   readonly root?: string
   /** Lease: its holder and expiry, epoch ms by the clock of the store in this session */
   readonly lease?: { readonly owner: string; readonly until: number; readonly session?: string }
@@ -27,7 +25,6 @@ export const COMMAND_JOBS: CollectionSpec<CommandJob> = {
 /** Execution of a command. Its id is that of the job. */
 export interface CommandRecord {
   readonly resource: string
-  /** Id of the job, for sorting */
   readonly order: string
   readonly shown: {
     readonly name: string
@@ -36,7 +33,6 @@ export interface CommandRecord {
     /** `name:version` */
     readonly actuator?: string
     readonly result?: { readonly success: boolean; readonly message?: string; readonly rawData?: Json }
-    /** Present when it reached no actuator */
     readonly errorMessage?: string
   }
 }

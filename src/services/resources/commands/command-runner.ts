@@ -15,7 +15,6 @@ import { planCall } from './plan-call.ts'
 export interface CommandRunnerDependencies {
   readonly store: Store
   readonly actuators: ActuatorCall
-  /** Resource with inherited values */
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   readonly now: () => number
   readonly newId: () => string
@@ -46,7 +45,6 @@ export class CommandRunner implements CommandOutbox {
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
   #isRunning = false
   #carriedOut = 0
-  /** Time part of the last id */
   #last = 0
   #count = 0
 
@@ -56,7 +54,6 @@ export class CommandRunner implements CommandOutbox {
     this.#owner = dependencies.newId()
   }
 
-  /** Resumes commands left by the last process. */
   async start(): Promise<void> {
     this.#isRunning = true
     for (const id of await newestIds(this.#store)) this.#goOnAfter(id)
@@ -64,14 +61,12 @@ export class CommandRunner implements CommandOutbox {
     for (const resource of waiting.keys()) this.#wake(resource)
   }
 
-  /** Completes commands in progress; others wait for the next start. */
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#waiting.clear()
     await this.idle()
   }
 
-  /** Resolves when the queue is empty, apart from commands that wait for others. */
   async idle(): Promise<void> {
     while (this.#working.size > 0) await Promise.all([...this.#working.values()].map(({ done }) => done))
   }
@@ -243,7 +238,6 @@ export class CommandRunner implements CommandOutbox {
   }
 }
 
-/** Newest ids of pending jobs and of executions. */
 async function newestIds(store: Store): Promise<readonly string[]> {
   const last = { sort: [{ field: 'id', descending: true }], limit: 1 }
   const [waiting, done] = await Promise.all([

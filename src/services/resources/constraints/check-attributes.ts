@@ -4,7 +4,6 @@ import { referredId } from '../resource-record.ts'
 import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
 export interface Failure {
-  /** JSON pointer */
   readonly path: string
   readonly keyword: string
   readonly message: string
@@ -110,7 +109,6 @@ function shown(items: readonly unknown[]): string {
   return `${texts.join(', ')}${items.length > MAX_SHOWN ? ' ...' : ''}`
 }
 
-/** Length in code points, as in JSON Schema. */
 function lengthOf(text: string): number {
   let length = 0
   for (const _character of text) length += 1

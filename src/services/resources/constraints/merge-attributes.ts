@@ -25,7 +25,6 @@ export interface Wish {
 
 export interface Contradiction {
   readonly attribute: string
-  /** Sources, from the first to the one that made it impossible */
   readonly between: readonly string[]
 }
 

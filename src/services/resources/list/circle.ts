@@ -10,7 +10,6 @@ export interface Circle {
 }
 
 export interface CutCircle {
-  /** Contains the whole circle */
   readonly around: Condition
   /** Boxes wholly inside; undefined without any */
   readonly inside: Condition | undefined

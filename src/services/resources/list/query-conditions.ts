@@ -13,9 +13,7 @@ export interface KnownFields {
   /** Text fields by path, including `id` */
   readonly texts: ReadonlySet<string>
   readonly numbers: ReadonlySet<string>
-  /** Fields of lists of texts */
   readonly lists: ReadonlySet<string>
-  /** Field with the ids of references, if any */
   readonly references?: string
 }
 

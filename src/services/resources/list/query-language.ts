@@ -18,7 +18,6 @@ export interface Term {
 export interface Argument {
   readonly text: string
   readonly isQuoted: boolean
-  /** Value of an unquoted number */
   readonly number?: number
 }
 

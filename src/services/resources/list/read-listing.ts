@@ -18,9 +18,7 @@ export interface Paging {
 
 export interface Search extends Paging {
   readonly where: readonly Condition[]
-  /** Remaining filter on shown entities */
   readonly check?: (entity: object) => boolean
-  /** Empty: all */
   readonly fields: readonly string[]
 }
 
@@ -38,7 +36,6 @@ const MAX_IDS = 1_000
 const MAX_TAGS = 50
 const MAX_FIELDS = 100
 
-/** Repeatable parameter. */
 function names(maxItems = MAX_IDS) {
   return Type.Optional(Type.Array(Type.String(), { maxItems }))
 }
@@ -191,7 +188,6 @@ interface Searched {
   readonly [name: string]: unknown
 }
 
-/** Conditions for the store, cheapest first, and a check for the rest. */
 function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Searched, fields: KnownFields): Search {
   const where: Condition[] = []
   for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
@@ -231,7 +227,6 @@ function queryIn(text: string): Query | undefined {
   return 'query' in parsed ? parsed.query : undefined
 }
 
-/** Non-empty texts of a list. */
 function full(values: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(values) ? values : []
   return list.filter((value): value is string => typeof value === 'string' && value !== '')

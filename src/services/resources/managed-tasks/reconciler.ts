@@ -30,7 +30,7 @@ function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: st
     remove: (taskId) => inTime(tasks.remove(taskId), 'removed', later),
     rebind: async (resource) => {
       const bound = tasks.rebind?.(resource)
-      if (bound !== undefined) await inTime(bound, 'bound anew', later)
+      if (bound !== undefined) await inTime(bound, 'bound again', later)
     },
   }
 }
@@ -94,7 +94,6 @@ export class Reconciler {
   readonly #lackingIds = new Set<string>()
   readonly #lanes = new KeyedMutex()
   readonly #walks: TypeWalks
-  /** Logged problems */
   readonly #told = new Set<string>()
   #position = 0
   #trimmed = 0
@@ -125,7 +124,6 @@ export class Reconciler {
     })
   }
 
-  /** Known number of resources whose tasks are out of date */
   get waiting(): number {
     return this.#left + this.#lackingIds.size + this.#walks.left
   }
@@ -134,14 +132,12 @@ export class Reconciler {
     return this.#walks.operationOf(type)
   }
 
-  /** Resumes where the last process ended. */
   async start(): Promise<void> {
     this.#isAsked = true
     await this.#started()
     this.wake()
   }
 
-  /** Reads the state; a failure is retried by the next call. */
   #started(): Promise<void> {
     this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined
@@ -169,7 +165,6 @@ export class Reconciler {
     })
   }
 
-  /** Called when an operation was stored with the change of its type. Never waits. */
   planned(): void {
     if (this.#isStopped) return
     this.#adopting = (this.#adopting ?? Promise.resolve())
@@ -181,7 +176,6 @@ export class Reconciler {
     if (this.#lackingIds.size > 0) this.#retrySoon(() => this.#retryAll(template === undefined ? {} : { template }))
   }
 
-  /** Resolves when everything written so far is done as far as possible. */
   async idle(): Promise<void> {
     for (;;) {
       const busy = this.#following ?? this.#adopting ?? this.#walks.busy ?? this.#retrying
@@ -245,7 +239,6 @@ export class Reconciler {
     await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(id))))
   }
 
-  /** Reconciles them; the returned writes update the stored failures. */
   async #reconcileAll(ids: readonly string[]): Promise<Reconciled> {
     const writes: Write[] = []
     const failures: Failure[] = []

@@ -18,9 +18,7 @@ export interface WalkOperation {
   readonly type: string
   /** Whether references in the metadata of the type changed too */
   readonly binds?: boolean
-  /** Last processed resource */
   readonly after?: string
-  /** Number of processed resources, and of all at the start */
   readonly done: number
   readonly total: number
   readonly failed?: Readonly<Record<string, { readonly error: string; readonly count: number }>>
@@ -52,7 +50,6 @@ export interface WalkDependencies {
 
 interface Walk {
   record: WalkOperation
-  /** Number of starts */
   round: number
   going: Promise<void> | undefined
 }
@@ -68,7 +65,6 @@ export class TypeWalks {
   readonly #dependencies: WalkDependencies
   readonly #operations: Collection<WalkOperation>
   readonly #walks = new Map<string, Walk>()
-  /** Operations whose end is being stored */
   readonly #ending = new Set<string>()
   #isStopped = false
 
@@ -77,7 +73,6 @@ export class TypeWalks {
     this.#operations = dependencies.collections.store.collection(OPERATIONS)
   }
 
-  /** Number of resources still to walk */
   get left(): number {
     let count = 0
     for (const { record } of this.#walks.values()) count += Math.max(0, record.total - record.done)
@@ -94,7 +89,6 @@ export class TypeWalks {
     return this.#walks.get(type)?.record.id
   }
 
-  /** Resumes stored operations, and those stored with a change of their type. */
   async adopt(): Promise<void> {
     const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
     for (const { value } of open) {
@@ -209,7 +203,6 @@ export class TypeWalks {
     }
   }
 
-  /** Later operations on the type, whose work this one has included. */
   async #others({ id, type }: WalkOperation): Promise<readonly string[]> {
     const open = await this.#operations.ids({ where: openOf(type) })
     return open.filter((other) => other !== id)

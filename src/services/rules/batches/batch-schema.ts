@@ -29,7 +29,6 @@ export const BATCH_ACTIONS = [
 export type BatchAction = (typeof BATCH_ACTIONS)[number]
 
 const id = Type.String({ maxLength: MAX_ID_BYTES, ...CHECKED })
-/** Ids that one operation may name. */
 const MAX_IDS = 10_000
 
 const ids = Type.Optional(
@@ -144,7 +143,6 @@ export interface BatchRequest extends Omit<Decoded<typeof BatchRequestSchema>, '
   readonly query: Readonly<Record<string, unknown>>
 }
 
-/** An action on each task, from a request. */
 export type TaskAction =
   | { readonly action: 'delete' | 'start' | 'restart' | 'stop' | 'stopAndDelete' }
   | { readonly action: 'reload'; readonly templateVersion?: number }
@@ -175,7 +173,6 @@ export const BatchPreviewSchema = Type.Object(
 )
 export interface BatchPreview extends Decoded<typeof BatchPreviewSchema> {}
 
-/** 202. */
 export const QueuedBatchSchema = Type.Object(
   {
     statusCode: Type.Literal(202),

@@ -23,12 +23,10 @@ export interface CheckpointDependencies {
   readonly deterministic: DeterministicEngine
   readonly scheduler: SchedulerLike
   readonly settings: CheckpointSettings
-  /** position of the last applied entry */
   readonly position: () => number
   readonly pruner: LogPruner
   /** position from which a restart has to read; undefined: nowhere */
   readonly floor: () => number | undefined
-  /** plugs that do not answer at once */
   readonly later: ReadonlySet<string>
   readonly logger: Logger | undefined
   /** called after each round that the store committed, or that found it away */
@@ -65,9 +63,7 @@ export class Checkpoints {
   /** calls of actuators when the last round began */
   #calls = 0
   #timer: Subscription | undefined
-  /** the planned round is urgent */
   #isSoon = false
-  /** inputs applied since the last round */
   #inputs = 0
   /** the last position that all stored states reflect */
   #reflected = 0
@@ -116,14 +112,12 @@ export class Checkpoints {
     this.#arm()
   }
 
-  /** Notes that the task was forgotten, maybe while its state is being stored. */
   gone(id: string): void {
     this.#tasks.delete(id)
     this.#gone.add(id)
     this.#arm()
   }
 
-  /** Notes the parts and log positions of a state that was read. */
   known(id: string, record: StateRecord): void {
     if (record.parts !== undefined) this.#cut.set(id, record.parts)
     for (const position of keptPositions(record)) {
@@ -236,13 +230,11 @@ export class Checkpoints {
     } catch (error) {
       for (const id of ids) this.#tasks.add(id)
       for (const id of gone) this.#gone.add(id)
-      // retried soon, whatever it was
       this.#isUrgent = true
       throw error
     }
   }
 
-  /** Never rejects: the next round retries. */
   async #prune(isEnd: boolean): Promise<void> {
     const { pruner, scheduler } = this.#dependencies
     const now = scheduler.now()
@@ -280,7 +272,6 @@ export class Checkpoints {
     return new Slice(this.#dependencies, this.#cut)
   }
 
-  /** Commits states together with the mark. */
   async #commit(slice: Slice, mark: Mark): Promise<void> {
     const { store, deterministic, later } = this.#dependencies
     const next: Mark = { position: mark.position, time: deterministic.now, later: [...later] }

@@ -9,7 +9,6 @@ import type { DeliveryRecord, OpenDelivery } from './records.ts'
 type Open = { -readonly [K in keyof OpenDelivery]: OpenDelivery[K] }
 
 interface Page {
-  /** deliveries that ended, ever */
   count: number
   readonly open: Map<string, Open>
 }
@@ -36,7 +35,6 @@ export class DeliveryLedger {
     this.fresh.delete(task)
   }
 
-  /** Adds deliveries whose end a replay saw. */
   addFresh(task: string, records: readonly DeliveryRecord[]): void {
     if (records.length > 0) this.fresh.set(task, [...records, ...(this.fresh.get(task) ?? [])])
   }
@@ -75,7 +73,6 @@ export class DeliveryLedger {
     return this.#of(task, execution) !== undefined
   }
 
-  /** Called before the task receives the outcome. */
   answered(task: string, execution: Execution, outcome: Outcome): void {
     const delivery = this.#of(task, execution)
     if (delivery === undefined) return
@@ -83,7 +80,6 @@ export class DeliveryLedger {
     else delivery.gave = outcome.message === undefined ? {} : { message: outcome.message }
   }
 
-  /** Called after any change of the task. */
   touched(task: LiveTask): void {
     const page = this.#pages.get(task.id)
     if (page === undefined || page.open.size === 0) return
@@ -127,7 +123,6 @@ export class DeliveryLedger {
   }
 }
 
-/** A call that was not made yet. */
 function freshOf(effect: string, { node, id: execution, item, items, placedAt: createTime }: Execution): Open {
   const { name, version } = node.call.plug
   const id = items === null ? effect : `${effect}#${item}`

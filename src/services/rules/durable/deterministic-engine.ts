@@ -8,15 +8,7 @@
  * REPLAY-3 an asynchronous plug's answer is applied where the log has it
  */
 import type { SchedulerLike } from 'rxjs'
-import {
-  CoreEngine,
-  type EngineOptions,
-  type Message,
-  type PlugRegistry,
-  type RareEvent,
-  type Sent,
-  VirtualClock,
-} from '#core'
+import { CoreEngine, type EngineOptions, type PlugRegistry, type RareEvent, type Sent, VirtualClock } from '#core'
 import {
   type DowntimeInterval,
   type Execution,
@@ -40,7 +32,6 @@ import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
 import type { StateRecord } from './records.ts'
 
-/** Settings of the engine, live and in a replay. */
 export interface EngineSettings extends Partial<
   Pick<
     EngineOptions,
@@ -63,13 +54,11 @@ export interface EngineSettings extends Partial<
 
 export interface EngineHooks {
   touched(task: string): void
-  /** absent: all plugs are called */
   mayCall?(task: string, epoch: number, execution: Execution): boolean
   lifecycle?(event: RareEvent): void
   /** `kind`: from `laterKind` */
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
-  /** the same for a call that began before its turn */
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
   /** a run that finished by itself, or could not continue */
   ended(run: EndOfRun): void
@@ -93,7 +82,6 @@ export type TaskStateRecord = Pick<StateRecord, 'resources' | 'delivered' | 'und
   readonly state: SavedState
 }
 
-/** Returns the new deadline of a call, epoch ms. */
 type MoveLimit = (limit: number, timeoutMs: number) => number
 
 /** Runs of a rule differ by their number; randomness needs no other source. */
@@ -103,9 +91,7 @@ export class DeterministicEngine {
   readonly engine: CoreEngine
   readonly ledger = new DeliveryLedger()
   readonly waiting = new Map<string, WaitingTask>()
-  /** tasks of `begin` inputs, by id */
   readonly beginning = new Map<string, RunnableTask>()
-  /** tasks of `change` inputs, by id */
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
@@ -113,7 +99,6 @@ export class DeterministicEngine {
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
-  /** ids of tasks for which a downtime is more than passed time */
   readonly #minding = new Set<string>()
   /** the task that is being restored, which is not a change of it */
   #restoring: string | undefined
@@ -219,11 +204,14 @@ export class DeterministicEngine {
     }
   }
 
-  /** Waiting messages are known by their log position. */
   #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
     const { kept } = this.engine
-    for (const index of input.u ?? []) markUnstamped(messagesOf(input.m)[index])
-    if (input.g !== undefined) for (const message of messagesOf(input.m)) ignoring(message, input.g)
+    const messages = messagesOf(input.m)
+    for (const index of input.u ?? []) {
+      const message = messages[index]
+      if (message !== undefined) withoutStamp(message)
+    }
+    if (input.g !== undefined) for (const message of messages) ignoring(message, input.g)
     kept.position = position
     kept.messages = input.m
     try {
@@ -291,7 +279,6 @@ export class DeterministicEngine {
     }
   }
 
-  /** Removes all tasks until their `resume`. */
   async #leave(until: number): Promise<void> {
     this.#clock.advanceTo(until)
     for (const [id, task] of this.#staged) {
@@ -377,7 +364,8 @@ export class DeterministicEngine {
     if (task === undefined || this.epochOf(t) !== e) return
     const reply = decodeNumbers(o) as Reply
     const execution = task.execution(x)
-    if (execution === undefined || !isOpen(execution) || execution.calls !== c) return
+    if (execution === undefined || execution.calls !== c) return
+    if (execution.phase !== 'called' && execution.phase !== 'rendering') return
     if (!isRendered(reply)) this.ledger.answered(t, execution, reply)
     task.settle(x, c, reply)
   }
@@ -443,14 +431,6 @@ export class DeterministicEngine {
   #failed(task: RunnableTask, error: unknown): void {
     this.#hooks.ended({ task, status: 'failed', time: this.now, error: messageOf(error) })
   }
-}
-
-function markUnstamped(message: Message | undefined): void {
-  if (message !== undefined) withoutStamp(message)
-}
-
-function isOpen({ phase }: Execution): boolean {
-  return phase === 'called' || phase === 'rendering'
 }
 
 function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {

@@ -18,6 +18,7 @@ import type {
   RunnableTask,
   RunReports,
   TaskChange,
+  TaskPast,
   TaskRunner,
 } from '../runner.ts'
 import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
@@ -25,15 +26,15 @@ import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { LeadingClock } from './leading-clock.ts'
+import { deleteKept, InputKeeper, type KeepLimits } from '../inputs/input-keeper.ts'
+import { Past } from '../inputs/task-past.ts'
 import { closed, LiveTasks } from './live-tasks.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   /** the plugs that rules may name; the same list until it changes. Tasks keep the plugs that they began with */
   readonly plugs: () => readonly Plug[]
   readonly store: Store
-  /** shared with the broker; default: a log of the runner alone */
   readonly log?: TenantLog
-  /** real time in epoch ms, and timers */
   readonly scheduler: SchedulerLike
   /** delay and size limits of checkpoints */
   readonly checkpoints?: Partial<CheckpointSettings>
@@ -47,21 +48,23 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   readonly bind?: (resources: readonly string[]) => Promise<void>
   /** least ms between two wake-ups by timers, which act at their own time all the same; default 0 */
   readonly restMs?: number
+  /** how much is kept of inputs; absent: nothing */
+  readonly keepInputs?: KeepLimits | undefined
+  /** which of several partitions of the tenant it is; default 0 */
+  readonly partition?: number
 }
 
 export interface DurableRunner extends TaskRunner {
-  /** inputs on their way to the store and the tasks */
   readonly queued: number
-  /** messages that wait for busy tasks */
   readonly waiting: number
   /** why a restart would take long or lose something */
   readonly trouble: string | undefined
-  /** ms by which the tasks are ahead of the host's time */
   readonly leadMs: number
-  /** undefined until the tasks are open */
   readonly counts: RunnerCounts | undefined
-  /** undefined until the tasks are open */
   readonly stats: EngineStats | undefined
+  /** undefined: none are kept */
+  readonly inputs: InputKeeper | undefined
+  readonly past: TaskPast
   /**
    * Stops accepting input, drains what is in flight, and checkpoints all tasks. Open calls of plugs are repeated at the
    * next start. Idempotent.
@@ -70,7 +73,6 @@ export interface DurableRunner extends TaskRunner {
 }
 
 export interface RunnerCounts extends Counts {
-  /** accepted messages and pushes */
   readonly inputs: number
 }
 
@@ -87,6 +89,8 @@ class Runner implements DurableRunner {
   readonly #options: DurableOptions
   readonly #log: TenantLog
   readonly #clock: LeadingClock
+  readonly inputs: InputKeeper | undefined
+  readonly past: TaskPast
   readonly #opened = new Subject<LiveTasks>()
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
@@ -99,6 +103,16 @@ class Runner implements DurableRunner {
     this.#options = options
     this.#log = options.log ?? new TenantLog(options.store)
     this.#clock = new LeadingClock(options.scheduler)
+    const { store, keepInputs: limits, partition = 0, logger } = options
+    const now = () => this.#clock.now()
+    const tasks = {
+      ids: () => [...(this.#engine?.tasks.keys() ?? [])],
+      checkpoint: (id: string) => this.#tasks?.checkpoint(id),
+    }
+    if (limits !== undefined)
+      this.inputs = new InputKeeper({ store, log: this.#log, partition, limits, now, tasks, logger })
+    const { inputs } = this
+    this.past = new Past({ inputs, settings: settingsOf(options), plugs: options.plugs, tasks: () => this.#open() })
   }
 
   readonly reports: RunReports = {
@@ -177,10 +191,8 @@ class Runner implements DurableRunner {
   }
 
   readonly intake: TaskRunner['intake'] = {
-    receive: async (messages, options) => (await this.#open()).receive(messages, options),
     // without a turn in between where possible: later calls of the same turn stay behind it
-    receiveAll: async (...args) =>
-      ((this.#closing === undefined && this.#tasks) || (await this.#open())).receiveAll(...args),
+    receive: async (...args) => ((this.#closing === undefined && this.#tasks) || (await this.#open())).receive(...args),
   }
 
   close(): Promise<void> {
@@ -192,6 +204,7 @@ class Runner implements DurableRunner {
   async #close(): Promise<void> {
     await this.#opening?.catch(() => undefined)
     try {
+      await this.inputs?.stop()
       await this.#tasks?.close()
     } finally {
       this.#closed.next()
@@ -200,13 +213,11 @@ class Runner implements DurableRunner {
     }
   }
 
-  /** Applies due timers first. */
   #running(id: string) {
     this.#tasks?.catchUp()
     return this.#engine?.tasks.get(id)
   }
 
-  /** A failed opening is retried by the next call. */
   #open(): Promise<LiveTasks> {
     if (this.#closing !== undefined) return Promise.reject(closed())
     if (this.#opening === undefined) {
@@ -217,20 +228,10 @@ class Runner implements DurableRunner {
   }
 
   async #openTasks(): Promise<LiveTasks> {
-    const {
-      store,
-      log: _log,
-      scheduler: _scheduler,
-      checkpoints,
-      restMs = 0,
-      maxWaitingMessages: _most,
-      waitingInAll: _waiting,
-      reached,
-      bind,
-      plugs,
-      ports,
-      ...settings
-    } = this.#options
+    const { store, checkpoints, restMs = 0, reached, bind, keepInputs, partition = 0, plugs, ports } = this.#options
+    const settings = settingsOf(this.#options)
+    if (this.inputs === undefined) await deleteKept(store, partition)
+    else await this.inputs.start()
     const registry = followPlugs(plugs)
     const tasks = await LiveTasks.open({
       store,
@@ -240,6 +241,7 @@ class Runner implements DurableRunner {
       scheduler: this.#clock,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
+      keepsInputs: keepInputs !== undefined,
       ...(bind && { bind }),
       requireRoom: () => this.#requireRoom(),
       ended: (run) => this.#ended.next(endedRun(run)),
@@ -291,6 +293,27 @@ class Runner implements DurableRunner {
       .filter(({ status }) => query.status === undefined || status === query.status)
       .slice(0, query.limit)
   }
+}
+
+/** What all engines of the runner share, live ones and copies. */
+function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'ports'> {
+  const {
+    store: _store,
+    log: _log,
+    scheduler: _scheduler,
+    checkpoints: _checkpoints,
+    restMs: _rest,
+    maxWaitingMessages: _most,
+    waitingInAll: _waiting,
+    reached: _reached,
+    bind: _bind,
+    keepInputs: _kept,
+    partition: _partition,
+    plugs: _plugs,
+    ports: _ports,
+    ...settings
+  } = options
+  return settings
 }
 
 function endedRun({ task, status, time, error }: EndOfRun): EndedRun {

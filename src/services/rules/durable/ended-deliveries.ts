@@ -49,7 +49,6 @@ export class EndedDeliveries {
     return Math.max(state?.value.delivered ?? 0, ...last.map(({ value }) => value.number + 1))
   }
 
-  /** Deletes all stored deliveries of a task. */
   async forgetting(id: string): Promise<readonly Write[]> {
     const count = Math.min(MAX_DELIVERIES, await this.count(id, Number.POSITIVE_INFINITY))
     const deliveries = this.#store.collection(DELIVERIES)

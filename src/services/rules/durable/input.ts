@@ -16,7 +16,6 @@ export type Input =
       readonly m: Message | readonly Message[]
       /** channel; absent: broker data */
       readonly c?: string
-      /** hops; absent: none */
       readonly h?: number
       /** with hops: the root; absent: unknown */
       readonly r?: string
@@ -37,7 +36,6 @@ export type Input =
       readonly e: number
       /** resolved resources, in the order of the graph */
       readonly r: readonly string[]
-      /** deliveries of earlier runs */
       readonly d: number
     }
   /** The run continues under another rule, that of its document or of the next change. */
@@ -47,7 +45,6 @@ export type Input =
       readonly t: string
       readonly e: number
       readonly r: readonly string[]
-      /** the rule before */
       readonly b: Pick<RunnableTask, 'source' | 'settings'>
     }
   | { readonly k: 'end'; readonly at: number; readonly t: string; readonly e: number }
@@ -92,7 +89,6 @@ export interface PushedValue {
 
 export type NodeOperation = 'start' | 'resume'
 
-/** Every input without its time. */
 export type Untimed<I extends Input = Input> = I extends Input ? Omit<I, 'at'> : never
 
 /** The input of a log entry; undefined: tasks received nothing of it. */
@@ -132,7 +128,6 @@ export function entryOf(input: Input, post?: IntakePost): NewEntry {
   return { body: messageBody(post, about), input }
 }
 
-/** An outcome as plain JSON. */
 export function plain(outcome: Reply): unknown {
   try {
     return JSON.parse(JSON.stringify(encodeNumbers(outcome)))

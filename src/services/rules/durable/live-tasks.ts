@@ -9,14 +9,15 @@ import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
 import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
-import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
+import { ARRIVED, type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
-import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import type { InputCheckpoint } from '../inputs/contract.ts'
+import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { Recovery, type Recovered } from './recovery.ts'
-import { isInParts, joinedState, withoutParts } from './stored-states.ts'
+import { joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -27,10 +28,11 @@ export interface LiveTasksDependencies {
   readonly log: TenantLog
   readonly engine: EngineSettings
   readonly preparer: Preparer
-  /** real time in epoch ms, and timers */
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
+  /** Inputs are kept: entries of messages that no task takes have their arrival, too */
+  readonly keepsInputs: boolean
   bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
   requireRoom(): void
@@ -48,12 +50,10 @@ const AWAY_MS = 250
 const RESUMED_AFTER_MS = 60_000
 
 type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
-type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 
 export class LiveTasks {
   readonly deterministic: DeterministicEngine
   readonly deliveries: EndedDeliveries
-  /** accepted messages and pushes */
   inputs = 0
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
@@ -69,8 +69,9 @@ export class LiveTasks {
   #portions = 0
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
+  /** epoch ms of the last messages that no task took */
+  #arrived = Number.NEGATIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
-  /** timers act without an input */
   #isCatchingUp = false
   #isClosing = false
   #isClosed = false
@@ -129,6 +130,24 @@ export class LiveTasks {
     if (until === undefined) runner.#allResumed()
     else await runner.#take({ k: 'open', until })
     return runner
+  }
+
+  /** The task as it is now; undefined for one that does not run. */
+  checkpoint(id: string): InputCheckpoint | undefined {
+    const task = this.deterministic.task(id)
+    const record = this.deterministic.save(id)
+    if (task === undefined || record?.state.status !== 'running') return undefined
+    return { position: this.#log.position, at: this.deterministic.now, task, record }
+  }
+
+  /** Position of the last applied input */
+  get position(): number {
+    return this.#log.position
+  }
+
+  /** Plugs that answer later */
+  get laterKinds(): ReadonlySet<string> {
+    return this.#later
   }
 
   get queued(): number {
@@ -224,7 +243,6 @@ export class LiveTasks {
     if (input.k === 'push') this.inputs++
   }
 
-  /** Messages that wait for busy tasks. */
   get waiting(): number {
     return this.deterministic.engine.waitingMessages
   }
@@ -232,19 +250,6 @@ export class LiveTasks {
   /** Reasons, by task whose state could not be stored. */
   get unstored(): ReadonlyMap<string, string> {
     return this.#checkpoints.unstored
-  }
-
-  async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
-    const { writes = [], ...post } = options
-    return this.#receive([{ messages, ...post }], writes)
-  }
-
-  async receiveAll(
-    posts: readonly IntakePost[],
-    writes: readonly Write[],
-    followed?: Followed,
-  ): Promise<readonly number[]> {
-    return (await this.#receive(posts, writes, followed)).results
   }
 
   catchUp(): void {
@@ -283,7 +288,7 @@ export class LiveTasks {
     return now - (this.deterministic.nextAt ?? now) > SLEPT_MS
   }
 
-  #takes({ messages, channel }: ChannelPost): boolean {
+  #takes({ messages, channel }: IntakePost): boolean {
     if (this.#log.has('begin') || this.#log.has('change')) return true
     const { engine } = this.deterministic
     const hasListener = ({ resource }: Message) =>
@@ -291,7 +296,7 @@ export class LiveTasks {
     return messagesOf(messages).some(hasListener)
   }
 
-  async #receive(posts: readonly ChannelPost[], writes: readonly Write[], followed?: Followed): Promise<Intake> {
+  async receive(posts: readonly IntakePost[], writes: readonly Write[] = [], followed?: Followed): Promise<Intake> {
     for (const post of posts) requireMessages(messagesOf(post.messages), post)
     this.#dependencies.requireRoom()
     if (posts.length > 0) this.#allResumed()
@@ -301,7 +306,7 @@ export class LiveTasks {
     const entries: NewEntry[] = before.map((input) => entryOf(input))
     for (const post of posts) {
       if (accepted.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
-      else if (post.kept !== undefined) entries.push({ body: messageBody(post, undefined) })
+      else if (post.kept !== undefined) entries.push({ body: messageBody(post, this.#aboutUntaken(post)) })
     }
     if (entries.length === 0 && followed === undefined) {
       // the store keeps these in order with the inputs before them
@@ -318,6 +323,15 @@ export class LiveTasks {
     return { taken, results }
   }
 
+  /** What kept inputs have of messages that no task takes. */
+  #aboutUntaken(post: IntakePost): object | undefined {
+    if (!this.#dependencies.keepsInputs) return undefined
+    const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
+    const { scheduler } = this.#dependencies
+    this.#arrived = Math.max(scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
+    return { ...about, [ARRIVED]: this.#arrived }
+  }
+
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
@@ -330,7 +344,7 @@ export class LiveTasks {
    * at the same position.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
-    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt)
+    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
     const { horizon } = this.#log
     // inputs on their way may begin calls, which have no timers yet
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
@@ -362,11 +376,9 @@ export class LiveTasks {
     void this.#log.add({ entries: [entryOf(this.#jumpTo(now))] }).catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** Result of a checkpoint. */
   #onRound(isStoreAway: boolean): void {
     if (isStoreAway) return this.#stall.away()
     const now = this.#dependencies.scheduler.now()
-    // inputs that wait were sent earlier
     this.#stall.responded(Math.min(now, this.#log.horizon), now)
     this.#spareCalls()
   }
@@ -378,7 +390,6 @@ export class LiveTasks {
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
     this.#stall.counted(now)
     const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
-    // due timers may begin calls
     if (engine.openCalls === 0 && nextAt > now) return
     // timers of so long a time act once: otherwise calls would be retried throughout it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
@@ -414,7 +425,6 @@ export class LiveTasks {
       .catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** After due timers have acted. */
   async #storeSign(): Promise<void> {
     this.catchUp()
     await this.#checkpoints.alive()
@@ -477,7 +487,6 @@ export class LiveTasks {
       const delivered = await this.deliveries.count(task.id, task.epoch)
       await this.#begin(task, await this.#resources(task), delivered)
     } catch (error) {
-      // the caller retries
       if (isAway(error)) throw error
       this.#fail(task, messageOf(error))
     }
@@ -511,7 +520,7 @@ export class LiveTasks {
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, isInParts(value) ? await joinedState(this.#dependencies.store, id, value) : value)
+        found.set(id, value.parts !== undefined ? await joinedState(this.#dependencies.store, id, value) : value)
         this.#checkpoints.known(id, value)
       }
     }

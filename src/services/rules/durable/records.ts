@@ -10,18 +10,15 @@ export interface StateRecord {
   readonly time: number
   /** resolved resources, in the order of the graph */
   readonly resources: readonly string[]
-  /** absent: it is in parts */
   readonly state?: SavedState
   /** number of documents with the state and `underWay`; absent: both are here */
   readonly parts?: number
-  /** deliveries that ended, ever */
   readonly delivered: number
   readonly underWay?: readonly OpenDelivery[]
 }
 
 export const STATES: CollectionSpec<StateRecord> = { name: 'rule_states', version: 1, fields: {} }
 
-/** An open delivery, with its execution and the item of its loop. */
 export interface OpenDelivery extends Delivery {
   readonly execution: number
   readonly item: number
@@ -44,7 +41,6 @@ export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
   },
 }
 
-/** Deliveries kept per task; later ones replace the oldest. */
 export const MAX_DELIVERIES = 1000
 
 export function deliveryId(task: string, number: number): string {

@@ -32,9 +32,7 @@ export type Recovered = RecoveredState | { readonly error: string }
 export interface RecoveredState {
   readonly record: WaitingTask['record']
   readonly leftAt: WaitingTask['leftAt']
-  /** not as it was stored */
   readonly isPlayed: boolean
-  /** ended since it was stored */
   readonly deliveries: readonly DeliveryRecord[]
 }
 
@@ -49,9 +47,7 @@ type CompleteRecord = StateRecord & { readonly state: SavedState }
 const PORTION = 1000
 
 export class Recovery {
-  /** inputs after the mark, oldest first */
   readonly tail: readonly TailEntry[]
-  /** last position of the log */
   readonly position: number
   /** epoch ms at which the last runner was last alive; undefined on the first start */
   readonly until: number | undefined
@@ -59,7 +55,6 @@ export class Recovery {
   readonly #parts: EngineSettings
   readonly #store: Store
   readonly #later: Set<string>
-  /** last position of an input, by task or resource */
   readonly #lastOfTask = new Map<string, number>()
   readonly #lastOfResource = new Map<string, number>()
   /** last position of its `resume`, which repeats open calls */
@@ -129,8 +124,8 @@ export class Recovery {
     const messages = await messagesAt(this.#store, positions)
     const complete = new Map<string, CompleteRecord>()
     for (const [id, record] of stored) {
-      const whole = withMessages(record, messages)
-      if (isComplete(whole)) complete.set(id, whole)
+      const { state, ...rest } = withMessages(record, messages)
+      if (state !== undefined) complete.set(id, { ...rest, state })
     }
     return complete
   }
@@ -249,17 +244,13 @@ export class Recovery {
   }
 }
 
-function isComplete(record: StateRecord): record is CompleteRecord {
-  return record.state !== undefined
-}
-
 function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>): CompleteRecord | undefined {
   const record = states.get(task.id)
   return record?.epoch === task.epoch ? record : undefined
 }
 
 /** A restored task repeats open calls under the next number; a replay keeps their number. */
-function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
+export function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {
     if (one.phase !== 'called' && one.phase !== 'rendering') return one
@@ -270,7 +261,7 @@ function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>):
   return { ...state, executing }
 }
 
-function callKey(task: string, epoch: number, execution: number, call: number): string {
+export function callKey(task: string, epoch: number, execution: number, call: number): string {
   return `${execution}/${call}/${epoch}/${task}`
 }
 
@@ -278,7 +269,6 @@ function isAtWork({ state, underWay = [] }: CompleteRecord): boolean {
   return state.executing !== undefined || state.waiting !== undefined || underWay.length > 0
 }
 
-/** The first due timer of the task. */
 function firstTimer({ state }: CompleteRecord): number {
   let first = state.nextTickAt ?? Number.POSITIVE_INFINITY
   const note = (time = Number.POSITIVE_INFINITY): void => void (first = Math.min(first, time))

@@ -9,7 +9,6 @@ const SIGN_MS = 1_000
 export class SignsOfLife {
   readonly #scheduler: SchedulerLike
   readonly #isWanted: () => boolean
-  /** never rejects */
   readonly #store: () => Promise<void>
   #last = Number.NEGATIVE_INFINITY
   #timer: Subscription | undefined

@@ -16,7 +16,6 @@ const QUERY_AGAIN_MS = 250
 
 /** Times are epoch ms. */
 export class StallDetector {
-  /** last sign of life */
   #lastSign: number
   /** earlier time is left out already, or counts */
   #countedUpTo = Number.NEGATIVE_INFINITY
@@ -24,9 +23,7 @@ export class StallDetector {
   /** start of the time that an input on its way leaves out; that input may be refused */
   #leavingOut: number | undefined
   #queriedAt: number | undefined
-  /** it was away since its last sign of life */
   #isAway = false
-  /** no earlier query */
   queryAgainAt = Number.NEGATIVE_INFINITY
 
   constructor(now: number) {

@@ -24,7 +24,6 @@ const PORTION = 1000
 
 type Written = { readonly writes: readonly Write[]; readonly parts: number }
 
-/** Writes a state as one document, and deletes its former parts. */
 export function wholeState(store: Store, id: string, record: StateRecord, hadParts: number): Written {
   return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
 }
@@ -56,10 +55,6 @@ export function stateInParts(
 export function withoutParts(store: Store, id: string, from: number, to: number): readonly Write[] {
   const collection = store.collection(STATE_PARTS)
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => collection.deleting(partId(id, from + i)))
-}
-
-export function isInParts({ parts = 0 }: StateRecord): boolean {
-  return parts > 0
 }
 
 export async function joinedState(store: Store, id: string, record: StateRecord): Promise<StateRecord> {

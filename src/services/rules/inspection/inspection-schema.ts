@@ -21,7 +21,6 @@ export interface RuntimeNode extends Decoded<typeof RuntimeNodeSchema> {}
 
 const state = Type.Optional(Type.String({ minLength: 1, description: 'a state of the node', ...CHECKED }))
 
-/** PATCH of a node. */
 const NodePushSchema = closed(
   { state, rawData: Type.Optional(AnyObject) },
   { title: 'push', minProperties: 1, description: 'at least one of the two' },

@@ -8,6 +8,7 @@ import { runtimeNode } from './runtime-node.ts'
 import { logPage } from './task-log.ts'
 import { runningTask, taskOf } from '../tasks/task-service.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
+import type { TaskPast } from '../runner.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 
 const GATE_STATES = ['TRUE', 'FALSE']
@@ -24,7 +25,7 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     const [view] = nodes.view(task.id, label)
     const network = forms.of(graph, [], 'bn')
     const listed: readonly unknown[] = Array.isArray(network['nodes']) ? network['nodes'] : []
-    const found = listed.find((each) => isNamed(each, label))
+    const found = listed.find((each) => isPlainObject(each) && each['name'] === label)
     if (isPlainObject(found)) return runtimeNode(found, view)
     const actuator = graph.actuators?.find((each) => each.label === label)
     if (actuator === undefined) throw noNode(task.id, label, graph)
@@ -61,11 +62,18 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
       await taskOf(rules, query.taskId)
       return logPage(history.events(query.taskId), query)
     },
-    events: (id, reader) =>
-      later(async () => {
-        await taskOf(rules, id)
-        return history.stream(id, options.now(), reader)
-      }),
+    events: async function* (id, reader) {
+      await taskOf(rules, id)
+      yield* history.stream(id, options.now(), reader)
+    },
+    inputs: async (id, query = {}) => {
+      await taskOf(rules, id)
+      return pastOf(rules).inputs(id, query)
+    },
+    state: async (id, at) => {
+      await taskOf(rules, id)
+      return pastOf(rules).state(id, at)
+    },
     deliveries: async (id, query) => {
       await taskOf(rules, id)
       return nodes.deliveries(id, query)
@@ -73,12 +81,10 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
   }
 }
 
-async function* later<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T> {
-  yield* await open()
-}
-
-function isNamed(node: unknown, label: string): boolean {
-  return isPlainObject(node) && node['name'] === label
+function pastOf({ options }: TenantRules): TaskPast {
+  const { past } = options.runner
+  if (past === undefined) throw new AppError('UNSUPPORTED', 'this runner does not keep the inputs of tasks')
+  return past
 }
 
 function actuatorNode(

@@ -21,7 +21,7 @@ export interface RulesPartition extends Partition {
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
-  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries'],
+  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
 
 /** The API for tasks of all partitions: each task is requested from its partition. */
@@ -89,7 +89,6 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
   }
 }
 
-/** Undefined: it is here. */
 export function foreignOf(id: string, partition: Partition | undefined): number | undefined {
   const at = partition && partitionOfTask(id, partition.count)
   return at === partition?.number ? undefined : at
@@ -114,7 +113,6 @@ export async function shownElsewhere(
   return new Map(shown.map((task) => [task.ID, task]))
 }
 
-/** Undefined: it is here. */
 export function previewElsewhere(
   id: string,
   action: TaskAction,

@@ -12,7 +12,6 @@ export type RulesQuestion =
       readonly method: string
       readonly args: readonly unknown[]
     }
-  /** one task of a batch */
   | {
       readonly ask: 'act'
       readonly id: string
@@ -27,6 +26,6 @@ export type RulesQuestion =
       readonly options: ShowOptions
       readonly withoutGraph: boolean
     }
-  /** a preview of an action on a task */
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
+  | { readonly ask: 'deleteInputs'; readonly resource: string }
   | { readonly ask: 'rebind'; readonly resource: string }

@@ -28,7 +28,6 @@ export class Listeners {
   #byResource: ReadonlyMap<string, readonly number[]> = new Map()
   #unchanged: Write
   #tickets = 0
-  /** commits in flight */
   #underWay = 0
   /** commits to repeat after the listeners were read again */
   #waiting: Waiting[] | undefined
@@ -50,7 +49,6 @@ export class Listeners {
     return listeners
   }
 
-  /** Partitions that listen to the resource, as last read. */
   of(resource: string): readonly number[] {
     return this.#byResource.get(resource) ?? NONE
   }

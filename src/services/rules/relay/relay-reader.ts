@@ -9,13 +9,12 @@
  */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { LogEntry, Store, Write } from '#storage'
-import type { DataIntake } from '../runner.ts'
+import type { DataIntake, IntakePost } from '../runner.ts'
 import { RELAY_CURSORS, RELAY_LOG, type RelayEntry } from './relay-records.ts'
 
 export interface RelayReaderOptions {
   readonly tenant: string
   readonly store: Store
-  /** of the partition */
   readonly number: number
   /** applies messages of the partition's resources, and relays them to other listeners */
   readonly home: DataIntake
@@ -31,7 +30,6 @@ interface Cursor {
 }
 
 const WINDOW = 200
-/** entries behind the cursor that are worth trimming */
 const WORTH_TRIMMING = 5_000
 
 export class RelayReader {
@@ -71,14 +69,12 @@ export class RelayReader {
     try {
       while (!this.#isStopped && (await this.#takeNext()));
     } catch (error) {
-      // the cursor is read again
       this.#cursor = undefined
       const { tenant, number, logger } = this.#options
       if (!this.#isStopped) logger?.warn(`partition ${number} of ${tenant} takes messages later: ${messageOf(error)}`)
     }
   }
 
-  /** Returns false at the end of the log. */
   async #takeNext(): Promise<boolean> {
     const { store, number } = this.#options
     const current = (this.#cursor ??= await this.#stored())
@@ -105,12 +101,7 @@ export class RelayReader {
     const cursor = await this.#moving(last.position)
     const intake = first.to === 'home' ? home : tasks
     try {
-      const { c: channel } = first.data
-      if (channel === undefined) await intake.receiveAll(entries.map(postOf), [cursor])
-      else {
-        const { messages, ...causation } = postOf(first)
-        await intake.receive(messages, { ...causation, channel, writes: [cursor] })
-      }
+      await intake.receive(entries.map(postOf), [cursor])
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (group.length > 1) {
@@ -136,23 +127,28 @@ export class RelayReader {
   }
 }
 
-/** Neighbours of one kind share a commit, except those of a channel. */
+/** Neighbours with the same receiver share a commit. */
 function groupsOf(window: readonly LogEntry[]): readonly (readonly LogEntry[])[] {
   const groups: LogEntry[][] = []
-  let kind: string | undefined
+  let receiver: string | undefined
   for (const entry of window) {
-    const { to, data } = entry.body as unknown as RelayEntry
-    const next = data.c === undefined ? to : undefined
-    if (next !== undefined && next === kind) groups.at(-1)?.push(entry)
+    const { to } = entry.body as unknown as RelayEntry
+    if (to === receiver) groups.at(-1)?.push(entry)
     else groups.push([entry])
-    kind = next
+    receiver = to
   }
   return groups
 }
 
-function postOf({ data: { m, h, r, u, g } }: RelayEntry) {
+function postOf({ data: { m, c, h, r, u, g } }: RelayEntry): IntakePost {
   const causation = { ...(h !== undefined && { hops: h }), ...(r !== undefined && { root: r }) }
-  return { messages: m, ...causation, ...(u && { unstamped: u }), ...(g && { identityIgnores: g }) }
+  return {
+    messages: m,
+    ...(c !== undefined && { channel: c }),
+    ...causation,
+    ...(u && { unstamped: u }),
+    ...(g && { identityIgnores: g }),
+  }
 }
 
 /** Whether the message is invalid, so that a retry is pointless. */

@@ -17,14 +17,11 @@ export interface RelayEntry {
   readonly data: Untimed<Extract<Input, { k: 'data' }>>
 }
 
-/** A partition listens to a resource of another one. */
 export interface ListenerRecord {
   readonly resource: string
   /** number of partitions for which this counts */
   readonly count: number
-  /** the partition of the resource */
   readonly home: number
-  /** the partition of the tasks */
   readonly by: number
 }
 

@@ -10,10 +10,8 @@ import { relayingIntake } from './relaying-intake.ts'
 
 export interface RelayOptions {
   readonly tenant: string
-  /** of the partition */
   readonly store: Store
   readonly partition: Partition
-  /** of the tasks of the partition */
   readonly intake: DataIntake
   /** A message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
@@ -23,7 +21,6 @@ export interface RelayOptions {
 }
 
 export class Relay {
-  /** Accepts messages of any resource. */
   readonly intake: DataIntake
   readonly #options: RelayOptions
   readonly #reader: RelayReader
@@ -35,10 +32,7 @@ export class Relay {
   constructor(options: RelayOptions) {
     const { tenant, store, partition, intake: tasks, logger } = options
     this.#options = options
-    this.intake = {
-      receive: async (...args) => (await this.#opened()).receive(...args),
-      receiveAll: async (...args) => (await this.#opened()).receiveAll(...args),
-    }
+    this.intake = { receive: async (...args) => (await this.#opened()).receive(...args) }
     this.#reader = new RelayReader({ tenant, store, number: partition.number, home: this.intake, tasks, logger })
   }
 
@@ -69,7 +63,6 @@ export class Relay {
     await this.#reader.stop()
   }
 
-  /** A failed opening is retried by the next call. */
   #opened(): Promise<DataIntake> {
     const { store, partition } = this.#options
     this.#home ??= Listeners.open(store, partition).then((listeners) => relayingIntake({ ...this.#options, listeners }))

@@ -15,7 +15,6 @@ export type ReadSpecification =
   | { readonly form: 'template'; readonly request: TaskFromTemplate; readonly warnings: readonly Issue[] }
   | { readonly form: Exclude<TaskForm, 'template'>; readonly rule: Rule; readonly warnings: readonly Issue[] }
 
-/** Throws `VALIDATION` with every problem; paths are those of the input. */
 export function readSpecification(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ReadSpecification {
   if (isPlainObject(input) && Object.hasOwn(input, 'template')) return readRequest(input)
   if (isPlainObject(input) && Object.hasOwn(input, 'network')) return readNetwork(input, plugs, options)
@@ -63,7 +62,6 @@ export function settingsOf(request: TaskFromTemplate): TaskSettings {
   return Object.fromEntries(Object.entries(request).filter(([key]) => known.has(key)))
 }
 
-/** A graph in bn form may have the name that the task lacks. */
 function withNameOfGraph(document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { name, task = {} } = document
   if (typeof name !== 'string' || !isPlainObject(task) || task['name'] !== undefined) return document

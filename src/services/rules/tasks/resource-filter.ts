@@ -8,18 +8,14 @@ export interface ResourceFinder {
 }
 
 export interface WantedResources {
-  /** id of the resource type */
   readonly type?: string
-  /** over the metadata, in the query language of resources */
   readonly expression?: string
 }
 
 interface WithFinder {
-  /** without it the host serves no resources */
   readonly options: { readonly resources?: () => ResourceFinder | undefined }
 }
 
-/** Resources that one filter may match. */
 export const MAX_RESOURCES = 10_000
 
 const NAMES = ['resourceType', 'resourceMetadataExpression'] as const

@@ -18,7 +18,6 @@ export interface Source {
   readonly document: Template
 }
 
-/** A source with the number of its template version. */
 export interface VersionedSource {
   readonly source: Source
   readonly version: number
@@ -72,7 +71,6 @@ export class SourceRepository {
     return source
   }
 
-  /** Equal documents have one source. */
   of(document: Template): Source {
     const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
     const known = this.#byId.get(id)
@@ -83,7 +81,6 @@ export class SourceRepository {
     return source
   }
 
-  /** A recently used source. */
   known(id: string): Source | undefined {
     return this.#byId.get(id)
   }
@@ -104,7 +101,6 @@ export class SourceRepository {
     return [this.#collections.sources.putting(id, { document, touched: now })]
   }
 
-  /** After that commit. */
   written({ id }: Source): void {
     const touched = this.#touched.get(id)
     if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(id, this.#now())

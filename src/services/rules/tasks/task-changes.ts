@@ -2,22 +2,21 @@
  * Changes of stored tasks, by requests and batches: one at a time per task, document and runner's writes in one commit,
  * then the engine.
  */
-import type { Lost } from '#core'
+import type { Lost, TaskInfo } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
-import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
+import { AppError, KeyedMutex, type RevisionOptions, messageOf, requireVersion, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
-import { removes, type TaskAction } from '../batches/batch-schema.ts'
+import { type TaskAction, removes } from '../batches/batch-schema.ts'
 import type { RulesCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
 import { documentChanges } from '../document-changes.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
-import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
-import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
-import { revisionOf, type TaskRecord } from './task-record.ts'
+import { type Draft, type RunnableSource, type TaskMaker, runnable } from './task-maker.ts'
+import { type TaskRecord, revisionOf } from './task-record.ts'
+import type { TaskRunRecord } from './task-schema.ts'
 
 export interface ChangeOptions extends RevisionOptions {
-  /** the batch operation behind it */
   readonly batch?: string
   /** called after the change with the state that nodes of a running task lost */
   readonly onLost?: (lost: readonly Lost[]) => void
@@ -29,17 +28,14 @@ interface Decision {
   readonly changes: readonly TaskChange[]
   /** parts of the next record, when they are new or a run begins */
   readonly parts?: RunnableSource
-  /** state that nodes lose when their run continues */
   readonly lost?: readonly Lost[]
   /** a stopped task that cannot begin becomes `failed`; otherwise the change is only refused */
   readonly failsTask?: boolean
 }
 
-/** Effect of an update on the run of a task. */
 interface RunEffect {
   /** `none`: not visible to any node; `change`: the run continues under another rule; `begin`: it restarts */
   readonly kind: 'none' | 'change' | 'begin'
-  /** state that nodes lose when their run continues */
   readonly lost: readonly Lost[]
 }
 
@@ -57,7 +53,6 @@ export class TaskChanges {
   readonly #removed: (task: string) => void
   readonly #lanes = new KeyedMutex()
 
-  /** `removed` is called for every deleted task. */
   constructor(
     collections: RulesCollections,
     maker: TaskMaker,
@@ -133,7 +128,6 @@ export class TaskChanges {
     }
   }
 
-  /** Notes the end of a run. Idempotent. */
   async noteEnd(run: EndedRun): Promise<void> {
     try {
       await this.#change(run.id, {}, async (task) => {
@@ -141,7 +135,6 @@ export class TaskChanges {
         return { next: stands ? ended(task, run, this.#runner.nodes.info(run.id)) : task, changes: [] }
       })
     } catch (error) {
-      // the task was deleted
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
     }
   }
@@ -194,7 +187,8 @@ export class TaskChanges {
   async #noteFailure(stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
     if (!(error instanceof AppError) || error.status >= 500) return
-    const failed = { ...failedToStart(task, this.#now(), messageOf(error)), revision: revisionOf(task) + 1 }
+    const reason = { status: 'failed', error: messageOf(error), finishedTime: this.#now() } as const
+    const failed = { ...task, ...reason, revision: revisionOf(task) + 1 }
     await this.#collections.tasks.put(task.id, failed, stored.version)
   }
 
@@ -253,7 +247,6 @@ export class TaskChanges {
     const ran = task.status === 'running'
     const goesOn = start ?? ran
     const effect = goesOn ? await this.effect(task, draft) : undefined
-    // the run continues
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
     if (effect?.kind === 'change') return { ...(await this.#changing(task, draft, parts)), lost: effect.lost }
     const stopped = withDraft(this.#stopped(task), draft, this.#now())
@@ -280,7 +273,6 @@ export class TaskChanges {
     try {
       return [...new Set(await resolveResources(id, prepared, {}))]
     } catch (error) {
-      // resolved at the start
       if (error instanceof AppError) return []
       throw error
     }
@@ -325,7 +317,6 @@ async function effectOnRun(
   return lost === undefined ? ANEW : { kind: 'change', lost }
 }
 
-/** The rule without names, positions and texts. */
 function whatRuns({ rule, overrides }: Prepared): object {
   const { sensors = [], actuators = [], relations = [], triggers = [], task = {} } = rule
   const { name: _name, tags: _tags, ...settings } = task
@@ -341,4 +332,63 @@ function whatRuns({ rule, overrides }: Prepared): object {
 
 function whatNodeRuns({ position: _position, description: _text, iconURL: _icon, ...node }: PlugNode): object {
   return node
+}
+
+const RUNS_KEPT = 20
+
+function newRecord(id: string, user: string, now: number, draft: Draft): TaskRecord {
+  return {
+    id,
+    user,
+    createTime: now,
+    ...draft.fields,
+    status: 'stopped',
+    epoch: 0,
+    resourceIds: [],
+    invocationCount: 0,
+    runs: [],
+  }
+}
+
+/** Replaces the parts and keeps the history. */
+function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
+  const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
+  return { ...kept, ...draft.fields, lastUpdateTime: now }
+}
+
+function begun(task: TaskRecord, now: number, resourceIds: readonly string[]): TaskRecord {
+  const { error: _error, finishedTime: _finished, ...kept } = task
+  const epoch = task.epoch + 1
+  const run: TaskRunRecord = { run: epoch, startTime: now, status: 'running' }
+  return {
+    ...kept,
+    epoch,
+    status: 'running',
+    startTime: now,
+    resourceIds,
+    runs: [run, ...task.runs].slice(0, RUNS_KEPT),
+  }
+}
+
+/** `info`: counts of the run, if known. */
+function ended(
+  task: TaskRecord,
+  outcome: { readonly status: 'stopped' | 'failed'; readonly finishedTime: number; readonly error?: string },
+  info: TaskInfo | undefined,
+): TaskRecord {
+  const { status, finishedTime, error } = outcome
+  const [last, ...older] = task.runs
+  const lastExecutionTime = info?.lastExecutionTime ?? task.lastExecutionTime
+  return {
+    ...task,
+    status,
+    finishedTime,
+    ...(error !== undefined && { error }),
+    ...(lastExecutionTime !== undefined && { lastExecutionTime }),
+    invocationCount: task.invocationCount + (info?.invocationCount ?? 0),
+    runs:
+      last === undefined || task.status !== 'running'
+        ? task.runs
+        : [{ ...last, finishedTime, status, ...(error !== undefined && { error }) }, ...older],
+  }
 }

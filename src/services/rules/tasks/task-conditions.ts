@@ -3,7 +3,6 @@ import type { Condition, Query } from '#storage'
 import type { TaskFilter } from './task-schema.ts'
 import { tagKey } from './task-record.ts'
 
-/** Storage sorts ties by id. */
 export const NEWEST_FIRST: NonNullable<Query['sort']> = [{ field: 'createTime', descending: true }]
 
 export function taskConditions(where: TaskFilter): readonly Condition[] {
@@ -54,7 +53,6 @@ export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 
   return each.map((values): Condition => ({ field: 'tag', op: 'in', values }))
 }
 
-/** Every word anywhere, case-insensitive. */
 export function wordConditions(filter: string | undefined): readonly Condition[] {
   const words = (filter ?? '').split(/\s+/).filter((word) => word !== '')
   return words.slice(0, MAX_WORDS).map((value) => ({ field: 'words', op: 'contains', value }))

@@ -17,7 +17,6 @@ import type { RunReports } from '../runner.ts'
 
 const KEPT_PER_TASK = 200
 const KEPT_IN_ALL = 50_000
-/** events that may wait for one reader */
 const MAX_WAITING = 1000
 /** ms that a task is watched after its last reader left */
 const WATCHED_AFTER = 60_000
@@ -29,7 +28,6 @@ interface Kept {
 
 interface History {
   readonly lifecycle: Kept[]
-  /** all other events */
   readonly steps: Kept[]
   /** number of the newest dropped event; 0: none */
   lost: number
@@ -71,7 +69,6 @@ export class TaskEventHistory {
     this.#subscription = reports.lifecycle$.subscribe((event) => this.#takeOver(event.task))
   }
 
-  /** open streams */
   get readers(): number {
     let count = 0
     for (const { readers } of this.#watches.values()) count += readers.size
@@ -109,7 +106,6 @@ export class TaskEventHistory {
     return kept
   }
 
-  /** Oldest first. */
   events(task: string): readonly Kept[] {
     this.#takeOver(task)
     const history = this.#histories.get(task)
@@ -165,7 +161,6 @@ export class TaskEventHistory {
     }
   }
 
-  /** Ends every stream, and new ones at once. */
   endStreams(): void {
     this.#ended = true
     for (const { readers } of this.#watches.values()) for (const reader of readers) reader.end()

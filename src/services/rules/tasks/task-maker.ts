@@ -16,16 +16,12 @@ export interface Draft {
     TaskRecord,
     'name' | 'form' | 'conf' | 'template' | 'templateVersion' | 'source' | 'rule' | 'settings' | 'effective' | 'plugs'
   >
-  /** of a task made of a template */
   readonly source: Source | undefined
   readonly prepared: Prepared
-  /** with notes */
   readonly warnings: readonly Issue[]
-  /** from the specification or the template's defaults */
   readonly start: boolean | undefined
 }
 
-/** Parts of a task, without the posted body. */
 export interface RunnableSource {
   readonly source: Source | undefined
   readonly rule: Rule | undefined
@@ -35,7 +31,6 @@ export interface RunnableSource {
 /** An action that changes the parts of a task. */
 export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins' | 'updateProperties' }>
 
-/** The posted body, and the version of its template. */
 interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
   readonly templateVersion?: number | undefined
 }
@@ -94,7 +89,6 @@ export class TaskMaker {
     }
     requireNodes(parts, update.update)
     const settings = withProperties(parts.settings, task.effective.tags, update.update)
-    // the new settings
     const { tags: _tags, ...sent } = update.update
     return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent })
   }
@@ -191,7 +185,6 @@ export function runnable(id: string, epoch: number, createTime: number, parts: R
   return { id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
 }
 
-/** Warnings and notes, each once. */
 function distinct(issues: readonly Issue[]): readonly Issue[] {
   const warnings = issues.filter(({ severity }) => severity !== 'ERROR')
   const byText = new Map(warnings.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))

@@ -16,18 +16,15 @@ export interface TaskRecord {
   readonly lastUpdateTime?: number
   readonly status: TaskEntity['status']
   readonly error?: string
-  /** number of starts */
   readonly epoch: number
   /** number of changes since creation; absent: none */
   readonly revision?: number
   readonly form: TaskForm
-  /** the posted body */
   readonly conf: Readonly<Record<string, unknown>>
   /** name of its template */
   readonly template?: string
   /** of the template; absent in records older than versions: 1 */
   readonly templateVersion?: number
-  /** of a task made of a template: id of the `SourceRecord` */
   readonly source?: string
   /** of a task with a rule of its own: the graph, with exact plug versions */
   readonly rule?: Rule
@@ -41,15 +38,12 @@ export interface TaskRecord {
   readonly startTime?: number
   readonly finishedTime?: number
   readonly lastExecutionTime?: number
-  /** of ended runs */
   readonly invocationCount: number
-  /** newest first */
   readonly runs: readonly TaskRunRecord[]
   /** the last batch operation that changed it: a batch that continues after a crash recognizes its work by it */
   readonly batch?: string
 }
 
-/** The version of the task for clients. */
 export function revisionOf({ revision = 0 }: TaskRecord): number {
   return revision
 }

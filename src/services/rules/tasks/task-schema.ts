@@ -171,7 +171,6 @@ export const TaskRunSchema = Type.Object(
 )
 export interface TaskRunRecord extends Decoded<typeof TaskRunSchema> {}
 
-/** A text that storage compares with. */
 const filter = (description?: string) =>
   Type.String({ maxLength: 2_000, ...(description !== undefined && { description }), ...CHECKED })
 
@@ -226,12 +225,10 @@ export interface ShowOptions {
 }
 
 export interface ReloadOptions {
-  /** default: the newest */
   readonly templateVersion?: number
 }
 
 export interface RemoveOptions {
-  /** stops a running task first */
   readonly forceStop?: boolean
 }
 

@@ -16,7 +16,6 @@ import {
   UpgradedTemplatesSchema,
 } from './template-schema.ts'
 
-/** Strictness of checks. */
 export const CHECKS = {
   failOnWarning: Type.Optional(Flag),
   strict: Type.Optional(Flag),

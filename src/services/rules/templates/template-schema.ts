@@ -27,7 +27,6 @@ const BnTemplateSchema = Type.Object(
   { title: 'template in bn form' },
 )
 
-/** The body of POST and PUT. */
 export const TemplateSpecificationSchema = Type.Union([
   Type.Object({ ...TemplateSchema.properties, name, ...extras }, { title: 'template' }),
   BnTemplateSchema,

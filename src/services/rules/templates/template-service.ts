@@ -217,7 +217,6 @@ async function* runLater(
   yield* direct.run({ document: record.document, owner }, run, others)
 }
 
-/** Its name is its id in storage. */
 function checkName(name: string): void {
   if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
   if (name.length <= MAX_TEMPLATE_NAME) return

@@ -14,7 +14,6 @@ import type { TemplateVersion } from './template-schema.ts'
 
 /** Versions kept of a template, the newest included; more while older ones have tasks. */
 export const MAX_VERSIONS = 100
-/** old versions read at once */
 const PORTION = 1000
 
 export function versionOf({ version, user, lastUpdateTime }: TemplateRecord): VersionMark {
@@ -54,10 +53,11 @@ async function lettingGo(collections: RulesCollections, name: string, upTo: numb
   const ids = await collections.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
   if (ids.length === 0) return []
   const used = await tasksByVersion(collections, name)
-  return ids.filter((id) => !used.has(numberIn(id))).map((id) => collections.oldVersions.deleting(id))
+  return ids
+    .filter((id) => !used.has(id.slice(id.lastIndexOf('/') + 1)))
+    .map((id) => collections.oldVersions.deleting(id))
 }
 
-/** Writes to commit with the removal of a template. */
 export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
     const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
@@ -89,7 +89,6 @@ export async function oldVersion(
   return (await collections.oldVersions.get(idOf(name, number)))?.value
 }
 
-/** The kept versions, newest first. */
 export async function listVersions(
   collections: RulesCollections,
   record: TemplateRecord,
@@ -132,8 +131,4 @@ function ofTemplate(name: string): readonly Condition[] {
 /** A template's name alone may be as long as an id. */
 function idOf(name: string, number: number): string {
   return `${createHash('sha256').update(name).digest('hex').slice(0, 32)}/${number}`
-}
-
-function numberIn(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1)
 }

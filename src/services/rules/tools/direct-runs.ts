@@ -29,14 +29,12 @@ import {
   type TemplateRunOptions,
 } from './tools-schema.ts'
 
-/** Rejects for an unknown template. */
 export type StoredTemplate = (name: string) => Promise<Template | Rule>
 
 /** Bodies are unchecked. Bytes are JSON, read in the thread of the work. */
 export interface DirectRuns {
   /** Bytes are JSON, written in the thread of the work. */
   simulate(stored: StoredTemplate, input: unknown): Promise<SimulationResult | Uint8Array>
-  /** The caller loads a stored template. */
   run(stored: RunSource | undefined, input: unknown, options: TemplateRunOptions): AsyncIterable<InvocationReport>
   call(
     family: PlugFamily,
@@ -52,7 +50,6 @@ export interface DirectRuns {
   nextRuns(expression: string, options: NextRunsOptions): Promise<NextRuns>
 }
 
-/** The same in other threads. */
 export interface RunsElsewhere extends DirectRuns {
   /** names of plugs that only this thread has */
   readonly onlyHere: () => readonly string[]
@@ -60,7 +57,6 @@ export interface RunsElsewhere extends DirectRuns {
   readonly counted: <T>(work: () => T) => T
 }
 
-/** Does work on a document of a request, counted when the document is long. */
 export type CountedByDocument = <T>(document: unknown, work: () => T) => T
 
 export function countedByDocument(elsewhere: RunsElsewhere | undefined): CountedByDocument {
@@ -91,7 +87,6 @@ export function runsHere(context: RehearsalContext): DirectRuns {
   }
 }
 
-/** The rule in the body, or the stored one named by it. */
 async function ruleOf(stored: StoredTemplate, simulation: unknown): Promise<Rule | Template | undefined> {
   const { rule, template } = isPlainObject(simulation) ? simulation : {}
   if (typeof template === 'string') return stored(template)
@@ -111,10 +106,13 @@ const SMALL_CHECK = 10_000
 const SHORT_MS = 60_000
 const FEW_RUNS = 1_000
 
-/** Chooses the thread by size. */
 export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRuns {
-  const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns =>
-    isSmall || mentions(documents, elsewhere.onlyHere()) ? here : elsewhere
+  const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns => {
+    const names = elsewhere.onlyHere()
+    const isHere =
+      isSmall || (names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name))))
+    return isHere ? here : elsewhere
+  }
   /** Bytes may name a plug of this thread, if there are such: they are read first. */
   const taken = (input: unknown): unknown => (elsewhere.onlyHere().length === 0 ? input : readBody(input))
   return {
@@ -155,10 +153,6 @@ function isShort(input: unknown): boolean {
   const known = [from, until, ...times].filter((time) => time !== undefined)
   const span = known.map((time) => (typeof time === 'string' ? Date.parse(time) : Number(time)))
   return known.length === 0 || Math.max(...span) - Math.min(...span) <= SHORT_MS
-}
-
-function mentions(documents: readonly unknown[], names: readonly string[]): boolean {
-  return names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name)))
 }
 
 function someText(value: unknown, fits: (text: string) => boolean): boolean {

@@ -7,7 +7,6 @@ import { LOG_LEVELS, type LogLevel } from '../shared-schema.ts'
 
 export interface ReportOptions {
   readonly invocation: number
-  /** labels to report */
   readonly labels: ReadonlySet<string>
   readonly logLevel: LogLevel
   /** labels of nodes that would have acted and were not called */
@@ -40,7 +39,6 @@ export function invocationReport(
   }
 }
 
-/** Lines of a level and above. */
 export function logLines(events: readonly EngineEvent[], logLevel: LogLevel = 'INFO'): readonly RunLogLine[] {
   const least = LOG_LEVELS.indexOf(logLevel)
   return events.flatMap((event) => {

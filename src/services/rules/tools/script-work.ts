@@ -2,9 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface ScriptWork {
-  /** waiting and running scripts */
   open: number
-  /** ms of ended scripts */
   took: number
 }
 

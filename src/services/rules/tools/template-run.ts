@@ -32,7 +32,6 @@ const SECOND_MS = 1000
 /** A template to run: stored, or from the body. */
 export interface RunSource {
   readonly document: Template | Rule
-  /** name of a stored one */
   readonly owner?: string
 }
 

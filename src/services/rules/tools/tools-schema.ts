@@ -14,7 +14,6 @@ export interface PlugEntity {
   readonly type: 'sensor' | 'actuator'
   readonly description?: string
   readonly category?: string
-  /** of sensors */
   readonly states?: readonly string[]
   readonly configuration: readonly PlugField[]
   readonly rawData: readonly PlugOutput[]
@@ -193,7 +192,6 @@ export interface TemplateRunOptions {
 /** One line of the answer: the result of one invocation. */
 export interface InvocationReport {
   readonly taskId: string
-  /** a number from 1, as text */
   readonly invocationId: string
   readonly sensors: Readonly<Record<string, NodeReport>>
   readonly actuators: Readonly<Record<string, NodeReport>>
@@ -272,7 +270,6 @@ export interface SimulationResult {
 export interface NextRunsQuery {
   readonly expression: string
   readonly zone?: string
-  /** epoch ms, default now */
   readonly from?: number
   /** 1 to 10,000, default 10 */
   readonly count?: number

@@ -34,7 +34,6 @@ export interface VirtualRunOptions {
   readonly signal?: AbortSignal
 }
 
-/** ms of real time that a run may work, and wait for plugs. */
 const MAX_WORK_MS = 20_000
 const PATIENCE_MS = 10_000
 
@@ -112,7 +111,6 @@ export class VirtualRun {
     if (time > this.now) this.#clock.advanceTo(time)
   }
 
-  /** Epoch ms of the next timer. */
   nextAt(): number | undefined {
     return this.#clock.nextAt()
   }

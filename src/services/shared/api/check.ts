@@ -39,7 +39,6 @@ export interface Checked<S extends TSchema = TSchema> {
 }
 
 export interface CheckOptions {
-  /** Subject at the beginning of error sentences */
   readonly subject: string
   readonly type?: string
   readonly typeOfUnknown?: string
@@ -140,7 +139,6 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
 /** Rank of errors at one place: the least is the most specific; a failed form of a union is the least specific. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
-/** Keywords beside a form of objects or lists are as unspecific. */
 function rankOf({ keyword }: SchemaError, value: unknown): number {
   const isOther = keyword === 'enum' && typeof value === 'object' && value !== null
   return isOther ? 1 : (RANKS[keyword] ?? 0)
@@ -236,7 +234,6 @@ function writable(schema: TSchema | undefined): readonly string[] {
   return fields.filter(([, { readOnly = false }]) => !readOnly).map(([name]) => name)
 }
 
-/** Schema of an error, and those around it for the same place, from the inside out. */
 function schemasOf(root: TSchema, schemaPath: string): readonly TSchema[] {
   let found: readonly TSchema[] = [root]
   const steps = stepsOf(schemaPath.slice(1))

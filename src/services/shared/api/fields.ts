@@ -29,7 +29,6 @@ export interface Problem {
   readonly suggestion?: string
   /** Issue type; default: that of the check */
   readonly type?: string
-  /** Only possible correction */
   readonly fix?: Fix | undefined
 }
 

@@ -31,9 +31,7 @@ type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
 
 /** Input of a handler. */
 export interface RouteContext<Api, Params, Query, Body> {
-  /** Service API for the caller */
   readonly api: Api
-  /** Path parameters, decoded */
   readonly params: Params
   /** Validated parameters; a service with a parser of its own uses `request.query` */
   readonly query: Query
@@ -45,20 +43,15 @@ export interface RouteContext<Api, Params, Query, Body> {
 interface Description {
   readonly summary: string
   readonly body?: TSchema
-  /** All parameters of the route; a list may repeat */
   readonly query?: Readonly<Record<string, TSchema>>
-  /** Pattern of further parameters, which may repeat */
   readonly otherQuery?: RegExp
-  /** Names of the path parameters */
   readonly params: readonly string[]
   /** By status; default 200 */
   readonly answers?: Readonly<Record<number, TSchema>>
-  /** Content types of the body besides JSON */
   readonly consumes?: readonly string[]
   readonly produces?: readonly string[]
   /** Whether the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
-  /** Further fields of its operation on the API page */
   readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
 }
 
@@ -67,9 +60,7 @@ type Shared = Omit<Description, 'params' | 'query' | 'body'>
 /** Server options of one route: body parsers, body limit, sockets. */
 type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
 
-/** Properties of a route that the API page does not show. */
 interface Unshown {
-  /** Other paths of it */
   readonly aliases?: readonly string[]
   readonly server?: ServerOptions
 }
@@ -81,7 +72,6 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
   readonly scope: Scope
   /** Parameters by name; with `otherQuery` the service parses them */
   readonly query?: Q
-  /** Finds problems of several parameters */
   readonly together?: (query: unknown) => readonly Problem[]
   readonly body?: Checked<B>
   handler(context: RouteContext<Api, Readonly<Record<ParamNames<Path>, string>>, Parameters<Q>, Decoded<B>>): unknown
@@ -128,7 +118,6 @@ interface RoutesOptions<Api> {
   /** Schema of the service's errors */
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
-  /** Adds parsers of bodies that are not JSON; each returns what the route validates */
   readonly addParsers?: (own: FastifyInstance) => void
 }
 

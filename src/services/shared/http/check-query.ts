@@ -10,9 +10,7 @@ import { at, type Issue, makeIssue, nearest, refuse } from '#kernel'
 
 /** Parameters that a route reads. */
 export interface QueryParameters {
-  /** By name; a list may repeat */
   readonly named: Readonly<Record<string, TSchema>>
-  /** Pattern of further names, each of which may repeat */
   readonly others?: RegExp
 }
 
@@ -76,7 +74,6 @@ function formsOf(named: QueryParameters['named']): string {
   return names.length === 0 ? 'it has no parameters' : `write one of ${names.join(', ')}`
 }
 
-/** Further names that may be misspelt parameters; a dot marks a path. */
 function likenesses(query: object, { named, others }: QueryParameters): readonly string[] {
   const names = Object.keys(named)
   return Object.keys(query).flatMap((name) => {

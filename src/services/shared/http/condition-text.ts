@@ -121,7 +121,6 @@ export class ConditionText {
     return this.#at >= this.#text.length
   }
 
-  /** Position to return to. */
   get place(): number {
     return this.#at
   }
@@ -134,7 +133,6 @@ export class ConditionText {
     return this.#text[this.#at] === char
   }
 
-  /** Tests for a keyword in any case, followed by space, a bracket or the end. */
   isWord(word: string): boolean {
     this.skipSpace()
     const end = this.#at + word.length

@@ -39,7 +39,6 @@ export function refusedPage(page: string): string {
   )
 }
 
-/** Ignores the scheme: behind a TLS proxy, requests arrive by HTTP. */
 function isSame(origin: string, host: string): boolean {
   if (!URL.canParse(origin)) return false
   const page = new URL(origin)

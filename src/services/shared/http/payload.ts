@@ -50,7 +50,6 @@ export function parsePayload(text: string): unknown {
   return hasDigits(text, LONG_DIGITS) || NUMBERED_KEY.test(text) ? new PayloadReader(text).value() : plain
 }
 
-/** Parser of valid JSON. */
 class PayloadReader {
   readonly #text: string
   #at = 0

@@ -3,10 +3,8 @@ import type { ErrorCode, Issue } from '#kernel'
 
 export interface Refusal {
   readonly statusCode: number
-  /** Text for people, without secrets and stacks */
   readonly error: string
   readonly code: ErrorCode
-  /** All problems of a request; may be empty */
   readonly issues: readonly Issue[]
 }
 

@@ -4,6 +4,5 @@ export interface ServerEvent {
   readonly id?: string
   /** Name; default `message` */
   readonly event?: string
-  /** Sent as JSON */
   readonly data: unknown
 }

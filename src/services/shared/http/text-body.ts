@@ -5,7 +5,6 @@ import type { Yielder } from '#kernel'
 export interface TextBodyOptions<T> {
   readonly values: AsyncIterable<T>
   textOf(value: T): string
-  /** Shared by all bodies with many readers */
   readonly turns: Pick<Yielder, 'soon'>
   /** Sent at once */
   readonly first?: string | undefined

@@ -56,7 +56,6 @@ export function skippedDays(zone: string): readonly number[] {
   return found
 }
 
-/** Instant of that change, the largest of the year. */
 function jumpIn(early: number, late: number, zone: string): number {
   let [low, high] = [early, late]
   while (high - low > 1) {

@@ -39,7 +39,7 @@ describe('what code reads', () => {
 
   it('is checked when a rule is: a node that is not there is an error', () => {
     const { issues } = validateRule(ruleOf('nodes.door.state == "open"'), plugs)
-    expect(issues.map(({ message }) => message).join()).toContain('there is no node "door"')
+    expect(issues.map(({ message }) => message).join()).toContain('unknown node "door"')
   })
 
   it('is fetched before the node runs', () => {

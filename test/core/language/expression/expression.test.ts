@@ -55,7 +55,7 @@ describe('an expression', () => {
     ['toString', 'own'],
     ['$$typeof', 1],
   ])('%s is %j', (text, value) => {
-    if (text === 'toString') expect(() => compileExpression(text)).toThrow('is no data')
+    if (text === 'toString') expect(() => compileExpression(text)).toThrow('is not data')
     else expect(evaluate(text)).toEqual(value)
   })
 
@@ -175,8 +175,8 @@ describe('an expression', () => {
     ['1 in temperature', 'neither a list nor an object'],
     ['true in deep', 'must be a text'],
     ['hour(absent)', '"argument 1 of hour(absent)" has no value'],
-    ['hour("soon")', 'no instant'],
-    ['hour(1e300)', 'no instant'],
+    ['hour("soon")', 'not an instant'],
+    ['hour(1e300)', 'not an instant'],
     ['contains(temperature, 2)', 'has no method includes'],
     ['contains(list, absent)', 'has no value'],
     ['between(absent, 1, 2)', 'has no value'],
@@ -283,7 +283,7 @@ describe('an expression', () => {
     ['list.map(3)', 'arrow function'],
     ['(1).toFixed(101)', '0 to 100'],
     ['[].reduce((a, b) => a)', 'empty list'],
-    ['JSON.parse("{")', 'no JSON'],
+    ['JSON.parse("{")', 'not valid JSON'],
     ['Object.keys(3)', 'not an object'],
   ])('%s fails and says why: %s', (text, reason) => {
     expect(() => evaluate(text)).toThrow(
@@ -309,7 +309,7 @@ describe('an expression', () => {
     ['vault.KEY', 'column 1', 'secret'],
     ['"${vault.KEY}"', 'column 1', 'secret'],
     ['a > ${nodes..x}', 'column 5', 'empty step'],
-    ['a >\n  b.foo()', 'line 2, column 5', 'no method "foo"'],
+    ['a >\n  b.foo()', 'line 2, column 5', 'unknown method "foo"'],
     ['list.map(x => { return x })', 'column 10', 'short arrow'],
     ['1n', 'column 1', 'bigint'],
     ['Math', 'column 1', 'alone'],

@@ -65,7 +65,7 @@ describe('a resource', () => {
     ['META.$.flag', /is true, which names no resource/],
     ['META.$.plain.length', /is not in the metadata/],
     ['${variables.nope}', /variable "nope" has no value/],
-    ['${?variables.nope}', /gives an empty id/],
+    ['${?variables.nope}', /results in an empty id/],
   ])('%s that leads nowhere is an error that says why', (text, message) => {
     const error = thrown(() => resolveResource(parseResource(text), scope))
     expect(error).toMatchObject({ code: 'RESOLUTION' })

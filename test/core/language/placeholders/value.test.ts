@@ -102,7 +102,7 @@ describe('a value with placeholders', () => {
     ['${streamdata.humidity}', /no message in reach has "humidity"/],
     ['${streamdata.gps.lon}', /streamdata.gps has no "lon"/],
     ['${variables.limits}', /variable "limits" has no value/],
-    ['${vault.NOPE}', /no secret "NOPE"/],
+    ['${vault.NOPE}', /secret "NOPE" does not exist/],
     ['${task.resource.meta.town}', /the metadata has no "town"; it has city, location/],
     ['${nodes.dice.rawData.toString}', /has no "toString"/],
   ])('%s without a value is an error that says what there is', (text, message) => {

@@ -141,7 +141,7 @@ describe('reading', () => {
     [
       'halves that agree',
       [0, 0, 0, 1, 1, 1, 1, 1],
-      'TABLE /posterior/0/function/7 the table of "g" gives both states the probability 1',
+      'TABLE /posterior/0/function/7 the table of "g" has for both states the probability 1',
     ],
   ])('a table with %s is refused', (_name, functions, message) => {
     expect(fromBn(bn(...functions)).graph).toBeUndefined()

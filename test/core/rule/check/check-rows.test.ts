@@ -28,7 +28,7 @@ const pair = [limit('hot', 90), limit('cold', 80)]
 describe('a row that can never hold', () => {
   it('is warned of with the sensors that contradict each other', () => {
     expect(issuesOf('AND', pair, ['Above', 'Below'])).toEqual([
-      'WARNING /relations/0/combinations/0: relation "g" asks for Above of "hot" and Below of "cold", which no value of "t" gives at once',
+      'WARNING /relations/0/combinations/0: relation "g" requires Above of "hot" and Below of "cold", which no value of "t" satisfies at once',
     ])
   })
 

@@ -65,7 +65,7 @@ async function host() {
     runner,
     clock,
     send: async (...levels: number[]) => {
-      for (const level of levels) await runner.intake.receive({ resource: 'boiler', level })
+      for (const level of levels) await runner.intake.receive([{ messages: { resource: 'boiler', level } }])
     },
     /** calls of the sensor's plug since this was asked last */
     calls: () => {

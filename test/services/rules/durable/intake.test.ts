@@ -28,7 +28,7 @@ const writesOf = (life: Life, level: number, expect?: number | 'absent') => [
   lasts(life).putting('boiler', { level }, expect),
 ]
 const receive = (life: Life, level: number, expect?: number | 'absent') =>
-  life.runner.intake.receive({ resource: 'boiler', level }, { writes: writesOf(life, level, expect) })
+  life.runner.intake.receive([{ messages: { resource: 'boiler', level } }], writesOf(life, level, expect))
 const seen = (life: Life, label = 'count') => life.runner.nodes.view('a', label)[0]?.rawData
 
 async function begun(ground: Ground): Promise<Life> {
@@ -62,7 +62,7 @@ describe('writes that come with messages', () => {
   it('are committed in their turn when no task takes the messages', async () => {
     const life = await begun(new Ground())
     const nobody = (level: number) =>
-      life.runner.intake.receive({ resource: 'pump', level }, { writes: writesOf(life, level) })
+      life.runner.intake.receive([{ messages: { resource: 'pump', level } }], writesOf(life, level))
     const all = await Promise.all([receive(life, 1), nobody(2), receive(life, 3), nobody(4)])
     expect(all.map(({ taken }) => taken)).toEqual([true, false, true, false])
     expect(all.map(({ results }) => results)).toEqual([1, 2, 3, 4].map((n) => [n, n]))
@@ -75,7 +75,7 @@ describe('writes that come with messages', () => {
     const life = await begun(new Ground())
     await life.rest()
     const nobody = (level: number) =>
-      life.runner.intake.receive({ resource: 'pump', level }, { writes: writesOf(life, level) })
+      life.runner.intake.receive([{ messages: { resource: 'pump', level } }], writesOf(life, level))
     const before = life.commits
     const all = [nobody(1), nobody(2)]
     for (let i = 0; i < 10; i++) await Promise.resolve()
@@ -94,15 +94,15 @@ describe('writes that come with messages', () => {
     const writes = [log(life).appending(0, [{ level: 1 }, { level: 2 }])]
     const posts = [post('boiler', 1), post('pump', 2), post('boiler', 3)]
     const all = await Promise.all([
-      life.runner.intake.receiveAll(posts, writes),
-      life.runner.intake.receiveAll([post('pump', 4)], writesOf(life, 3)),
-      life.runner.intake.receiveAll([], []),
+      life.runner.intake.receive(posts, writes),
+      life.runner.intake.receive([post('pump', 4)], writesOf(life, 3)),
+      life.runner.intake.receive([], []),
     ])
-    expect(all).toEqual([[2], [3, 1], []])
+    expect(all.map(({ results }) => results)).toEqual([[2], [3, 1], []])
     expect(life.commits - before, 'one for each call').toBe(2)
     expect(seen(life)).toEqual({ seen: 2 })
     await expect(
-      life.runner.intake.receiveAll([post('boiler', 5), post('boiler', 6)], writesOf(life, 5, 'absent')),
+      life.runner.intake.receive([post('boiler', 5), post('boiler', 6)], writesOf(life, 5, 'absent')),
     ).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(seen(life), 'none of the posts was taken').toEqual({ seen: 2 })
     await life.close()
@@ -112,7 +112,10 @@ describe('writes that come with messages', () => {
     const ground = new Ground()
     const life = ground.open()
     expect(await receive(life, 1)).toEqual({ taken: false, results: [1, 1] })
-    expect(await life.runner.intake.receive({ resource: 'pump' })).toEqual({ taken: false, results: [] })
+    expect(await life.runner.intake.receive([{ messages: { resource: 'pump' } }])).toEqual({
+      taken: false,
+      results: [],
+    })
     await life.begin(
       runnableOf(
         'c',
@@ -165,10 +168,10 @@ describe('writes that come with messages', () => {
     const writes = writesOf(life, 1)
     const { intake } = life.runner
     for (const refused of [
-      intake.receive({ level: 1 } as never, { writes }),
-      intake.receive([{ resource: 'boiler' }, 7] as never, { writes }),
-      intake.receive({ resource: 'boiler' }, { writes, channel: 'A' }),
-      intake.receive({ resource: 'boiler' }, { writes, hops: -1 }),
+      intake.receive([{ messages: { level: 1 } as never }], writes),
+      intake.receive([{ messages: [{ resource: 'boiler' }, 7] as never }], writes),
+      intake.receive([{ messages: { resource: 'boiler' }, channel: 'A' }], writes),
+      intake.receive([{ messages: { resource: 'boiler' }, hops: -1 }], writes),
     ]) {
       await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })
     }

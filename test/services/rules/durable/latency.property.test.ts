@@ -33,7 +33,7 @@ class Driver {
     await this.life.to(CASE_START + at)
     const { intake, nodes } = this.life.runner
     if (nodes.info(TASK)?.status !== 'running') return
-    if (input.kind === 'data') await intake.receive(input.messages)
+    if (input.kind === 'data') await intake.receive([{ messages: input.messages }])
     else if (input.kind === 'push') await nodes.push(TASK, input.node, { state: input.state })
     else await nodes.command(TASK, input.node, input.kind === 'run' ? 'start' : 'resume')
     await this.life.rest()

@@ -57,7 +57,7 @@ async function life(disk: MemoryDisk) {
     api,
     clock,
     die: () => storage.close(),
-    send: () => runner.intake.receive({ resource: 'boiler', level: 1 }),
+    send: () => runner.intake.receive([{ messages: { resource: 'boiler', level: 1 } }]),
     seen: () => runner.nodes.view('id', 'count')[0]?.rawData,
     close: async () => {
       await service.stop()

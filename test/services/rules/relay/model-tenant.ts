@@ -109,7 +109,7 @@ export class ModelTenant {
   async send(partition: number, message: Message, channel?: string, isLate = false): Promise<boolean> {
     const holder = isLate ? this.#zombies.at(-1) : this.#holders.get(partition)
     try {
-      await holder?.relay.intake.receive(message, channel === undefined ? {} : { channel })
+      await holder?.relay.intake.receive([{ messages: message, ...(channel !== undefined && { channel }) }])
       return holder !== undefined
     } catch {
       return false

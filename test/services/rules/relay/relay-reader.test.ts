@@ -15,15 +15,15 @@ it('what cannot be taken for its own sake is passed over, and what cannot be for
   )
   const taken: string[] = []
   let isAway = true
-  const receiveAll: DataIntake['receiveAll'] = async (posts, writes) => {
+  const receive: DataIntake['receive'] = async (posts, writes = []) => {
     const all = posts.flatMap(({ messages }) => messagesOf(messages).map(({ resource }) => resource))
     if (all.includes('bad')) throw new AppError('VALIDATION', 'it is bad')
     if (isAway && all.includes('later')) throw new AppError('UNAVAILABLE', 'the database is away')
     const { results } = await store.commit(writes)
     taken.push(...all)
-    return results
+    return { taken: true, results }
   }
-  const tasks: DataIntake = { receiveAll, receive: () => expect.fail('none of them is of a channel') }
+  const tasks: DataIntake = { receive }
   const reader = new RelayReader({ tenant: 'acme', store, number: 1, home: tasks, tasks })
   reader.wake()
   await reader.idle()
@@ -41,11 +41,11 @@ it('what is said of messages besides is handed on with them', async () => {
   const data = { k: 'data', m: { resource: 'a' }, u: [0], g: ['receivedAt'], h: 2, r: 'root' }
   await store.log(RELAY_LOG).append(1, [{ to: 'task', data }])
   const taken: unknown[] = []
-  const receiveAll: DataIntake['receiveAll'] = async (posts, writes) => {
+  const receive: DataIntake['receive'] = async (posts, writes = []) => {
     taken.push(...posts)
-    return (await store.commit(writes)).results
+    return { taken: true, ...(await store.commit(writes)) }
   }
-  const tasks: DataIntake = { receiveAll, receive: () => expect.fail('none of them is of a channel') }
+  const tasks: DataIntake = { receive }
   const reader = new RelayReader({ tenant: 'acme', store, number: 1, home: tasks, tasks })
   reader.wake()
   await reader.idle()
@@ -64,12 +64,12 @@ it('who stops it waits for the commit that is under way, and the next reader goe
   )
   const taken: string[] = []
   let stopping: Promise<void> | undefined
-  const receiveAll: DataIntake['receiveAll'] = async (posts, writes) => {
+  const receive: DataIntake['receive'] = async (posts, writes = []) => {
     stopping ??= reader.stop()
     taken.push(...posts.flatMap(({ messages }) => messagesOf(messages).map(({ resource }) => resource)))
-    return (await store.commit(writes)).results
+    return { taken: true, ...(await store.commit(writes)) }
   }
-  const tasks: DataIntake = { receiveAll, receive: () => expect.fail('none of them is of a channel') }
+  const tasks: DataIntake = { receive }
   const options = { tenant: 'acme', store, number: 1, home: tasks, tasks }
   const reader = new RelayReader(options)
   reader.wake()

@@ -170,7 +170,9 @@ describe('partitions of a tenant', () => {
             await alone.to(input.at)
             if (input.k === 'begin') await alone.begin(runnableOf(input.t, RULES[input.t as keyof typeof RULES].rule))
             if (input.k === 'data') {
-              await alone.runner.intake.receive(input.m, input.c === undefined ? {} : { channel: input.c })
+              await alone.runner.intake.receive([
+                { messages: input.m, ...(input.c !== undefined && { channel: input.c }) },
+              ])
             }
           }
           await alone.to(tenant.now)

@@ -107,13 +107,14 @@ export class BareRunner implements TaskRunner {
   }
 
   readonly intake: TaskRunner['intake'] = {
-    receive: async (messages, { channel, hops } = {}) => {
-      const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
-      return { taken: this.#engine.receive(messages, sent), results: [] }
-    },
-    receiveAll: async (posts) => {
-      for (const { messages, hops = 0 } of posts) this.#engine.receive(messages, { hops })
-      return []
+    receive: async (posts) => {
+      const taken = posts.filter(({ messages, channel, hops }) =>
+        this.#engine.receive(messages, {
+          ...(channel !== undefined && { channel }),
+          ...(hops !== undefined && { hops }),
+        }),
+      )
+      return { taken: taken.length > 0, results: [] }
     },
   }
 

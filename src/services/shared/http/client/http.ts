@@ -40,7 +40,6 @@ export class Http {
     return text === '' ? undefined : JSON.parse(text)
   }
 
-  /** Successful answer; throws an error answer. */
   async open(method: Method, path: string, ask: Ask = {}): Promise<Response> {
     const response = await this.send(method, path, ask)
     return response.ok ? response : this.refused(response)
@@ -51,7 +50,6 @@ export class Http {
     throw errorOf(response, await response.text())
   }
 
-  /** Returns any answer. */
   send(method: Method, path: string, { query = {}, body, headers, signal }: Ask): Promise<Response> {
     const { url, headers: common, fetch = globalThis.fetch } = this.#options
     const isBytes = body instanceof Uint8Array

@@ -31,7 +31,6 @@ export async function* textEvents(response: Response): AsyncGenerator<ServerEven
   }
 }
 
-/** Splits at CR LF, CR or LF, and yields the rest. */
 async function* lines(response: Response): AsyncGenerator<string> {
   const { body } = response
   if (body === null) return

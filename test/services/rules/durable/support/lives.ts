@@ -15,7 +15,7 @@ import {
   type DurableRunner,
   openDurableRunner,
 } from '../../../../../src/services/rules/durable/durable-runner.ts'
-import type { EndedRun, IntakeOptions, RunnableTask } from '../../../../../src/services/rules/runner.ts'
+import type { EndedRun, IntakePost, RunnableTask } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
@@ -139,6 +139,7 @@ export interface LifeOptions {
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
   readonly maxRemembered?: number
+  readonly keepInputs?: DurableOptions['keepInputs']
   /** told what goes to the log */
   readonly told?: (message: string, details: object) => void
   /** before a task is bound to resources */
@@ -204,6 +205,7 @@ export class Life {
       ports: options.ports ?? {},
       bind: async (resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
+      ...(options.keepInputs && { keepInputs: options.keepInputs }),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxRemembered !== undefined && { maxRemembered: options.maxRemembered }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
@@ -237,8 +239,12 @@ export class Life {
     await plan.apply()
   }
 
-  async send(resource: string, values: Record<string, unknown>, options?: IntakeOptions): Promise<boolean> {
-    return (await this.runner.intake.receive({ resource, ...values }, options)).taken
+  async send(
+    resource: string,
+    values: Record<string, unknown>,
+    options?: Omit<IntakePost, 'messages'>,
+  ): Promise<boolean> {
+    return (await this.runner.intake.receive([{ messages: { resource, ...values }, ...options }])).taken
   }
 
   /** Moves the clock through all that is due, and lets promises and commits come to rest at each instant. */

@@ -108,8 +108,8 @@ export function survives(newGround: () => AnyGround): void {
     const given = await Promise.all(
       [1, 2].map((level) =>
         before.runner.intake.receive(
-          { resource: 'boiler', level },
-          { channel: 'alarm', hops: level, writes: [log.appending(0, [{ level }])] },
+          [{ messages: { resource: 'boiler', level }, channel: 'alarm', hops: level }],
+          [log.appending(0, [{ level }])],
         ),
       ),
     )
