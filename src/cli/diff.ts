@@ -17,11 +17,19 @@ import { openPlayback, playbackOf, withHint } from './open-playback.ts'
 import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal } from './terminal.ts'
-import { readOptions, SET, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+import {
+  readOptions,
+  SET,
+  type SimulateFlags,
+  type SimulateOptions,
+  variablesOf,
+  withPlaybackFlags,
+} from './simulate-options.ts'
+import { documentAt, runStored, type StoredFlags, withStoredFlags } from './stored.ts'
 import { openSource, textOf } from './recording/source.ts'
 
 export const define: DefineCommand = (command, start) => {
-  withPlaybackFlags(command, 's')
+  withStoredFlags(withPlaybackFlags(command, 's'))
     .description(
       'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +
         'firings that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
@@ -41,9 +49,22 @@ export const define: DefineCommand = (command, start) => {
       'after',
       '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((old: string, fresh: string | undefined, flags: DiffFlags) =>
-      start((terminal) => runDiff(old, fresh, flags, terminal)),
+    .action((old: string, fresh: string | undefined, flags: DiffFlags & StoredFlags) =>
+      start((terminal) =>
+        flags.stored === true ? diffStored(old, fresh, flags, terminal) : runDiff(old, fresh, flags, terminal),
+      ),
     )
+}
+
+async function diffStored(
+  old: string,
+  fresh: string | undefined,
+  flags: DiffFlags & StoredFlags,
+  terminal: Terminal,
+): Promise<0 | 1> {
+  if (fresh === undefined) throw new AppError('USAGE', '--stored: the other rule is missing; give two rules')
+  const compareWith = { rule: await documentAt(old) }
+  return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal)
 }
 
 /** Checks everything, runs the rules over the recording, and prints the differences. */

@@ -127,6 +127,13 @@ function seedOption(text: string | undefined): number | undefined {
   throw new AppError('USAGE', `"${text}" is not a seed; write a whole number from 0 to 4294967295`)
 }
 
+/** Variables of `--set name=value`. Throws `USAGE`. */
+export function variablesOf(texts: readonly string[]): Readonly<Record<string, unknown>> {
+  const variables: Record<string, unknown> = {}
+  for (const text of texts) addVariable(variables, text)
+  return variables
+}
+
 function addVariable(variables: Record<string, unknown>, text: string): void {
   const equals = text.indexOf('=')
   const name = text.slice(0, equals).trim()

@@ -1,7 +1,7 @@
 /** Reads the request of a rehearsal: rules, resources, times and variants, with all problems at once. */
-import type { Rule, TaskSettings, Template } from '#core'
-import { applyOverrides, type Graph, Report, resolveResources, sweepVariants } from '#core/spi'
-import { AppError, at, type Issue, makeIssue, movedTo, refuse, stepsOf } from '#kernel'
+import { type Rule, type TaskSettings, type Template, validateTemplate } from '#core'
+import { applyOverrides, type Graph, isBnDocument, Report, resolveResources, sweepVariants } from '#core/spi'
+import { AppError, at, type Issue, makeIssue, movedTo, refuse, stepsOf, validationError } from '#kernel'
 import { taskOf } from '../tasks/task-service.ts'
 import { withResources } from '../tasks/resource-filter.ts'
 import type { TenantRules } from '../tenant-rules.ts'
@@ -125,6 +125,13 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
       return { ...changed, prepared: maker.prepare(changed) }
     }
     const { template, templateVersion, rule: document } = side
+    if (document !== undefined && isTemplate(document)) {
+      const read = validateTemplate(document, maker.plugs)
+      if (read.template === undefined) throw validationError('the template', read.issues)
+      const settings = merged(NAMED, given)
+      const parts = { source: { id: '', document: read.template }, rule: undefined, settings }
+      return { ...parts, prepared: maker.prepare(parts) }
+    }
     const draft = await maker.make(
       document === undefined
         ? { ...NAMED, ...given, template, ...(templateVersion !== undefined && { templateVersion }) }
@@ -144,6 +151,11 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
     resource: prepared.resource,
     bound,
   }
+}
+
+/** A template has its name beside its nodes. */
+function isTemplate(document: Readonly<Record<string, unknown>>): boolean {
+  return typeof document['name'] === 'string' && !Object.hasOwn(document, 'task') && !isBnDocument(document)
 }
 
 /** The name of a task that is rehearsed and not made. */
@@ -190,8 +202,7 @@ interface Combinations {
 function combinations({ context }: TenantRules, rule: ReadRule, { sweep = {} }: ReadRequest): Combinations {
   const base = withSettingsInside(rule)
   const variants: RehearsedRule[] = []
-  const set = sweep as Readonly<Record<string, string | readonly unknown[]>>
-  const found = sweepVariants(base.document, set, context.registry, '/sweep')
+  const found = sweepVariants(base.document, sweep, context.registry, '/sweep')
   const combined = found.map(({ values, rule: document, issues }): SweepCombination => {
     const issue = issues[0] ?? inversion(base.document, document)
     if (issues.length > 0) return { values, variant: undefined, issue }

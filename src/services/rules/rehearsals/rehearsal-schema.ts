@@ -4,7 +4,7 @@ import type { DiffFiring, EngineEvent, EventType, Message, Rule, TaskSettings, T
 import type { NodeCounts } from '#core/spi'
 import { durationMs, isInstant, type Issue, isoInstant, notAnInstant } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, id, type Problem, refined } from '#services/shared/contract'
-import { AnyObject, EpochMs, ISSUE_TYPES, Text, Version, WireIssueSchema } from '../shared-schema.ts'
+import { AnyObject, EpochMs, ISSUE_TYPES, Text, WireIssueSchema } from '../shared-schema.ts'
 
 /** Resources of one rehearsal. */
 export const MAX_RESOURCES = 10_000
@@ -55,16 +55,20 @@ const time = refined(
 )
 
 const message = Type.Object(
-  { resource: Type.String({ minLength: 1 }), timestamp: Type.Union([Type.String({ maxLength: 64 }), Type.Number()]) },
+  {
+    resource: Type.String({ minLength: 1 }),
+    timestamp: Type.Union([Type.String({ maxLength: 64 }), Type.Number()], CHECKED),
+  },
   { additionalProperties: true, title: 'stored message' },
 )
 const ruleDocument = Type.Record(Text, Type.Unknown(), { description: 'a rule, in any of its forms', ...CHECKED })
 const name = Type.String({ minLength: 1 })
+const stored = Type.String({ minLength: 1, ...CHECKED })
 const RULES = {
   rule: Type.Optional(ruleDocument),
-  template: Type.Optional(name),
-  templateVersion: Type.Optional(Version),
-  task: Type.Optional(name),
+  template: Type.Optional(stored),
+  templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'default: the newest', ...CHECKED })),
+  task: Type.Optional(stored),
 }
 
 function oneRule(body: unknown, isRequired: boolean): readonly Problem[] {
@@ -115,13 +119,15 @@ const RequestSchema = refined(
       }),
       compareWith: Type.Optional(refined(closed(RULES), (side) => oneRule(side, true))),
       sweep: Type.Optional(
-        Type.Record(
-          Text,
-          Type.Union([Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_VALUES }), Type.String()]),
-          {
-            description: 'values by path, such as /sensors/0/properties/threshold or hot.threshold; text: 70..90/5',
-            ...CHECKED,
-          },
+        Type.Unsafe<Readonly<Record<string, string | readonly unknown[]>>>(
+          Type.Record(
+            Text,
+            Type.Union([Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_VALUES }), Type.String()]),
+            {
+              description: 'values by path, such as /sensors/0/properties/threshold or hot.threshold; text: 70..90/5',
+              ...CHECKED,
+            },
+          ),
         ),
       ),
       calls: Type.Optional(

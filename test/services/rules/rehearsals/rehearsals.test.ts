@@ -93,6 +93,15 @@ describe('POST /api/rehearsals', () => {
     expect(answer).toMatchObject({ fidelity: 'messages', coverage: { messages: 2 }, counts: { firings: 1 } })
   })
 
+  it('takes a template with its variables', async () => {
+    const bench = await opened({})
+    const sensors = [{ ...HOT.sensors?.[0], properties: { value: 'temperature', enter: '${variables.limit}', leave: 10 } }]
+    const template = { ...HOT, sensors, name: 'T', variables: [{ name: 'limit', type: 'double' }] }
+    const body = { rule: template, source: { messages: messages([70, 95]) }, sweep: { '/variables/limit': [60, 99] } }
+    const answer = await rehearsed(bench, { ...body, variables: { limit: 90 } })
+    expect(answer).toMatchObject({ counts: { firings: 1 }, sweep: [{ firings: 1 }, { firings: 0 }] })
+  })
+
   it('compares with another rule', async () => {
     const bench = await opened({})
     const other = {
