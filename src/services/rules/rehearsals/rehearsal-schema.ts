@@ -275,7 +275,6 @@ const RehearsalAnswerSchema = Type.Object(
 export interface RehearsalAnswer extends Decoded<typeof RehearsalAnswerSchema> {}
 
 export const REHEARSAL_STATUS = ['running', 'done', 'empty', 'failed', 'cancelled', 'interrupted'] as const
-type RehearsalStatus = (typeof REHEARSAL_STATUS)[number]
 
 const HEAD = {
   id: Text,
