@@ -187,7 +187,7 @@ function openRules(
 /** What the rules of all tenants share. */
 interface RulesOfHost {
   readonly threadPlugs: ThreadPlugs
-  /** those that are open */
+  /** Runners of open tenants */
   readonly runners: Set<DurableRunner>
   readonly places: JobPlaces
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
@@ -235,7 +235,7 @@ function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOp
   return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
 }
 
-/** by plug: those that all tenants have are there once */
+/** Unchecked variants by plug, shared by all tenants */
 const uncheckedPlugs = new WeakMap<Plug, Plug>()
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
@@ -248,7 +248,7 @@ function unchecked(plug: Plug): Plug {
   return made
 }
 
-/** What follows from a list, made anew when it is another one: who asks again gets the same. */
+/** Derives a list, again only when its source changes. */
 function derived<T>(source: () => readonly T[], make: (list: readonly T[]) => readonly Plug[]): () => readonly Plug[] {
   let of = source()
   let made = make(of)
