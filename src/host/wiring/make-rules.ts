@@ -188,7 +188,7 @@ function openRules(
 /** What the rules of all tenants share. */
 interface RulesOfHost {
   readonly threadPlugs: ThreadPlugs
-  /** those that are open */
+  /** Runners of open tenants */
   readonly runners: Set<DurableRunner>
   readonly places: JobPlaces
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
@@ -237,7 +237,7 @@ function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOp
   return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
 }
 
-/** by plug: those that all tenants have are there once */
+/** Unchecked variants by plug, shared by all tenants */
 const uncheckedPlugs = new WeakMap<Plug, Plug>()
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
@@ -250,7 +250,7 @@ function unchecked(plug: Plug): Plug {
   return made
 }
 
-/** Plugs made of lists: the same list until one of those is another. */
+/** Derives a list of plugs from lists, again only when one of these changes. */
 function derived<T>(
   sources: readonly (() => readonly T[])[],
   make: (all: readonly T[]) => readonly Plug[],
