@@ -52,6 +52,7 @@ export {
   readerOf,
   readsOf,
   requireService,
+  RESOURCE_INPUT,
   resourceOf,
   type ResourcePort,
   sampleTime,

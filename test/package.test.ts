@@ -385,7 +385,7 @@ console.log((await rules.tools.call('actions', 'log', undefined, long)).result)
     const { code, stderr } = run(oldNode ?? '', [cli, 'serve', '--data', 'never'], library.project)
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^error: .* needs Node 24 or newer, .* is Node v2\d\.[^\n]*\n$/),
+      expect.stringMatching(/^error: .* needs the SQLite of Node 24 or newer, .* is Node v2\d\.[^\n]*\n$/),
     ])
     expect(existsSync(join(library.project, 'never'))).toBe(false)
   })

@@ -1,5 +1,14 @@
 /** A sensor and an actuator that clear the open alarms of a type. */
-import { actingPlugs, type AlarmPort, causeOf, type Plug, requireService, resourceOf, touchingAlarm } from '#plug'
+import {
+  actingPlugs,
+  type AlarmPort,
+  causeOf,
+  type Plug,
+  requireService,
+  RESOURCE_INPUT,
+  resourceOf,
+  touchingAlarm,
+} from '#plug'
 
 export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   return actingPlugs({
@@ -9,12 +18,7 @@ export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     description: 'Clears the active and acknowledged alarms of a type, if any',
     input: {
       type: { type: 'string', mandatory: true, description: 'type of the alarm', example: 'OVERHEATED' },
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'source of the alarms; default: the resource of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'source of the alarms; default: the resource of the node or task' },
     },
     touches: ({ type, resource }, context) => touchingAlarm(resource, type, context),
     output: { alarms: { type: 'array', description: 'the cleared alarms' } },

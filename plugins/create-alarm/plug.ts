@@ -7,6 +7,7 @@ import {
   type Plug,
   problemsOfIssues,
   requireService,
+  RESOURCE_INPUT,
   resourceOf,
   touching,
   touchingAlarm,
@@ -38,12 +39,7 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
         description: 'severity of the alarm',
         example: 'MAJOR',
       },
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'source of the alarm; default: the resource of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'source of the alarm; default: the resource of the node or task' },
       properties: {
         type: 'object',
         description:

@@ -6,6 +6,7 @@ import {
   type Plug,
   problemsOfIssues,
   requireService,
+  RESOURCE_INPUT,
   resourceOf,
   touchingResource,
 } from '#plug'
@@ -19,12 +20,7 @@ export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
     input: {
       command: { type: 'string', mandatory: true, description: 'the name of the command', example: 'setTemperature' },
       properties: { type: 'object', description: 'further properties of the command', example: { temperature: 21.5 } },
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'target of the command; default: the resource of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'target of the command; default: the resource of the node or task' },
     },
     touches: ({ resource }, context) => touchingResource(resource, context),
     check({ command, properties }) {

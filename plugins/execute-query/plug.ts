@@ -1,5 +1,14 @@
 /** A sensor that executes a time series query and compares its value with thresholds. */
-import { AppError, definePlug, type Plug, problemsOfIssues, type QueryPort, requireService, resourceOf } from '#plug'
+import {
+  AppError,
+  definePlug,
+  type Plug,
+  problemsOfIssues,
+  type QueryPort,
+  requireService,
+  RESOURCE_INPUT,
+  resourceOf,
+} from '#plug'
 
 type Answer = Awaited<ReturnType<QueryPort['execute']>>
 
@@ -21,10 +30,8 @@ export function executeQueryPlug(queries?: QueryPort): Plug {
         example: { resource: 'boiler-1', metric: 'temperature', aggregation: 'mean', freq: 'PT1H', periods: 24 },
       },
       resource: {
-        type: 'string',
-        format: { type: 'resource' },
+        ...RESOURCE_INPUT,
         description: 'overrides the resource of the query; default without either: the resource of the node or task',
-        example: 'boiler-1',
       },
       column: {
         type: 'string',

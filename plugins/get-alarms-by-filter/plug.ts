@@ -1,5 +1,14 @@
 /** A sensor that finds alarms by source, status and type. */
-import { type AlarmPort, definePlug, type Plug, problemsOfCode, requireService, resourceOf, textList } from '#plug'
+import {
+  type AlarmPort,
+  definePlug,
+  type Plug,
+  problemsOfCode,
+  requireService,
+  RESOURCE_INPUT,
+  resourceOf,
+  textList,
+} from '#plug'
 
 export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
   return definePlug({
@@ -11,12 +20,7 @@ export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
     parameters: [],
     states: ['Found', 'Not Found'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'source of the alarms; default: any',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'source of the alarms; default: any' },
       status: {
         type: 'any',
         description: 'statuses: a text with commas, or a list',

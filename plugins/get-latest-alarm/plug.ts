@@ -1,5 +1,5 @@
 /** A sensor that shows the status of the newest alarm of a resource. */
-import { type AlarmPort, definePlug, type Plug, requireService, resourceOf } from '#plug'
+import { type AlarmPort, definePlug, type Plug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
 export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
   return definePlug({
@@ -11,12 +11,7 @@ export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
     parameters: [],
     states: ['ACTIVE', 'ACKNOWLEDGED', 'CLEARED', 'Not Found'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'source of the alarm; default: the resource of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'source of the alarm; default: the resource of the node or task' },
     },
     output: {
       id: { type: 'string', description: 'its id' },

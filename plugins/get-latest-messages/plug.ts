@@ -1,5 +1,5 @@
 /** A sensor that reads the last stored messages of a resource. */
-import { type DataPort, definePlug, type Plug, requireService, resourceOf } from '#plug'
+import { type DataPort, definePlug, type Plug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
 const MOST = 100
 
@@ -14,12 +14,7 @@ export function getLatestMessagesPlug(data?: DataPort): Plug {
     parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'resource of the messages; default: that of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'resource of the messages; default: that of the node or task' },
       limit: { type: 'integer', defaultValue: MOST, description: `maximal number, from 1 to ${MOST}`, example: 10 },
     },
     output: {

@@ -1,5 +1,14 @@
 /** A sensor that reads the newest value of each metric of a resource. */
-import { type DataPort, definePlug, lengthOf, type Plug, problemsOfCode, requireService, resourceOf } from '#plug'
+import {
+  type DataPort,
+  definePlug,
+  lengthOf,
+  type Plug,
+  problemsOfCode,
+  requireService,
+  RESOURCE_INPUT,
+  resourceOf,
+} from '#plug'
 
 export function getLatestMetricsPlug(data?: DataPort): Plug {
   return definePlug({
@@ -12,12 +21,7 @@ export function getLatestMetricsPlug(data?: DataPort): Plug {
     parameters: () => undefined,
     states: ['Collected', 'Not Collected'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'resource of the metrics; default: that of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'resource of the metrics; default: that of the node or task' },
       from: {
         type: 'string',
         format: { type: 'duration' },

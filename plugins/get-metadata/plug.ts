@@ -1,5 +1,5 @@
 /** A sensor that reads the metadata of a resource, including those of its type. */
-import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '#plug'
+import { definePlug, type Plug, requireService, RESOURCE_INPUT, resourceOf, type ResourcePort } from '#plug'
 
 export function getMetadataPlug(resources?: ResourcePort): Plug {
   return definePlug({
@@ -12,12 +12,7 @@ export function getMetadataPlug(resources?: ResourcePort): Plug {
     parameters: [],
     states: ['Found', 'Not Found'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'resource of the metadata; default: that of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'resource of the metadata; default: that of the node or task' },
     },
     output: { metadata: { type: 'object', description: 'all attributes; absent when the resource does not exist' } },
     async execute(context) {

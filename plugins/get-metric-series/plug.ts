@@ -1,5 +1,5 @@
 /** A sensor that reads stored samples of a metric, raw or grouped. */
-import { type DataPort, definePlug, durationMs, type Plug, requireService, resourceOf } from '#plug'
+import { type DataPort, definePlug, durationMs, type Plug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
 export function getMetricSeriesPlug(data?: DataPort): Plug {
   return definePlug({
@@ -12,12 +12,7 @@ export function getMetricSeriesPlug(data?: DataPort): Plug {
     parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'resource of the metric; default: that of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'resource of the metric; default: that of the node or task' },
       metric: { type: 'string', mandatory: true, description: 'the name of the metric', example: 'temperature' },
       from: {
         type: 'string',

@@ -1,5 +1,14 @@
 /** A sensor that aggregates the recent stored samples of a metric to one figure. */
-import { type DataPort, definePlug, lengthOf, type Plug, problemsOfCode, requireService, resourceOf } from '#plug'
+import {
+  type DataPort,
+  definePlug,
+  lengthOf,
+  type Plug,
+  problemsOfCode,
+  requireService,
+  RESOURCE_INPUT,
+  resourceOf,
+} from '#plug'
 
 export function getMetricValuePlug(data?: DataPort): Plug {
   return definePlug({
@@ -12,12 +21,7 @@ export function getMetricValuePlug(data?: DataPort): Plug {
     parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'resource of the metric; default: that of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'resource of the metric; default: that of the node or task' },
       metric: { type: 'string', mandatory: true, description: 'the name of the metric', example: 'temperature' },
       aggregate: {
         type: 'string',

@@ -8,6 +8,7 @@ import {
   type Plug,
   problemsOfCode,
   requireService,
+  RESOURCE_INPUT,
   resourceOf,
 } from '#plug'
 
@@ -24,12 +25,7 @@ export function hasDataSincePlug(data?: DataPort): Plug {
     parameters: [],
     states: ['True', 'False'],
     input: {
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'resource of the metric; default: that of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'resource of the metric; default: that of the node or task' },
       metric: { type: 'string', description: 'name of the metric; default: any', example: 'temperature' },
       since: {
         type: 'string',

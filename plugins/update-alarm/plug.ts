@@ -6,6 +6,7 @@ import {
   causeOf,
   type Plug,
   requireService,
+  RESOURCE_INPUT,
   resourceOf,
   touching,
   touchingAlarm,
@@ -28,10 +29,8 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
       },
       type: { type: 'string', description: 'type of the alarm; ignored with an id', example: 'OVERHEATED' },
       resource: {
-        type: 'string',
-        format: { type: 'resource' },
+        ...RESOURCE_INPUT,
         description: 'with type: source of the alarm; default: the resource of the node or task',
-        example: 'boiler-1',
       },
       status: {
         type: 'string',

@@ -5,6 +5,7 @@ import {
   type Plug,
   problemsOfIssues,
   requireService,
+  RESOURCE_INPUT,
   resourceOf,
   type ResourcePort,
   touchingResource,
@@ -23,12 +24,7 @@ export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
         description: 'attributes to set, each as a whole; null removes it',
         example: { serviced: '2026-11-20' },
       },
-      resource: {
-        type: 'string',
-        format: { type: 'resource' },
-        description: 'default: the resource of the node or task',
-        example: 'boiler-1',
-      },
+      resource: { ...RESOURCE_INPUT, description: 'default: the resource of the node or task' },
     },
     touches: ({ resource }, context) => touchingResource(resource, context),
     check: ({ metadata }) =>

@@ -12,13 +12,13 @@ import {
   type PlaybackOptions,
   simulate,
 } from '#library'
-import { AppError, durationMs } from '#kernel'
+import { AppError, durationMs, isPlainObject } from '#kernel'
 import { openPlayback, playbackOf, withHint } from './open-playback.ts'
-import { readFirings } from './recording/read-firings.ts'
 import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal } from './terminal.ts'
 import { readOptions, SET, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+import { openSource, textOf } from './recording/source.ts'
 
 export const define: DefineCommand = (command, start) => {
   withPlaybackFlags(command, 's')
@@ -128,4 +128,46 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
   }
   const options = readOptions(old, flags, problems)
   return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
+}
+
+/** In the order of their times; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the line. */
+async function readFirings(path: string): Promise<readonly FiredEvent[]> {
+  const source = await openSource(path)
+  const firings: FiredEvent[] = []
+  for (const [i, line] of (await textOf(source)).split('\n').entries()) {
+    const event = line.trim() === '' ? undefined : eventOf(line, `${source.name}:${i + 1}`)
+    if (event !== undefined) firings.push(event)
+  }
+  return firings.sort((a, b) => a.time - b.time)
+}
+
+function eventOf(line: string, place: string): FiredEvent | undefined {
+  const event = parsed(line)
+  if (!isPlainObject(event) || typeof event['type'] !== 'string') {
+    throw wrong(place, 'is not an event', 'write what simulate --json printed, one event a line')
+  }
+  if (event['type'] !== 'fired') return undefined
+  if (isFired(event)) return event
+  throw wrong(
+    place,
+    'is a firing without a time, a node or a source',
+    'write the whole line that simulate --json printed',
+  )
+}
+
+function isFired(event: object): event is FiredEvent {
+  const { time, node, source } = event as Partial<Record<keyof FiredEvent, unknown>>
+  return Number.isFinite(time) && typeof node === 'string' && typeof source === 'string'
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function wrong(place: string, what: string, right: string): AppError {
+  return new AppError('BAD_RECORDING', `${place}: the line ${what}; ${right}`)
 }

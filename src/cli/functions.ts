@@ -5,12 +5,18 @@
 import { type DefineCommand, untilSignal } from './command.ts'
 import { connected } from './connected.ts'
 import type { ConnectFlags } from './functions/connect.ts'
-import { type DeployFlags, runDeploy } from './functions/run-deploy.ts'
+import {
+  type DeployFlags,
+  runDeploy,
+  runList,
+  type LogsFlags,
+  runLogs,
+  deleteSecret,
+  listSecrets,
+  putSecret,
+} from './functions/remote-functions.ts'
 import type { DevFlags } from './functions/run-dev.ts'
 import { type InitFlags, runInit } from './functions/run-init.ts'
-import { runList } from './functions/run-list.ts'
-import { type LogsFlags, runLogs } from './functions/run-logs.ts'
-import { deleteSecret, listSecrets, putSecret } from './functions/run-secrets.ts'
 import type { TestFlags } from './functions/run-test.ts'
 
 export const define: DefineCommand = (functions, start) => {

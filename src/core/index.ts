@@ -78,7 +78,7 @@ export type {
 export { problemsOfCode } from './plug/problems-of-code.ts'
 export { problemsOfIssues } from './plug/problems-of-issues.ts'
 export { createRegistry } from './plug/registry.ts'
-export { resourceOf } from './plug/resource-of.ts'
+export { RESOURCE_INPUT, resourceOf } from './plug/resource-of.ts'
 export { sampleTime } from './plug/sample-time.ts'
 export { textList } from './plug/text-list.ts'
 export { touching, touchingAlarm, touchingResource } from './plug/touching.ts'

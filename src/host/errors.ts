@@ -1,10 +1,9 @@
 /** Maps errors of requests to the error body of their service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, ERRORS, isStoreConflict, type Issue, secondsToWait, writtenMeanwhile } from '#kernel'
+import { AppError, type ErrorCode, ERRORS, isStoreConflict, secondsToWait, writtenMeanwhile } from '#kernel'
 import type { Refusal } from '#services/shared'
 import type { ErrorBody } from './failure.ts'
 import { unreadType } from './json-body.ts'
-import { schemaIssues } from './schema-issues.ts'
 
 const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
@@ -36,9 +35,6 @@ export function failureOf(thrown: unknown, id: string): Refusal {
     return hidden(code, id)
   }
   if (!isFastifyError(thrown)) return hidden('INTERNAL', id)
-  if (thrown.validation !== undefined) {
-    return invalid(schemaIssues(thrown.validation, thrown.validationContext ?? 'body'))
-  }
   const code = FASTIFY_CODES.get(thrown.code)
   if (code !== undefined) return { statusCode: ERRORS[code].status, error: thrown.message, code, issues: [] }
   const { statusCode = 500 } = thrown
@@ -80,11 +76,6 @@ function inOurWords(failure: Refusal, thrown: unknown, request: FastifyRequest):
     }
   }
   return failure.code === 'MEDIA_TYPE' ? { ...failure, error: unreadType(request) } : failure
-}
-
-function invalid(issues: readonly Issue[]): Refusal {
-  const error = issues.map(({ path, message }) => `${path || '/'} <- ${message}`).join('\n')
-  return { statusCode: 400, error, code: 'VALIDATION', issues }
 }
 
 function hidden(code: ErrorCode, id: string): Refusal {

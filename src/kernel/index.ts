@@ -105,3 +105,4 @@ export {
 } from './written-integers.ts'
 export { decodeNumbers, encodeNumbers } from './json-numbers.ts'
 export { Yielder } from './yielder.ts'
+export { withFirst } from './with-first.ts'

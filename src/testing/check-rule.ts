@@ -1,20 +1,19 @@
 /** Checks properties of a rule over random messages. */
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
-import { play } from '#core/spi'
-import { firingLines, messageLines } from './case-text.ts'
+import { play, instantOf } from '#core/spi'
 import { CheckCounts, type CheckReport } from './check-report.ts'
 import { caseOptionsOf, casesOf, oneRule, searchTime, type Checked, type CheckOptions } from './check-options.ts'
 import { labelsOf, requireLabels, runCase, type CaseOptions, type CheckedRun, type RunCase } from './checked-run.ts'
 import { minimise } from './minimise.ts'
-import { lengthText } from './moment-text.ts'
-import { columnarAsPlain } from './properties/columnar-as-plain.ts'
+import { lengthText, instantText } from './moment-text.ts'
 import { everyPlugAnswers, expectedErrors } from './properties/implicit.ts'
-import { crashesText } from './properties/restart-changes-nothing.ts'
+import { columnarAsPlain, crashesText } from './properties/repeated-runs.ts'
 import { propertiesOf, type Need, type PropertyLike, type RuleProperty } from './property.ts'
 import { statesOf } from './rule-paths.ts'
 import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
+import type { FiredEvent, Message } from '#core'
 
 /** The error of `checkRule`: its message shows the smallest case, or what no case has met. */
 export class PropertyError extends AppError {
@@ -290,4 +289,44 @@ function percent(share: number): string {
 
 function quoted(argument: string): string {
   return /^[\w./:@-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", String.raw`'\''`)}'`
+}
+
+const MAX_MESSAGES = 50
+const MAX_FIRINGS = 20
+
+/** One line per message: its number, time, resource and values, and how late it was. */
+function messageLines(messages: readonly Message[]): readonly string[] {
+  let clock = Number.NEGATIVE_INFINITY
+  const lines = messages.map((message, i) => {
+    const { resource, timestamp: _timestamp, ...values } = message
+    const time = instantOf(message, i + 1)
+    const late = clock > time ? `  (late by ${lengthText(clock - time)})` : ''
+    clock = Math.max(clock, time)
+    return `${String(i + 1).padStart(4)}  ${instantText(time)}  ${resource}  ${valuesText(values)}${late}`
+  })
+  return cut(lines, MAX_MESSAGES)
+}
+
+function firingLines(run: Pick<CheckedRun, 'firings'>): readonly string[] {
+  return cut(run.firings().map(firingText), MAX_FIRINGS)
+}
+
+function firingText({ time, node, source, why }: FiredEvent): string {
+  const { matched, to } = why?.trigger ?? { matched: 'execution' as const, to: null }
+  const how =
+    matched === 'execution' ? `${source} ran` : matched === 'state' ? `${source} is ${to}` : `${source} became ${to}`
+  return `      ${instantText(time)}  ${node}, because ${how}`
+}
+
+function valuesText(values: Readonly<Record<string, unknown>>): string {
+  const said = Object.entries(values).map(([key, value]) => `${key} ${valueText(value)}`)
+  return said.length === 0 ? 'no values' : said.join(', ')
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
+}
+
+function cut(lines: readonly string[], most: number): readonly string[] {
+  return lines.length <= most ? lines : [...lines.slice(0, most), `      and ${lines.length - most} more`]
 }

@@ -16,15 +16,22 @@ export { mutateRule, type MutateOptions, type Mutation } from './mutate/mutate-r
 export type { Monitor, Need, PropertyLike, RuleProperty, Verdict } from './property.ts'
 export type { InputClass } from './prove/input-classes.ts'
 export { proveRule, type Proof, type ProveOptions } from './prove/prove-rule.ts'
-export { columnarAsPlain } from './properties/columnar-as-plain.ts'
-export { coolDownRespected } from './properties/cool-down-respected.ts'
-export { deterministic } from './properties/deterministic.ts'
-export { latencyChangesNothing } from './properties/latency-changes-nothing.ts'
-export { neverMoreThan, type WindowOptions } from './properties/never-more-than.ts'
-export { neverSilentFor, type SilenceOptions } from './properties/never-silent-for.ts'
-export { noErrors } from './properties/no-errors.ts'
-export { noFiringWithoutCause } from './properties/no-firing-without-cause.ts'
-export { restartChangesNothing, type RestartChoice } from './properties/restart-changes-nothing.ts'
+export {
+  coolDownRespected,
+  neverMoreThan,
+  neverSilentFor,
+  noFiringWithoutCause,
+  type SilenceOptions,
+  type WindowOptions,
+} from './properties/firings.ts'
+export { noErrors } from './properties/implicit.ts'
+export {
+  columnarAsPlain,
+  deterministic,
+  latencyChangesNothing,
+  restartChangesNothing,
+  type RestartChoice,
+} from './properties/repeated-runs.ts'
 export {
   and,
   becomes,

@@ -1,7 +1,6 @@
 /** Shrinks a failing case beyond what fast-check can. */
 import { asyncScheduler } from 'rxjs'
 import type { Message } from '#core'
-import { tryWithoutChunks } from './chunks.ts'
 import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
 import { isNoValue } from './properties/implicit.ts'
 
@@ -108,4 +107,14 @@ function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> |
 
 function replaced<T>(list: readonly T[], i: number, one: T): readonly T[] {
   return list.map((other, at) => (at === i ? one : other))
+}
+
+/** `without`: receives the range to leave out, from `start` up to `end`; `length` is read again after each. */
+export async function tryWithoutChunks(
+  length: () => number,
+  without: (start: number, end: number) => Promise<unknown>,
+): Promise<void> {
+  for (let size = Math.ceil(length() / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let end = length(); end > 0; end -= size) await without(Math.max(0, end - size), end)
+  }
 }

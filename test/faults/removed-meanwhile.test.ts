@@ -218,7 +218,7 @@ async function versionAtWork(type: string, id: string, meanwhile: Partial<Functi
   const dependencies = {
     builder: { remove: (digest: string) => Promise.resolve(built.delete(digest)) },
     runnerOf: () => runner,
-    storeOf: () => store,
+    store,
     now: () => 5_000,
     changed: () => Promise.resolve(),
   } as unknown as LifecycleDependencies

@@ -96,12 +96,7 @@ describe('a body', () => {
   const post = { method: 'POST', url: '/sample/things' } as const
 
   it.each([
-    [
-      'with several problems lists all',
-      '{"size":"5","more":1,"tags":[1]}',
-      400,
-      ['/name', '/more', '/size', '/tags/0'],
-    ],
+    ['with several problems lists all', '{"size":"5","more":1}', 400, ['/name', '/more', '/size']],
     ['of no JSON is refused', '{"name":', 400, []],
     ['with a key of a prototype names its place', '{"name":"a","tags":[{"__proto__":1}]}', 400, ['/tags/0/__proto__']],
     ['with such a key in disguise is refused', String.raw`{"constr\u0075ctor":1}`, 400, ['/constructor']],
@@ -242,13 +237,6 @@ describe('a body', () => {
     ])
     expect((await ask('/sample/things', 'POST', 20)).statusCode).toBe(400)
     expect((await ask('/sample/things', 'POST', 1000)).json()).toMatchObject({ status: 413 })
-  })
-
-  it('with a million problems costs no more than one', async () => {
-    await using host = await sampleHost()
-    const payload = JSON.stringify({ name: 'a', tags: Array.from({ length: 200_000 }, () => 1) })
-    const answer = await host.ask({ ...post, payload, headers: json })
-    expect(answer.json()).toMatchObject({ paths: ['/tags/0'] })
   })
 })
 

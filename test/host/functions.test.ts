@@ -49,7 +49,7 @@ describe('a plug of a tenant', () => {
   })
 
   // Holds FUNCTION-3
-  it('is seen by nobody else, and nobody else can touch it', async () => {
+  it('is invisible to other tenants', async () => {
     await using host = await wholeHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const requests: [InjectOptions['method'], string][] = [

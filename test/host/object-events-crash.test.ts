@@ -58,7 +58,7 @@ async function beginUploads({ objects }: Client, paths: readonly string[]): Prom
 }
 
 // Holds SUBSCRIBE-1, IMPORT-1, IMPORT-2
-it('told when it was killed, a change is told once more; a file comes into series whole, an object not by half', async () => {
+it('a change in flight at a kill is delivered again; files are imported as a whole, and objects are not partial', async () => {
   const dying = await hosts.start()
   const { client } = dying
   await subscribe(client)

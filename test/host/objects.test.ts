@@ -19,7 +19,7 @@ const get = async (url: string) => (await ask({ url: `${BASE}${url}` })).json<Re
 const link = (path: string) => ({ href: `http://host.test${BASE}${path}` })
 
 describe('buckets', () => {
-  it('are those that every tenant has, with links and their store', async () => {
+  it('are listed with links and their store', async () => {
     const { buckets, _links } = await get('/bucket')
     expect(_links).toEqual({ self: link('/bucket') })
     expect(buckets).toMatchObject([
@@ -55,7 +55,7 @@ describe('buckets', () => {
     }
   })
 
-  it('are at the paths of a host of their own, too, and for nobody without credentials', async () => {
+  it('are also at short paths, and need credentials', async () => {
     expect((await ask({ url: '/bucket/assets' })).json()).toMatchObject({ _links: { self: link('/bucket/assets') } })
     expect((await app.inject({ url: `${BASE}/bucket` })).statusCode).toBe(401)
     const about = await ask({ url: `${BASE}/` })
@@ -108,7 +108,7 @@ describe('folders', () => {
   })
 })
 
-describe('what cannot be read', () => {
+describe('an invalid request', () => {
   it.each([
     ['GET', '/bucket/assets/a?sign=GET&expiry_days=7&expiry_seconds=1', '/expiry_seconds'],
     ['GET', '/bucket/assets/a?sign=GET&expiry_seconds=0', '/expiry_seconds'],
@@ -127,7 +127,7 @@ describe('what cannot be read', () => {
 })
 
 describe('contents', () => {
-  it('go by the addresses that the API gives, of any type and coding', async () => {
+  it('are transferred by signed addresses, with any type and coding', async () => {
     const { _links } = await get('/bucket/assets/in/data.csv.gz?sign=PUT&content_type=text/csv;charset%3Dlatin1')
     const { put_object: link } = _links as {
       put_object: { href: string; method: string; headers: Record<string, string> }
@@ -161,7 +161,7 @@ describe('contents', () => {
     expect((listed['objects'] as readonly object[])[0]).not.toHaveProperty('content_type')
   })
 
-  it('are given out with links that the caller may follow', async () => {
+  it('have links by the rights of the caller', async () => {
     const { _links } = await get('/bucket/etl-export/')
     expect(Object.keys(_links as object)).toEqual(['self'])
     const write = await ask({ url: `${BASE}/bucket/etl-export/a?sign=PUT` })
@@ -185,7 +185,7 @@ describe('contents', () => {
     })
   })
 
-  it('go on in pages, whose links have the rest of the query', async () => {
+  it('have pages, whose links keep the query', async () => {
     await ask({ method: 'PUT', url: `${BASE}/bucket/assets/pages/` })
     const { objects, _links } = (await get('/bucket/assets/?recursive=true&max_keys=1&all=true')) as {
       objects: { name: string }[]

@@ -1,7 +1,10 @@
 /** A service that does nothing much: what the frame does with any service can be seen on it. */
 import { Readable } from 'node:stream'
+import { Type } from 'typebox'
 import type { HostedService } from '../../src/host/hosted-service.ts'
 import { AppError } from '../../src/kernel/errors.ts'
+import { checked } from '../../src/services/shared/api/check.ts'
+import { closed } from '../../src/services/shared/api/fields.ts'
 
 export interface SampleService extends HostedService {
   /** what the host did with it, in order */
@@ -13,16 +16,7 @@ export interface SampleService extends HostedService {
   readonly closing: () => AbortSignal | undefined
 }
 
-const THING = {
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    size: { type: 'integer' },
-    tags: { type: 'array', items: { type: 'string' } },
-  },
-  required: ['name'],
-  additionalProperties: false,
-} as const
+const THING = checked(closed({ name: Type.String(), size: Type.Optional(Type.Integer()) }), { subject: 'the thing' })
 
 export function sampleService(name = 'sample'): SampleService {
   const life: string[] = []
@@ -54,22 +48,7 @@ export function sampleService(name = 'sample'): SampleService {
         if (!route.url.endsWith('/unscoped')) route.config = { scope: 'read', ...route.config }
       })
       app.get(`/${name}/things`, ({ tenant, user }) => ({ tenant, user }))
-      app.post(`/${name}/things`, { schema: { body: THING } }, async (request, reply) =>
-        reply.code(201).send(request.body),
-      )
-      app.get(
-        `/${name}/search`,
-        {
-          schema: {
-            querystring: {
-              type: 'object',
-              properties: { hits: { type: 'integer', maximum: 100 } },
-              additionalProperties: false,
-            },
-          },
-        },
-        ({ query }) => query,
-      )
+      app.post(`/${name}/things`, async ({ body }, reply) => reply.code(201).send(THING.read(body)))
       app.put(`/${name}/small`, { bodyLimit: 10 }, async ({ body }) => ({ body }))
       app.get(`/${name}/of/:tenant`, ({ tenant }) => ({ tenant }))
       app.get(`/${name}/open`, { config: { scope: 'public' } }, ({ user }) => ({ user }))

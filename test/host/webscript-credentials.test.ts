@@ -36,12 +36,6 @@ describe('a webscript of another tenant', () => {
       expect(answer.json()).toEqual({ authorization: null })
     }
   })
-
-  it('is shown what belongs to another system', async () => {
-    for (const authorization of [basic('acme', 'of-elsewhere'), 'hmac-sha256 abc', 'Bearer abc']) {
-      expect((await asked('/api/v1/umbrella/cred', { ...onApi, authorization })).json()).toEqual({ authorization })
-    }
-  })
 })
 
 // Holds WEBSCRIPT-6

@@ -1,4 +1,4 @@
-/** Webscripts that do what none should, and clients that do: what each meets, and that the others do not notice. */
+/** Faulty webscripts and clients, which do not affect others. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -46,20 +46,11 @@ const isFine = async (): Promise<boolean> => (await fetch(`${url}/fine`)).status
 describe('a webscript that', () => {
   it.each<[string, string, number, RegExp, RegExp]>([
     ['throws', 'throws', 500, /"The webscript failed"/, /the inside of it/],
-    ['answers with what is no JSON', 'circle', 500, /"The webscript failed"/, /circular/i],
+    ['answers with an invalid JSON value', 'circle', 500, /"The webscript failed"/, /circular/i],
     ['answers with a status of 99', 'status?of=99', 502, /cannot be sent/, /the status 99/],
-    ['answers with a status of 1000', 'status?of=1000', 502, /cannot be sent/, /the status 1000/],
-    ['answers with no number as status', 'status?of=x', 502, /cannot be sent/, /the status null/],
     [
       'has a header with a line break',
       'header?name=x-a&value=1%0d%0aset-cookie:b',
-      502,
-      /cannot be sent/,
-      /header x-a that is not one/,
-    ],
-    [
-      'has a header beyond Latin letters',
-      'header?name=x-a&value=%E2%82%AC',
       502,
       /cannot be sent/,
       /header x-a that is not one/,
@@ -119,7 +110,7 @@ describe('a client that', () => {
     expect(answer.status).toBe(413)
   })
 
-  it('sends what is torn is told so', async () => {
+  it('sends an incomplete body gets 400', async () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${counted}/fine`, { method: 'POST', body: '{"a":', headers })
     expect([answer.status, await answer.json()]).toEqual([
@@ -134,7 +125,7 @@ describe('a client that', () => {
   }
 
   // Holds WEBSCRIPT-5
-  it('goes away cancels its call', async () => {
+  it('disconnects cancels its call', async () => {
     const gone = new AbortController()
     const waiting = fetch(`${counted}/hold`, { signal: gone.signal })
     await expect.poll(heldBy).toBe(1)
@@ -144,7 +135,7 @@ describe('a client that', () => {
   })
 
   // Holds WEBSCRIPT-4, WEBSCRIPT-5
-  it('reads nothing holds the webscript back, and lets it go when it goes', async () => {
+  it('reads nothing holds the webscript back until it disconnects', async () => {
     const { port, hostname } = new URL(counted)
     const socket = connect(Number(port), hostname)
     await once(socket, 'connect')
@@ -158,7 +149,7 @@ describe('a client that', () => {
     await expect.poll(heldBy).toBe(0)
   })
 
-  it('names what does not run, or is not there, is told so', async () => {
+  it('names an unknown or stopped webscript gets 404 or 503', async () => {
     expect((await fetch(`${host.url}/api/v1/${'f'.repeat(32)}`)).status).toBe(404)
     expect((await fetch(`${host.url}/api/v1/default/none`)).status).toBe(404)
     expect((await fetch(`${host.url}/api/v1/%ff%fe/x`)).status).toBeGreaterThanOrEqual(400)

@@ -47,11 +47,17 @@ describe('the built-in plugs', () => {
     expect(createRegistry(builtins).list()).toHaveLength(builtins.length)
   })
 
-  it('live in folders of their name, and every folder but that of the windows holds one', () => {
+  it('live in folders of their name or family, and every folder but that of the windows holds some', () => {
     const folders = readdirSync(new URL('../../plugins', import.meta.url), { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'window')
       .map((entry) => entry.name)
-    expect(folders.toSorted()).toEqual([...new Set(builtins.map((plug) => kebab(plug.name)))].toSorted())
+    const family = (name: string): string =>
+      /^(?:datetime|getWeekDay|is(?:Date|Hour|Month|Weekday|Weekend))$/.test(name)
+        ? 'calendar'
+        : /^(?:forward|store)Message$/.test(name)
+          ? 'message'
+          : kebab(name)
+    expect(folders.toSorted()).toEqual([...new Set(builtins.map((plug) => family(plug.name)))].toSorted())
   })
 
   it.each(named)('%s is documented: itself, every property with an example, and every field', (_, plug) => {

@@ -2,12 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { alwaysONWithOFF } from '../../plugins/always-on-with-off/plug.ts'
 import { alwaysON } from '../../plugins/always-on/plug.ts'
-import { getWeekDay } from '../../plugins/get-week-day/plug.ts'
-import { isDate } from '../../plugins/is-date/plug.ts'
-import { isHour } from '../../plugins/is-hour/plug.ts'
-import { isMonth } from '../../plugins/is-month/plug.ts'
-import { isWeekday } from '../../plugins/is-weekday/plug.ts'
-import { isWeekend } from '../../plugins/is-weekend/plug.ts'
+import { getWeekDay, isDate, isHour, isMonth, isWeekday, isWeekend } from '../../plugins/calendar/plug.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 

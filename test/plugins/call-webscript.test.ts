@@ -11,7 +11,7 @@ const plugOf = (kind: 'sensor' | 'actuator', port?: WebscriptPort) => {
 const answering = (status: number): WebscriptPort => ({ call: async () => ({ status, data: 'x' }) })
 
 describe('callWebscript', () => {
-  it('tells the webscript what it is given, and shows what it answered', async () => {
+  it('passes its input to the webscript, and returns the answer', async () => {
     const { webscripts, asked } = plugServices()
     const properties = { name: 'greet', version: '^1', path: '/a', query: { n: 2, text: 'b' }, body: { t: 93 } }
     const ran = await runPlugLater(plugOf('sensor', webscripts), { properties })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { datetime } from '../../plugins/datetime/plug.ts'
+import { datetime } from '../../plugins/calendar/plug.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 
 describe('datetime', () => {

@@ -37,7 +37,7 @@ describe('objectEvent', () => {
     expect(runPlug(objectEvent, { message: { temperature: 5 } }).state).toBeUndefined()
   })
 
-  it('hears the bucket that is its resource, on its channel alone', async () => {
+  it('observes the bucket that is its resource, on its channel alone', async () => {
     const engine = createEngine({ plugs: [objectEvent], scheduler: new VirtualClock(0) })
     const rule = { sensors: [{ label: 'put', name: 'objectEvent', resource: 'assets' }] }
     const task = await engine.start(rule, { type: 'reactive' })
@@ -66,7 +66,7 @@ describe('getObject', () => {
     expect(await read(holding(text, type), properties)).toMatchObject({ state: 'Found', rawData: { data, object } })
   })
 
-  it('tells what is not there from what cannot be read', async () => {
+  it('distinguishes missing objects from unreadable ones', async () => {
     expect(await read({ ...holding(''), get: async () => undefined })).toMatchObject({ state: 'Not Found' })
     await expect(read(holding('{'))).rejects.toThrow('reports/a.json is not valid JSON; set as to text')
     const large = new AppError('TOO_LARGE', 'it has 5 bytes')

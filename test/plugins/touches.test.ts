@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createComposite } from '../../plugins/composite/plug.ts'
 import { createBuiltins } from '../../plugins/index.ts'
-import { storeMessagePlugs } from '../../plugins/store-message/plug.ts'
+import { storeMessagePlugs } from '../../plugins/message/plug.ts'
 import { touchesWith } from '../../src/core/plug/acts-with.ts'
 import { definePlug } from '../../src/core/plug/define.ts'
 import type { Plug, TouchContext } from '../../src/core/plug/plug.ts'

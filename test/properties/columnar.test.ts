@@ -164,20 +164,21 @@ const rule: fc.Arbitrary<Rule> = fc
         destination: fc.nat(1),
         state: fc.nat(2),
         how: fc.constantFrom('state', 'change', 'any change', 'execution', 'begins', 'ends', 'begins and ends'),
-        policy: fc.constantFrom(0, 0, 0.004, 20),
+        policy: rare(fc.constant(undefined), 0.004),
       }),
       { minLength: 1, maxLength: 5 },
     ),
     row: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
+    coolDown: fc.constantFrom(0, 0, 0.004, 20),
     own: rare(fc.constant('r'), 'q', 'q', 'q'),
     task: fc.record({
-      parallel: fc.boolean(),
+      parallel: rare(fc.constant(true), false),
       gatesNeedFullObservation: fc.boolean(),
       resetObservations: fc.constantFrom(true, true, false),
       frequency: fc.constantFrom(undefined, undefined, 7000),
     }),
   })
-  .map(({ sensors, chained, gates, actuators, triggers, row, own, task: { frequency, ...task } }): Rule => {
+  .map(({ sensors, chained, gates, actuators, triggers, row, coolDown, own, task: { frequency, ...task } }): Rule => {
     const nodes = sensors.map(({ plug }, i) => ({ label: `s${i}`, states: STATES[plug] }))
     const relations = gates.map((type, g) => {
       const parents = [...nodes, ...(g > 0 ? [{ label: 'g0', states: STATES.gate }] : [])]
@@ -219,7 +220,7 @@ const rule: fc.Arbitrary<Rule> = fc
           return {
             sourceLabel: label,
             destinationLabel: `a${destination % actuators.length}`,
-            invocationPolicy: policy,
+            invocationPolicy: policy ?? coolDown,
             ...(how === 'state' && { statesTrigger: [wanted] }),
             ...(how === 'change' && { stateChangeTrigger: { stateFrom: other, stateTo: wanted } }),
             ...(how === 'any change' && { stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }),
@@ -373,8 +374,6 @@ class Run {
   attached = 0
   /** events that were told while a task was a row */
   heard = 0
-  /** rows that waited for an answer, after steps */
-  waited = 0
   /** rows with calls of actuators in flight, after steps */
   acted = 0
   /** stamped messages that were taken in rows, and those of them that came late */
@@ -529,7 +528,6 @@ class Run {
       if (!(one instanceof LiveTask) || rowOf(one) === undefined) continue
       this.attached++
       if (rowOf(one)?.unknown?.replayed.at(-1)?.time === this.clock.now()) this.byThemselves++
-      if (one.executor.hasOpenCall) this.waited++
       if (rowOf(one)?.acts === true && one.lane !== undefined && one.lane.state.inFlight.size > 0) this.acted++
     }
   }
@@ -563,11 +561,10 @@ async function play(run: Run, given: Case, looksAlways: boolean): Promise<readon
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, ACT-1 to ACT-3, PART-2, ERA-2, ROWCALL-1 to ROWCALL-3, UNKNOWN-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1,
+// Holds BATCH-1 to BATCH-3, ACT-1 to ACT-3, PART-2, ERA-2, UNKNOWN-3, EXECUTOR-1, RECORD-1,
 // RECORD-2
 describe('listening changes nothing', () => {
   let attached = 0
-  let waited = 0
   let heard = 0
   let acted = 0
   let byThemselves = 0
@@ -585,7 +582,6 @@ describe('listening changes nothing', () => {
         const quiet = new Run('nobody', true, 0, fullStates)
         const calls = await play(quiet, given, looksAlways)
         attached += quiet.attached
-        waited += quiet.waited
         acted += quiet.acted
         stamped += quiet.stamped
         lagging += quiet.lagging
@@ -666,7 +662,6 @@ describe('listening changes nothing', () => {
         const rows = new Run('nobody')
         const calls = await play(rows, given, false)
         heard += rows.heard
-        waited += rows.waited
         acted += rows.acted
         lagging += rows.lagging
         expect(calls).toEqual(await play(new Run('no rows'), given, false))
@@ -699,13 +694,13 @@ describe('listening changes nothing', () => {
     )
   })
 
-  it('was tried on tasks that ran quietly, and on such that waited', () => {
-    expect(attached).toBeGreaterThan(runs(500).numRuns)
-    expect(heard).toBeGreaterThan(runs(200).numRuns)
-    expect(stamped).toBeGreaterThan(runs(500).numRuns)
-    expect(acted).toBeGreaterThan(runs(100).numRuns)
+  it('was tried on tasks that were rows', () => {
+    expect(attached).toBeGreaterThan(runs(250).numRuns)
+    expect(heard).toBeGreaterThan(runs(50).numRuns)
+    expect(stamped).toBeGreaterThan(runs(250).numRuns)
+    expect(acted).toBeGreaterThan(runs(50).numRuns)
     // rare: a share of the cases may have none
     const least = runs(50).numRuns < 50 ? 0 : 1
-    for (const count of [waited, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
+    for (const count of [byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
   })
 })

@@ -1,16 +1,16 @@
 /** The report of a simulation: header, firings as they come, and totals. */
-import type { EngineEvent, Explanation, Rule, Template } from '#core'
+import type { EngineEvent, Explanation, Rule, Template, TriggerExplanation } from '#core'
 import { normalizeSettings, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
 import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
-import { explainLines } from './explain-text.ts'
 import { recordingText, spanText } from './recording-text.ts'
 import { summaryLines } from './summary.ts'
 import { Tally } from './tally.ts'
 import { Timeline } from './timeline.ts'
-import { waitingLines } from './waiting.ts'
+import { counted } from '../numbers.ts'
+import { formatTime } from '../time-text.ts'
 
 export interface ReportedJob {
   rule: Rule | Template
@@ -117,4 +117,39 @@ export class RunReport {
 
 function widthOf({ triggers = [] }: RuleGraph): number {
   return Math.min(30, Math.max(0, ...triggers.map(({ destinationLabel }) => destinationLabel.length)))
+}
+
+export function explainLines(explanation: Explanation, paint: Paint): string[] {
+  const { node, triggers } = explanation
+  if (triggers.length === 0) return [`${paint('bold', node)} has no trigger, so nothing can fire it`]
+  return [`${paint('bold', node)} did not fire`, ...triggers.flatMap((trigger) => triggerLines(trigger, paint))]
+}
+
+function triggerLines({ condition, blocked, needs }: TriggerExplanation, paint: Paint): string[] {
+  const dim = (text: string) => paint('dim', text.padEnd(10))
+  const lines = [`  ${dim('waits for')}${condition}`]
+  for (const { message } of blocked) lines.push(`  ${dim('held by')}${visible(message)}`)
+  if (needs !== null && needs.length > 0) {
+    const states = needs.map(({ node, state }) => `${node} ${state}`)
+    lines.push(`  ${dim('needs')}${states.join(' and ')}`)
+  }
+  return lines
+}
+
+const MAX_NAMED = 5
+
+/** Executions that were unfinished when the clock stopped, with the time at which they would continue, if any. */
+export function waitingLines(state: SavedState, zone: Zone): string[] {
+  const waits: { node: string; until: number | undefined }[] = []
+  for (const { node, wakeAt } of state.executing ?? []) waits.push({ node, until: wakeAt })
+  for (const [node, { follow }] of Object.entries(state.sensors))
+    if (follow !== undefined) waits.push({ node, until: follow.at })
+  if (waits.length === 0) return []
+  const named = waits
+    .slice(0, MAX_NAMED)
+    .map(({ node, until }) => (until === undefined ? node : `${node} until ${formatTime(until, zone)}`))
+  if (waits.length > MAX_NAMED) named.push(`and ${waits.length - MAX_NAMED} more`)
+  const last = Math.max(...waits.map(({ until = Number.NEGATIVE_INFINITY }) => until))
+  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} lets the clock run that far` : ''
+  return [`${counted(waits.length, 'execution')} still at work at the end: ${named.join(', ')}${hint}`]
 }

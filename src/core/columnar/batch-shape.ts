@@ -8,9 +8,7 @@
  *   cool-down, the only one that leads to them
  * SHAPE-2 observations are never evicted; no sensor has a clock of its own
  * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
- * SHAPE-4 actuators stand after the last sensor whose plug is called, and after every sensor when triggers run some.
- *   Sensors without a call have no effects, so working them out before the actuators is equivalent. An actuator that
- *   reads the state of its task sees the message half evaluated
+ * SHAPE-4 actuators stand after all sensors and gates, and the triggers of one actuator have one cool-down
  * SHAPE-5 at most 30 bits of states and edges of triggers, of which at most 8 decide gates and triggers
  */
 import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
@@ -18,8 +16,7 @@ import { isUnconditional } from '../task/fire.ts'
 import type { TaskModel } from '../task/run.ts'
 import { HAS_BEGUN, MAY_END } from '../task/state.ts'
 import { evaluationOf } from './possible-firings.ts'
-import { computedSensors, isCalled, NEITHER, type SensorSteps } from './computed-sensors.ts'
-import { fillSource, type FillSource } from './property-fill.ts'
+import { computedSensors, NEITHER, type SensorSteps } from './computed-sensors.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
 const MAX_BITS = 30
@@ -39,8 +36,6 @@ export interface ShapeSensor {
   /** values that it reports when it found them in earlier messages */
   readonly reads: readonly string[]
   readonly formula: SensorFormula | undefined
-  /** of a called sensor: how its properties are made, when that is simple */
-  readonly fill: FillSource | undefined
 }
 
 /** A bit of a trigger into an actuator: whether an episode has begun, or may end. */
@@ -74,10 +69,6 @@ export interface BatchShape {
   readonly actuators: number
   /** sensors fire others */
   readonly inner: boolean
-  /** an actuator stands before a sensor or gate */
-  readonly early: boolean
-  /** an actuator may be held back by one trigger and fired by another */
-  readonly chooses: boolean
 }
 
 export interface BatchFit {
@@ -109,7 +100,6 @@ function isPlainCall({ needs, loop, pauseMs }: PlugCall): boolean {
   return needs === undefined && loop === undefined && pauseMs === undefined
 }
 
-/** The order in which one message runs all sensors; undefined when it does not run each once. */
 function callingOrder(model: TaskModel): readonly SensorNode[] | undefined {
   const run = new Set<GraphNode>(model.dataPlans[0]?.sensors)
   const order = evaluationOf(model).nodes.filter((node) => node.kind === 'sensor')
@@ -121,7 +111,6 @@ function callingOrder(model: TaskModel): readonly SensorNode[] | undefined {
   return order
 }
 
-/** Whether it fires with each message, when the message runs these. */
 function isAlways(trigger: TriggerEdge | undefined, run: ReadonlySet<GraphNode>): boolean {
   if (trigger === undefined || !run.has(trigger.source)) return false
   return trigger.source.kind === 'sensor' && isUnconditional(trigger) && trigger.policyMs <= 0
@@ -148,42 +137,28 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
 
   const roots = new Set(model.dataPlans[0]?.sensors)
   const { computed, constants } = computedSensors(order, properties)
-  const placeOf = (label: string): number | undefined => {
-    const found = order.findIndex((sensor, p) => sensor.label === label && isCalled(computed[p] ?? NEITHER))
-    return found === -1 ? undefined : found
-  }
   const sensors = order.map((sensor, p): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
     const own = computed[p] ?? NEITHER
-    const fill = isCalled(own) ? fillSource(properties.of(sensor.call), placeOf) : undefined
     const waitsFor = roots.has(sensor) ? sensor.parameters : undefined
-    return { slot: sensor.slot, shift, mask, ...own, waitsFor, reads: sensor.parameters ?? [], fill }
+    return { slot: sensor.slot, shift, mask, ...own, waitsFor, reads: sensor.parameters ?? [] }
   })
   const own = sizes(graph)
   const { nodes } = evaluationOf(model)
-  const before = sensorsBeforeActuators(nodes)
-  const least = own.inner ? sensors.length : sensors.findLastIndex(isCalled) + 1
-  if (before < least) return undefined
   const first = nodes.findIndex(({ kind }) => kind === 'actuator')
-  const early = first !== -1 && nodes.findLastIndex(({ kind }) => kind !== 'actuator') > first
+  if (first !== -1 && nodes.findLastIndex(({ kind }) => kind !== 'actuator') > first) return undefined
+  if (graph.actuators.some(({ incoming }) => new Set(incoming.map(({ policyMs }) => policyMs)).size > 1))
+    return undefined
   const takesParts =
     (!settings.resetObservations || settings.resetScope === 'invocation') &&
     sensors.every((sensor) => mayStand(sensor)) &&
     roots.size === order.length
   const edgeMask = edges.reduce((mask, { shift }) => mask | (1 << shift), 0)
-  const chooses = graph.actuators.some(({ incoming }) => new Set(incoming.map(({ policyMs }) => policyMs)).size > 1)
-  const of = { sensors, bits, keyBits, edges, edgeMask, takesParts, early, chooses, constants: constants.length }
+  const of = { sensors, bits, keyBits, edges, edgeMask, takesParts, constants: constants.length }
   const shape = { ...of, ...own }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
 }
 
-/** How many sensors stand before the first actuator; all of them without any. */
-function sensorsBeforeActuators(nodes: readonly GraphNode[]): number {
-  const first = nodes.findIndex(({ kind }) => kind === 'actuator')
-  return nodes.slice(0, first === -1 ? undefined : first).filter(({ kind }) => kind === 'sensor').length
-}
-
-/** Bits of triggers into actuators, from a place on. */
 function edgesOf({ actuators }: Graph, first: number): readonly ShapeEdge[] {
   const kinds = actuators.flatMap(({ incoming, slot: actuator }) =>
     incoming.flatMap(({ order: trigger, begins, ends }, place) => [
@@ -194,7 +169,6 @@ function edgesOf({ actuators }: Graph, first: number): readonly ShapeEdge[] {
   return kinds.map((edge, i) => ({ ...edge, shift: first + i }))
 }
 
-/** Whether it is worked out when a message has its values, and perhaps else, and nothing but its state is used. */
 function mayStand({ steps, formula, waitsFor }: ShapeSensor): boolean {
   if (formula !== undefined && formula.numbers.length > 0) return false
   const reads = steps ? [steps.parameter] : formula ? parametersIn(formula).map(([name]) => name) : []
@@ -206,7 +180,6 @@ function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' 
   return { gates: gates.length, actuators: actuators.length, inner }
 }
 
-/** The sensors whose states decide about something. */
 function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
   const found = new Set<SensorNode>(graph.sensors.filter((sensor) => sensor.gates.length > 0))
   for (const trigger of graph.triggers) {
@@ -216,7 +189,6 @@ function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
   return found
 }
 
-/** Everything that decides what follows from states. */
 function structure({ graph, settings }: TaskModel): unknown {
   return [
     settings.gatesNeedFullObservation,

@@ -19,7 +19,7 @@ import type { Readings } from '../task/readings/readings.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { SensorState } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
-import { DETAIL_TYPES } from '../engine/event-filter.ts'
+import { DETAIL_TYPES, FIRED, HELD } from '../engine/event-filter.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import { ColumnarTask, hasSensorCalls, type Batches } from './columnar-task.ts'
 import { FieldsTable, type Fields } from './message-fields.ts'
@@ -27,7 +27,6 @@ import { SingleListenerIndex } from './single-listener-index.ts'
 import { RuleBatch } from './rule-batch.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import { RowPlugCalls } from './row-plug-calls.ts'
-import { IncompleteEffects, IncompleteTask } from './incomplete-task.ts'
 import { fitOf, type BatchFit } from './batch-shape.ts'
 import { gateStates } from './possible-firings.ts'
 import { hasUnknown } from './standing-nodes.ts'
@@ -49,21 +48,18 @@ export class ColumnarExecutor implements Executor, Batches {
   /** epoch ms of the message at hand, and of the clock when a stamped one or a late answer was taken last; cells cost no box */
   readonly clock = numbersInPlace(2).fill(Number.NEGATIVE_INFINITY)
   readonly singleListeners = new SingleListenerIndex()
-  /** messages that tasks took on their full state, but for those that rows began */
+  /** messages that tasks took on their full states, without messages that rows began */
   readonly plain = noPlainCounts()
   /** why the message at hand is taken so, when it is the message's own doing */
   reason: PlainReason = 'sent'
-  takenIncomplete = 0
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #generate: Generate
   readonly #batches = new Map<string, RuleBatch>()
-  /** batches of rows with stamped messages, which note what each sensor has taken */
   readonly #stamped = new Map<string, RuleBatch>()
   /** by settings, that of the rule that was asked for last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields: FieldsTable
-  readonly #incomplete = new IncompleteEffects()
 
   constructor(host: ExecutorHost, generate: Generate) {
     this.#calls = new RowPlugCalls(host)
@@ -79,7 +75,6 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.singleListeners.take(message)
   }
 
-  /** The same of a message with a timestamp. The full state takes one that is late, or may be. */
   #acceptTimed(message: Message, now: number): boolean {
     if (!isStamped(message)) {
       this.clock[0] = now
@@ -95,7 +90,6 @@ export class ColumnarExecutor implements Executor, Batches {
   /** Together with what was done in rows. */
   counted(own: Counts): Counts {
     const all = { ...own }
-    all.steps += this.takenIncomplete
     for (const { counts } of this.#all()) {
       all.steps += counts.steps
       all.firings += counts.firings
@@ -108,7 +102,7 @@ export class ColumnarExecutor implements Executor, Batches {
 
   stats(): EngineStats {
     const why = { ...this.plain }
-    let [all, vectorized] = [this.takenIncomplete, 0]
+    let [all, vectorized] = [0, 0]
     for (const { ways } of this.#all()) {
       all += ways.taken
       vectorized += ways.vectorized
@@ -117,7 +111,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return statsOf(why, vectorized, all - vectorized)
   }
 
-  isHeard(): boolean {
+  isObserved(): boolean {
     return !this.canTell(this.#host.events.toldTypes)
   }
 
@@ -129,9 +123,9 @@ export class ColumnarExecutor implements Executor, Batches {
     return new ColumnarTask(task, this)
   }
 
-  /** Only the state machine reports what happens at every message. */
+  /** Only the state machine emits the events of messages as they happen. */
   canTell(types: number): boolean {
-    return (types & DETAIL_TYPES) === 0
+    return (types & (DETAIL_TYPES | FIRED | HELD)) === 0
   }
 
   listenersChanged(): void {
@@ -160,7 +154,6 @@ export class ColumnarExecutor implements Executor, Batches {
     return fit
   }
 
-  /** Rules that differ in their limits alone have one shape. */
   #shared(fit: BatchFit | undefined): BatchFit | undefined {
     if (fit === undefined) return undefined
     const { key } = fit.shape
@@ -183,16 +176,6 @@ export class ColumnarExecutor implements Executor, Batches {
     if (handle.batch.isStamped !== (handle.task.state.readings !== null)) return false
     handle.batch.reattach(handle)
     return true
-  }
-
-  incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined {
-    const { fields } = source
-    if (fields === undefined || task.state.readings !== null || !hasNothingOpen(task, message)) return undefined
-    return IncompleteTask.of(task, fit, fields, this.#incomplete)
-  }
-
-  get keepsMessages(): boolean {
-    return this.#host.events.takesRecords || this.#host.keeps !== undefined
   }
 
   *#all(): Iterable<RuleBatch> {
@@ -223,7 +206,6 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 }
 
-/** Of a task that runs, after a message that is its last: no call, no later answer, nothing that waits. */
 function hasNothingOpen(task: BatchTask, message: Message): boolean {
   const { state } = task
   if (state.readings !== null && !isNewest(task, state.readings, message)) return false
@@ -235,7 +217,6 @@ function isQuiet({ follow, late }: SensorState): boolean {
   return follow === null && late.length === 0
 }
 
-/** Whether the last message was stamped and is the newest of all: rows know its time and when it came, and no more. */
 function isNewest({ state, model }: BatchTask, readings: Readings, message: Message): boolean {
   const { time, clock, newest, ahead } = readings
   if (ahead.list.length > 0 || remembersReadings(model.settings)) return false
@@ -244,7 +225,6 @@ function isNewest({ state, model }: BatchTask, readings: Readings, message: Mess
   return own === time && clock === time + lag && newest.size === 1 && state.streams[0]?.at === time
 }
 
-/** Nothing is open, and each sensor has a state, or had one. */
 function isAtRest(task: BatchTask, message: Message, { shape }: BatchFit): boolean {
   const { state, model } = task
   if (!hasNothingOpen(task, message)) return false

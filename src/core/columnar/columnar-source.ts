@@ -1,14 +1,14 @@
 /**
- * The messages of one resource and the tasks that listen to it, in their order. Those that can are rows: neighbours of
- * one batch are taken in one go, many of them in a vectorized batch. A message that no row can take detaches those that
- * hear it; they become rows again with one of the next.
+ * The messages of one resource and the tasks that listen to it, in their order. Neighbouring rows of one batch take a
+ * message in one go, many of them in a vectorized batch. A message that rows cannot take detaches the listeners; they become
+ * rows again with one of the next.
  */
 import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
 import { isStamped, measuredAt } from '../task/readings/reading.ts'
-import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.ts'
+import { firstFieldSets, isKept, nextFieldSets, type FieldSetHistory, type Known } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
@@ -38,14 +38,12 @@ interface Stretch {
   vectorized: VectorizedBatch | undefined
 }
 
-/** messages after which rows may go in a vectorized batch */
 const CALM = 32
 /** Rows that take fewer messages than that before they have to leave are not worth it, and when that comes again and again ... */
 const WORTH = 8
 const SHORT_LIVES = 3
 /** ... so many messages go the full way before the next try. */
 const PAUSE = 32
-/** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
 
 export class ColumnarSource<L extends MessageListener = MessageListener> implements MessageSource<L>, TakenSource {
@@ -53,30 +51,23 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   total = 0
   readonly #resource: string
   readonly #shared: SharedByEngine
-  /** where messages go that pass by here */
   #indexed: { readonly batch: IndexedBatch; readonly row: number } | null = null
   #isStale = true
-  /** of the last message while there are rows */
-  #era: Era | undefined
+  #fieldSets: FieldSetHistory | undefined
   #stretches: readonly Stretch[] = NO_STRETCHES
-  /** listeners that may be rows but are not yet */
   #unattached = 0
-  /** whether some of them may be at rest by now without another message: they had calls open, or were never asked */
   #mayAttachLate = false
   #hasRows = false
-  #hasHeard = false
+  #hasReceived = false
   #last: Message | undefined
   /** its time, epoch ms, and when it came by the clock */
   #lastAt = 0
   #arrivedAt = 0
   /** `total` when a row was made last */
   #attachedAt = 0
-  /** while a message is taken: the one before, for rows that it has not reached yet, and when it came */
   #before: Message | undefined
   #arrivedBefore = 0
-  /** how often rows left early, one time after the other */
   #shortLives = 0
-  /** messages during which nobody tries to attach */
   #pause = 0
 
   constructor(resource: string, shared: SharedByEngine) {
@@ -101,13 +92,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     return total === this.total ? this.#arrivedAt : this.#arrivedBefore
   }
 
-  get fields(): Fields | undefined {
-    return this.#era?.fields
-  }
-
-  eraAt(index: number): Era {
-    const era = this.#indexed === null ? this.#era : this.#indexed.batch.rows.eras.of(this.#indexed.row)
-    return (index < (era?.from ?? 0) ? (era?.previous ?? era) : era) as Era // there is one while there are rows
+  fieldSetsAt(index: number): FieldSetHistory {
+    const fieldSets =
+      this.#indexed === null ? this.#fieldSets : this.#indexed.batch.rows.fieldSetHistories.of(this.#indexed.row)
+    return (index < (fieldSets?.from ?? 0) ? (fieldSets?.previous ?? fieldSets) : fieldSets) as FieldSetHistory // there is one while there are rows
   }
 
   changed(): void {
@@ -138,7 +126,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
 
   /** `time`: of the message; `now`: of the clock. */
   #takeInRows(message: Message, time: number, now: number, stamped: boolean): void {
-    const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
+    const fields =
+      this.#fieldSets?.fields.match(message) === true ? this.#fieldSets.fields : this.#shared.fieldsOf(message)
     if (fields === undefined) this.#takeStrange(message, now)
     else {
       this.#takeStretches(message, time, now, fields, stamped)
@@ -159,40 +148,41 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#arrivedBefore = this.#arrivedAt
     this.#arrivedAt = now
     for (const stretch of this.#stretches) {
-      if (stretch.batch === null) takeWithoutRow(stretch.listeners[0], message, now, stamped ? undefined : fields)
+      if (stretch.batch === null) stretch.listeners[0]?.receive(now, [message])
       else if (stretch.batch.isStamped !== stamped) this.#takeAllPlain(stretch, message, time, now)
       else this.#takeStretch(stretch, stretch.batch, message, time, now, turns)
     }
     // One message alone makes no row: most of a large fleet may never hear a second one.
-    if (this.#unattached > 0 && this.#hasHeard) this.#attach(message)
-    this.#hasHeard = true
+    if (this.#unattached > 0 && this.#hasReceived) this.#attach(message)
+    this.#hasReceived = true
     this.#before = undefined
   }
 
-  /** What is known of earlier messages, when the next one has these fields. True when they are others than before. */
   #turn(fields: Fields): boolean {
-    const era = this.#era
-    if (era?.fields === fields) return false
+    const fieldSets = this.#fieldSets
+    if (fieldSets?.fields === fields) return false
     const last = this.#last
-    const isFirst = era === undefined || last === undefined
-    this.#era = isFirst ? firstEra(fields) : nextEra(era, last, this.#lastAt, this.total, fields)
+    const isFirst = fieldSets === undefined || last === undefined
+    this.#fieldSets = isFirst
+      ? firstFieldSets(fields)
+      : nextFieldSets(fieldSets, last, this.#lastAt, this.total, fields)
     return !isFirst
   }
 
   #takeStretch(stretch: Stretch, batch: Batch, message: Message, time: number, now: number, turns: boolean): void {
     const { rows, listeners } = stretch
-    const era = this.#era as Era // set before
-    const part = batch.partOf(era.fields)
+    const fieldSets = this.#fieldSets as FieldSetHistory // set before
+    const part = batch.partOf(fieldSets.fields)
     // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
-    if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(era, part.lacks))) {
+    if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(fieldSets, part.lacks))) {
       this.#takeAllPlain(stretch, message, time, now)
       return
     }
-    batch.begin(era)
+    batch.begin(fieldSets)
     batch.taken += rows.length
-    const { previous } = era
+    const { previous } = fieldSets
     const isFirst = turns && previous !== undefined && batch.partOf(previous.fields)?.missing === 0
-    const known: Known = { era, message: this.#before, before: turns ? previous : era }
+    const known: Known = { fieldSets, message: this.#before, before: turns ? previous : fieldSets }
     // Rows that go together know one time of a message.
     if (time !== now && stretch.vectorized !== undefined) batch.flush(stretch.vectorized)
     const done = time === now ? takeVectorized(stretch, batch, message, time, part, known) : 0
@@ -213,54 +203,49 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     batch.end()
   }
 
-  /** Rows of a batch that takes no such messages. */
   #takeAllPlain({ listeners }: Stretch, message: Message, time: number, now: number): void {
     this.#shared.reason = 'fields'
     for (const listener of listeners) this.#takePlain(listener, message, time, now)
     this.#shared.reason = 'first'
   }
 
-  /** On its full state; its row goes on after it when it can. */
   #takePlain(listener: MessageListener, message: Message, time: number, now: number): void {
     if (inRows(listener).takeFully(now, message, time)) return
     this.#detour()
     listener.receive(now, [message])
   }
 
-  /** Rows leave for a message that they cannot take. */
   #detour(): void {
     this.#shortLives = this.total - this.#attachedAt < WORTH ? this.#shortLives + 1 : 0
     if (this.#shortLives >= SHORT_LIVES) this.#pause = PAUSE
   }
 
-  /** A message that no row takes, whatever it compares. */
   #takeStrange(message: Message, now: number): void {
     this.#shared.reason = 'fields'
     this.#detour()
     for (const listener of this.listeners) inRows(listener).detach()
-    this.#era = undefined
+    this.#fieldSets = undefined
     this.#last = undefined
     this.takeFully(message, now)
   }
 
-  /** Those whose sensors took their time for the message before. */
   #attachLate(before: Message): void {
     this.#attach(before)
     if (this.#isStale) this.#arrange()
   }
 
-  /** A resource's only row becomes its indexed row. */
   #add(last: Message): void {
     if (this.#isStale) this.#arrange()
     const handle = this.#onlyHandle()
-    const era = this.#era
-    if (handle === undefined || era === undefined) return
+    const fieldSets = this.#fieldSets
+    if (handle === undefined || fieldSets === undefined) return
     const { batch } = handle
     if (batch.oddGates.has(handle.row)) return
-    const indexed = { batch: batch.indexed(era.fields), row: handle.row }
+    const indexed = { batch: batch.indexed(fieldSets.fields), row: handle.row }
     const seen = handle.offset + handle.materializedCount
-    // An era without a past is shared, which rows tell fastest.
-    const own = era.kept === undefined || era.kept.index < seen ? indexed.batch.usualOf(era.fields) : era
+    // A field-set history without a past is shared, which rows compare fastest.
+    const own =
+      fieldSets.kept === undefined || fieldSets.kept.index < seen ? indexed.batch.usualOf(fieldSets.fields) : fieldSets
     if (!this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) return
     this.#indexed = indexed
     if (batch.isStamped) indexed.batch.rows.arrivals[indexed.row] = this.#arrivedAt
@@ -269,12 +254,12 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #remove(): void {
     if (this.#indexed === null) return
     const { batch, row } = this.#indexed
-    const { last, era } = this.#shared.singleListeners.remove(this.#resource, batch, row)
-    // Who is told of a firing may leave in the middle of a message: then that is the last one.
+    const { last, fieldSets } = this.#shared.singleListeners.remove(this.#resource, batch, row)
+    // A row may leave in the middle of a message, which is the last one then.
     const current = batch.batch.currentRow === row ? batch.batch.current : undefined
     this.#last = current ?? last
     this.#before = current === undefined ? undefined : last
-    this.#era = era
+    this.#fieldSets = fieldSets
     this.#indexed = null
     this.#arrivedAt = batch.rows.arrivals[row] ?? 0
     const handle = this.#onlyHandle()
@@ -322,7 +307,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#mayAttachLate = false
     for (const listener of this.listeners) {
       const own = inRows(listener)
-      if (own.handle !== undefined || own.isIncomplete || !own.canAttach) continue
+      if (own.handle !== undefined || !own.canAttach) continue
       own.attach(message, this)
       if (inRows(listener).handle === undefined) {
         this.#mayAttachLate ||= own.isCalling
@@ -334,34 +319,21 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 }
 
-/** The columnar executor makes the executors of all that listen here. */
 function inRows<L extends MessageListener | undefined>(listener: L): L extends undefined ? undefined : Attachable {
   return listener?.executor as never
-}
-
-/** `fields`: undefined for a stamped message, which only the full state takes. */
-function takeWithoutRow(
-  listener: MessageListener | undefined,
-  message: Message,
-  now: number,
-  fields: Fields | undefined,
-): void {
-  if (fields !== undefined && inRows(listener)?.takeIncomplete(message, now, fields) === true) return
-  listener?.receive(now, [message])
 }
 
 function stretchOf(batch: Batch | null, rows: number[], listener: MessageListener): Stretch {
   return { batch, rows, listeners: [listener], calm: 0, vectorized: undefined }
 }
 
-/** As far as a vectorized batch takes it: the place of the first row that has to take it by itself. */
 function takeVectorized(
   stretch: Stretch,
   batch: Batch,
   message: Message,
   now: number,
   part: Part,
-  { era, message: last, before }: Known,
+  { fieldSets, message: last, before }: Known,
 ): number {
   if (stretch.rows.length < MIN_VECTORIZED) return 0
   if (stretch.vectorized?.isOver === true) stretch.vectorized = undefined
@@ -371,7 +343,7 @@ function takeVectorized(
   }
   const { vectorized } = stretch
   if (vectorized === undefined) return 0
-  const done = vectorized.take(message, now, era, part)
+  const done = vectorized.take(message, now, fieldSets, part)
   batch.vectorized += done
   if (vectorized.isOver) batch.flush(vectorized)
   return done

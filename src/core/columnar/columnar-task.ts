@@ -3,36 +3,26 @@ import { CallContext, NOTHING_FETCHED } from '../engine/call-context.ts'
 import { callPlug, type Outcome } from '../engine/call-plug.ts'
 import type { ExecutedRun, ExecutedTask, TaskExecutor } from '../engine/executor.ts'
 import type { PlainCounts, PlainReason } from '../engine/stats.ts'
-import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
-import { newExecution } from '../task/execution.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
-import type { Attachable, Opened, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
+import type { Attachable, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
 import type { BatchFit } from './batch-shape.ts'
 import type { RowEffect } from './seen-task.ts'
-import type { IncompleteTask } from './incomplete-task.ts'
-import type { Fields } from './message-fields.ts'
 
 /** What the tasks of an executor share. */
 export interface Batches {
   readonly plain: PlainCounts
   /** why the message at hand is taken on full states, when it is the message's own doing */
   readonly reason: PlainReason
-  isHeard(): boolean
+  isObserved(): boolean
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined
-  /** Whether rows can tell events of these types, as bits. */
+  /** Whether rows serve subscribers to events of these types, as bits. */
   canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
-  /** How a task that got no handle takes messages all the same; undefined: on its full state alone. */
-  incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined
-  /** keeps what each message did */
-  readonly keepsMessages: boolean
-  /** messages that incomplete tasks took */
-  takenIncomplete: number
 }
 
 export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
@@ -41,10 +31,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   readonly #task: ExecutedTask
   readonly #batches: Batches
   #fit: BatchFit | null | undefined
-  /** why it did not become a row at the last message */
   #refused: PlainReason | undefined
-  /** while a sensor never had a state */
-  #incomplete: IncompleteTask | undefined
 
   constructor(task: ExecutedTask, batches: Batches) {
     this.#task = task
@@ -70,41 +57,29 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     if (this.isCalling) return
     lane.rest()
     const made = this.#batches.attach(this, this.#fit, message, source)
-    if (typeof made === 'string') {
-      this.#refused = made
-      this.#incomplete = this.#batches.incomplete(this, this.#fit, message, source)
-    } else {
+    if (typeof made === 'string') this.#refused = made
+    else {
       this.handle = made
       this.#refused = undefined
     }
   }
 
-  get isIncomplete(): boolean {
-    return this.#incomplete !== undefined
-  }
-
-  takeIncomplete(message: Message, now: number, fields: Fields): boolean {
-    if (this.#incomplete === undefined || this.#batches.keepsMessages) return false
-    if (!this.#incomplete.take(message, now, fields)) return false
-    this.#batches.takenIncomplete++
-    return true
-  }
-
   tookPlain(messages: readonly Message[], sent: Sent | undefined): void {
-    this.#batches.plain[this.#whyPlain(messages, sent)] += messages.length
+    const { plain } = this.#batches
+    const { length } = messages
+    if (length > 1 || sent !== undefined) plain.sent += length
+    else if (this.#batches.isObserved() || !this.#batches.canTell(this.#task.types)) plain.heard += length
+    else plain[this.#whyPlain] += length
   }
 
-  #whyPlain(messages: readonly Message[], sent: Sent | undefined): PlainReason {
-    if (messages.length > 1 || sent !== undefined) return 'sent'
-    if (this.#batches.isHeard() || !this.#batches.canTell(this.#task.types)) return 'heard'
+  get #whyPlain(): PlainReason {
     if (!this.canAttach) return 'shape'
-    if (this.hasOpenCall) return 'open'
     return this.#batches.reason === 'first' ? (this.#refused ?? 'first') : this.#batches.reason
   }
 
   takeFully(now: number, message: Message, time: number): boolean {
     const { handle } = this
-    if (handle === undefined || handle.isAway || this.hasOpenCall) return false
+    if (handle === undefined || handle.isAway) return false
     this.tookPlain([message], undefined)
     handle.batch.beginFully(handle, time)
     this.#setTime()
@@ -119,10 +94,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   synchronize(): void {
     const { handle } = this
-    this.#incomplete?.synchronize()
-    if (handle === undefined) return
-    if (handle.batch.isWaiting(handle)) this.detach()
-    else handle.batch.synchronize(handle)
+    handle?.batch.synchronize(handle)
   }
 
   handOver(): void {
@@ -131,8 +103,6 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   detach(): void {
     const { handle } = this
-    this.#incomplete?.synchronize()
-    this.#incomplete = undefined
     if (handle === undefined) return
     // Before the full state moves, by which its messages are counted.
     handle.batch.handOver(handle)
@@ -142,25 +112,12 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 
   drop(): void {
-    this.#incomplete = undefined
     if (this.handle !== undefined) this.#leave(this.handle)
-  }
-
-  get hasOpenCall(): boolean {
-    return this.handle?.batch.isWaiting(this.handle) === true
-  }
-
-  limitOf(slot: number): number | undefined {
-    const { handle } = this
-    // A row has nothing else to wake for.
-    const isOfRow = handle?.isAway === false && slot < handle.task.model.graph.sensors.length
-    return isOfRow ? handle.batch.limitOf(handle, slot) : undefined
   }
 
   serve(mayFail: boolean): void {
     const { handle } = this
     if (handle === undefined || handle.isAway) return
-    if (this.hasOpenCall) return this.detach()
     handle.batch.serve(handle, mayFail)
   }
 
@@ -220,21 +177,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return view
   }
 
-  over(node: SensorNode | ActuatorNode, message: Message, time: number): Opened {
-    const { resource } = message
-    const origin = { kind: 'data' as const, time, resource, values: message }
-    const execution: Execution = { ...newExecution(node, origin), phase: 'called' }
-    const view = new CallContext(this.#run, execution, this.#task.caller, NOTHING_FETCHED)
-    view.outlasts()
-    return { execution, view }
-  }
-
-  askForLimit(at: number, slot: number): void {
-    this.#task.askForLimit(at, slot)
-  }
-
-  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
-    this.#task.goOn(execution, given, now, at)
+  goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
+    this.#task.goOn(execution, result, now, at)
   }
 
   done(handle: RowHandle, message: Message): void {
@@ -245,7 +189,6 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return this.#task.lane as ExecutedRun // a task that has or had a row has run
   }
 
-  /** The lane goes on from the last message of its row: what an input says before it sets the time is of that. */
   #setTime(): void {
     const run = this.#run
     run.now = Math.max(run.now, run.state.time)

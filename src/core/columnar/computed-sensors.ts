@@ -1,4 +1,4 @@
-/** Which sensors of a task are worked out by its rows, without a call: those that compare, and those that calculate. */
+/** Sensors that rows evaluate without a call: comparisons and calculations. */
 import type { SensorNode } from '../graph/graph.ts'
 import type { NodeProperties, RuleProperties } from '../graph/rule-properties.ts'
 import type { Steps } from '../plug/plug.ts'
@@ -14,7 +14,7 @@ export interface SensorSteps {
   readonly cuts: number
   /** state index by range, as `Steps.states` */
   readonly states: readonly number[]
-  /** as `Steps.reads`: what is no number is known without a call, too */
+  /** as `Steps.reads`: a value that is not a number needs no call either */
   readonly takesTexts: boolean
 }
 
@@ -69,8 +69,8 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
   let numbers = 0
   const computed = order.map((sensor): Computed => {
     const { call, label, states } = sensor
-    const given = properties.peek(call)
-    const steps = stepsOf(given)
+    const nodeProperties = properties.peek(call)
+    const steps = stepsOf(nodeProperties)
     if (steps !== undefined) {
       const { parameter, cuts } = steps
       const indexes = steps.states.map((state) => states.indexOf(state))
@@ -84,7 +84,9 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
       constants.push(...cuts)
       return { steps: own, formula: undefined }
     }
-    const found = called.has(sensor) ? undefined : sensorFormula(given, states, calculated, numbers, constants.length)
+    const found = called.has(sensor)
+      ? undefined
+      : sensorFormula(nodeProperties, states, calculated, numbers, constants.length)
     if (found === undefined || !isOfOneType(types, found.formula)) return NEITHER
     constants.push(...found.constants)
     calculated.set(label, found.names)
@@ -94,7 +96,6 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
   return { computed, constants }
 }
 
-/** Whether each value of the message has to be the same for a calculation as for those before. Adds its own. */
 function isOfOneType(types: Map<string, ParameterType>, formula: SensorFormula): boolean {
   const own = parametersIn(formula)
   const all = new Map([...types, ...own])
@@ -103,7 +104,6 @@ function isOfOneType(types: Map<string, ParameterType>, formula: SensorFormula):
   return true
 }
 
-/** What a plug says of its comparison, when it can be used as it stands. */
 function stepsOf({ plug, constant }: NodeProperties): Steps | undefined {
   const steps = constant && plug.steps?.(constant)
   if (steps === undefined) return undefined

@@ -1,10 +1,6 @@
-/**
- * Events of what fires in rows, or is held back: made from a message of a row and from what follows from its states. When
- * they are made is no matter: nothing that they are made from changes any more.
- */
+/** Events of firings and holds in rows, created from a message of a row and what follows from its states, at any later time. */
 import type { FiredEvent, HeldEvent, InputSummary, Why, WhyGate, WhySensor } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
-import type { EffectIds } from './effect-ids.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
 import type { Fires } from './followings.ts'
 
@@ -12,7 +8,8 @@ import type { Fires } from './followings.ts'
 export interface FiringTask {
   readonly task: string
   readonly texts: RowTexts
-  readonly effects: EffectIds
+  /** what its effect ids begin with */
+  readonly effects: string
   /** numbers of the input and the invocation of the message number 0 */
   readonly inputs: number
   readonly invocations: number
@@ -32,14 +29,13 @@ export interface FiringMessage extends NumberedMessage {
   /** state bits before it, and after it as far as they are known */
   readonly before: number
   readonly after: number
-  /** since when each node had its state before the message, from a place on */
+  /** since when each node had its state before the message */
   readonly since: ArrayLike<number>
-  readonly sinceAt: number
 }
 
 /**
- * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among those that fire after
- * the same sensor. `why`: undefined when nobody wants it.
+ * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among the firings after the
+ * same sensor. `why`: undefined without a subscriber to it.
  */
 export function firedEvent(
   of: FiringTask,
@@ -65,7 +61,7 @@ export function firedEvent(
 
 /** Its id. `number`: of the message. */
 export function effectOf({ effects, inputs, texts }: FiringTask, number: number, fires: Fires, place: number): string {
-  return effects.of(inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2, place)
+  return `${effects}${inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2}/${place}`
 }
 
 export function heldEvent(
@@ -82,7 +78,6 @@ export function heldEvent(
     : { time, at, task, invocation, type: 'held', node, source, until, reason: 'invocationPolicy' }
 }
 
-/** Shared, as lists of gates are that are not empty. */
 const NO_GATES: readonly WhyGate[] = []
 
 export function inputOf(message: Message, time: number): InputSummary {
@@ -90,40 +85,40 @@ export function inputOf(message: Message, time: number): InputSummary {
 }
 
 /** `input`: what began it, which the whys of one message share. */
-export function whyOf(texts: RowTexts, told: FiringMessage, fires: Fires, input: InputSummary): Why {
+export function whyOf(texts: RowTexts, explained: FiringMessage, fires: Fires, input: InputSummary): Why {
   const { sensors, hasGates } = texts.triggers[fires.trigger] as TriggerText
-  const { before, after, time } = told
+  const { before, after, time } = explained
   const gates = hasGates ? texts.gates(fires.trigger, after) : NO_GATES
   const via = texts.via(fires.trigger, time)
   const trigger = texts.trigger(fires, before, after)
   const also = texts.also(fires, before, after)
   if (also !== undefined) {
-    const own = { input, trigger, also, sensors: whySensors(sensors, told, input), gates }
+    const own = { input, trigger, also, sensors: whySensors(sensors, explained, input), gates }
     return via === undefined ? own : { ...own, via }
   }
   return via === undefined
-    ? { input, trigger, sensors: whySensors(sensors, told, input), gates }
-    : { input, trigger, sensors: whySensors(sensors, told, input), gates, via }
+    ? { input, trigger, sensors: whySensors(sensors, explained, input), gates }
+    : { input, trigger, sensors: whySensors(sensors, explained, input), gates, via }
 }
 
 /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
-function whySensors(sensors: readonly SensorText[], told: FiringMessage, input: InputSummary): WhySensor[] {
+function whySensors(sensors: readonly SensorText[], explained: FiringMessage, input: InputSummary): WhySensor[] {
   const [one, two, three] = sensors
   if (one === undefined) return []
-  const first = whySensor(one, told, input)
+  const first = whySensor(one, explained, input)
   if (two === undefined) return [first]
-  if (three === undefined) return [first, whySensor(two, told, input)]
-  return sensors.map((sensor) => whySensor(sensor, told, input))
+  if (three === undefined) return [first, whySensor(two, explained, input)]
+  return sensors.map((sensor) => whySensor(sensor, explained, input))
 }
 
-function whySensor(sensor: SensorText, told: FiringMessage, input: InputSummary): WhySensor {
+function whySensor(sensor: SensorText, explained: FiringMessage, input: InputSummary): WhySensor {
   const { node, states, shift, mask, slot } = sensor
-  const state = (told.after >> shift) & mask
-  const isOld = state === ((told.before >> shift) & mask)
+  const state = (explained.after >> shift) & mask
+  const isOld = state === ((explained.before >> shift) & mask)
   return {
     node,
     state: states[state] ?? null,
-    since: isOld ? (told.since[told.sinceAt + slot] as number) : told.time,
+    since: isOld ? (explained.since[slot] as number) : explained.time,
     input,
   }
 }

@@ -5,10 +5,8 @@
  */
 import { wordsFor } from './limit-index.ts'
 
-/** places of messages fit into so many bits */
 const PLACE_BITS = 12
 export const MAX_KEPT = 2 ** PLACE_BITS
-/** digits of how often a row fired, one bit each */
 const DIGITS = PLACE_BITS + 1
 
 export class FiringHistory {
@@ -21,12 +19,9 @@ export class FiringHistory {
   readonly times: Uint16Array
   readonly last: Uint16Array
   readonly before: Uint16Array
-  /** how often, as bits by row: those of the lowest digit first */
   readonly #digits: Int32Array
-  /** rows whose last firing is not found yet, and those whose last but one is not */
   readonly #lastOpen: Int32Array
   readonly #beforeOpen: Int32Array
-  /** words that have some of them */
   readonly #open: Int32Array
 
   constructor(rows: number, kept: number) {
@@ -77,30 +72,10 @@ export class FiringHistory {
     this.#findLast(first, newest)
   }
 
-  /** Adds up the sets as numbers of one bit, four at a time, all rows of a word together. */
   #count(first: number, newest: number): void {
     const { sets, words } = this
     const digits = this.#digits.fill(0)
-    let place = first
-    for (; place + 3 <= newest; place += 4) {
-      const at = place * words
-      for (let w = 0; w < words; w++) {
-        const [a, b] = [sets[at + w] as number, sets[at + words + w] as number]
-        const [c, d] = [sets[at + 2 * words + w] as number, sets[at + 3 * words + w] as number]
-        let ones = digits[w] as number
-        let half = ones ^ a
-        const carryOfTwo = (ones & a) | (half & b)
-        ones = half ^ b
-        half = ones ^ c
-        const carryOfFour = (ones & c) | (half & d)
-        digits[w] = half ^ d
-        const twos = digits[words + w] as number
-        half = twos ^ carryOfTwo
-        digits[words + w] = half ^ carryOfFour
-        carry(digits, 2 * words + w, words, (twos & carryOfTwo) | (half & carryOfFour))
-      }
-    }
-    for (; place <= newest; place++) {
+    for (let place = first; place <= newest; place++) {
       for (let w = 0; w < words; w++) carry(digits, w, words, sets[place * words + w] as number)
     }
   }
@@ -144,12 +119,10 @@ export class FiringHistory {
   }
 }
 
-/** Of some rows of a word. */
 function note(places: Uint16Array, word: number, rows: number, place: number): void {
   for (let left = rows; left !== 0; left &= left - 1) places[32 * word + 31 - Math.clz32(left & -left)] = place
 }
 
-/** Adds one to the numbers of some rows, from a digit on. */
 function carry(digits: Int32Array, from: number, words: number, rows: number): void {
   for (let at = from, left = rows; left !== 0; at += words) {
     const digit = digits[at] as number

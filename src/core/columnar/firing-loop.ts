@@ -51,14 +51,14 @@ export function firingRows(
 
 /** Who takes a call that does not end within its row. */
 export interface FiringOwner {
-  /** Somebody looked at a task meanwhile, or it gave more than a row can hold. True when it ended within its row all the same. */
-  firingAnswered(row: number, plug: Plug, given: unknown): boolean
+  /** A plug looked at a task, or its answer does not fit into a row. True when the call ended within its row all the same. */
+  firingAnswered(row: number, plug: Plug, result: unknown): boolean
   firingFailed(error: unknown): void
 }
 
 /**
  * Calls the actuators of rows that fire, which stand from `first` on as bits by row, 32 to a word: of the words `from`
- * to `to`. Gives how many calls ended within their rows; there are no more when one has not.
+ * to `to`. Returns the number of calls that ended within their rows; it stops at the first other one.
  */
 export type FireRows = (
   rows: FiringRows,
@@ -74,44 +74,17 @@ export function firingLoop(plug: Plug | undefined, owner: FiringOwner, shape: st
   // A text that was there before would share what is known of its calls.
   const name = encodeURIComponent(JSON.stringify([shape, plug?.name, plug?.version]))
   const captured = { plug, owner, keptOf, NOT_ORDINARY }
-  const made = (source: string, more: Readonly<Record<string, unknown>> = {}): FireRows => {
-    const all = { ...captured, ...more }
-    const outer = generate(Object.keys(all), `// ${name}\nreturn ${source}`)
-    return (outer as (...captured: unknown[]) => unknown)(...Object.values(all)) as FireRows
-  }
-  const called = plug === undefined ? 'rows.plugs[i]' : 'plug'
-  const answering = made(loopSource(called, ANSWERING))
-  return made(loopSource(called, QUIET), { answering })
+  const outer = generate(
+    Object.keys(captured),
+    `// ${name}\nreturn ${loopSource(plug === undefined ? 'rows.plugs[i]' : 'plug')}`,
+  )
+  return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured)) as FireRows
 }
 
-/** Most actuators never give anything: then there is nothing to keep. */
-const QUIET = {
-  before: ['if (rows.answers !== undefined) return answering(rows, context, firing, first, from, to)'],
-  after: (leave: string) => [
-    'if (given !== undefined) {',
-    'const kept = keptOf(given)',
-    `if (kept === NOT_ORDINARY) ${leave}`,
-    // The list is new: those that follow and give nothing have nothing in it.
-    'if (rows.answers === undefined) rows.answers = new Array(rows.plugs.length)',
-    'rows.answers[i] = kept',
-    '}',
-  ],
-}
-
-const ANSWERING = {
-  before: ['const { answers } = rows'],
-  after: (leave: string) => [
-    'const kept = given === undefined ? undefined : keptOf(given)',
-    `if (kept === NOT_ORDINARY) ${leave}`,
-    'answers[i] = kept',
-  ],
-}
-
-function loopSource(plug: string, { before, after }: typeof QUIET): string {
-  const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, given) ? 1 : 0)`
+function loopSource(plug: string): string {
+  const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, result) ? 1 : 0)`
   return [
     '(rows, context, firing, first, from, to) => {',
-    ...before,
     // What does not change while rows fire is looked at before: else each call looks again at what it is.
     'if (rows.properties.length === 0) return 0',
     'context.firing = rows',
@@ -121,15 +94,21 @@ function loopSource(plug: string, { before, after }: typeof QUIET): string {
     'for (let word = firing[first + w]; word !== 0; word &= word - 1) {',
     'const i = base | (31 ^ Math.clz32(word & -word))',
     'context.place = i',
-    'let given',
+    'let result',
     'try {',
-    `given = ${plug}.execute(context)`,
+    `result = ${plug}.execute(context)`,
     '} catch (error) {',
     'owner.firingFailed(error)',
     'return firings',
     '}',
     `if (context.opened !== null || rows.isOver !== false) ${leave}`,
-    ...after(leave),
+    // Most actuators never answer: then there is nothing to keep.
+    'if (result !== undefined || rows.answers !== undefined) {',
+    'const kept = result === undefined ? undefined : keptOf(result)',
+    `if (kept === NOT_ORDINARY) ${leave}`,
+    'if (rows.answers === undefined) rows.answers = new Array(rows.plugs.length)',
+    'rows.answers[i] = kept',
+    '}',
     'firings = (firings + 1) | 0',
     '}',
     '}',

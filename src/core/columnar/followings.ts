@@ -1,5 +1,5 @@
 /** What follows from a message of a row: actuators, by the triggers that fire them; and edges of triggers as state bits. */
-import { UNKNOWN, type GraphNode, type TriggerEdge } from '../graph/graph.ts'
+import { UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import { MAY_END, type Holding, type Match } from '../task/state.ts'
 import type { BatchShape } from './batch-shape.ts'
@@ -14,7 +14,7 @@ export interface HoldingTrigger {
   readonly to: number
 }
 
-/** What fires, and after which sensor of those that the message runs. */
+/** What fires, and the last sensor before it that the message runs. */
 export interface Fires extends HoldingTrigger {
   readonly position: number
   /** the other triggers that hold */
@@ -25,20 +25,9 @@ export interface Fires extends HoldingTrigger {
 export interface Following extends Fires {
   readonly actuator: number
   readonly policyMs: number
-  /** sensors or gates stand after it */
-  readonly isEarly: boolean
-  /** the next trigger that holds and waits for less; undefined: none does */
-  readonly next: Following | undefined
   /** edges that the message changes when it fires, as bits, and what they are then */
   readonly edgeMask: number
   readonly edges: number
-}
-
-/** The first trigger that lets an actuator fire at a time that had fired last at another; of those that all hold it back, the last. */
-export function chosen(following: Following, now: number, firedAt: number): Following {
-  let one = following
-  while (one.next !== undefined && now < firedAt + one.policyMs) one = one.next
-  return one
 }
 
 /** Edges of the triggers to an actuator, as bits. */
@@ -46,28 +35,15 @@ export function edgesTo({ edges }: BatchShape, actuator: number): number {
   return edges.reduce((mask, edge) => mask | (edge.actuator === actuator ? 1 << edge.shift : 0), 0)
 }
 
-/** Whether a sensor or gate stands after an actuator. */
-export function isEarly(nodes: readonly GraphNode[], actuator: GraphNode): boolean {
-  return nodes.findLastIndex(({ kind }) => kind !== 'actuator') > nodes.indexOf(actuator)
-}
-
-/** The trigger that fires an actuator, and those that may instead: each waits for less than the one before. */
 export function followingOf(
   { actuator, holding, position }: PossibleFiring,
-  early: boolean,
   edgeMask: number,
   edges: number,
 ): Following {
-  const common = { actuator: actuator.slot, position, isEarly: early, edgeMask, edges }
-  const options = holding.filter(({ trigger: { policyMs } }, i) => {
-    return holding.slice(0, i).every((other) => other.trigger.policyMs > policyMs)
-  })
-  const all = holding.map(holdingTrigger)
-  const made = options.reduceRight<Following | undefined>((next, one) => {
-    const also = all.filter(({ trigger }) => trigger !== one.trigger.order)
-    return { ...holdingTrigger(one), ...common, also, policyMs: one.trigger.policyMs, next }
-  }, undefined)
-  return made as Following // at least one holds
+  const [one, ...others] = holding as readonly [Holding, ...Holding[]] // at least one holds
+  const { policyMs } = one.trigger
+  const also = others.map(holdingTrigger)
+  return { ...holdingTrigger(one), actuator: actuator.slot, position, also, policyMs, edgeMask, edges }
 }
 
 function holdingTrigger({ trigger, matched, from, to }: Holding): HoldingTrigger {

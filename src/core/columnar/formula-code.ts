@@ -1,6 +1,5 @@
 /** What formulas give: as source text for generated rows, and worked out where code may not be generated. */
 import type { Operator } from '../plug/calculation.ts'
-import type { BatchShape } from './batch-shape.ts'
 import type { RowFormula, SensorFormula } from './sensor-formula.ts'
 
 /** Names of values in source text. */
@@ -19,7 +18,6 @@ export function sourceOf(formula: RowFormula, names: FormulaNames): string {
   return SOURCES[formula.op](formula.of.map((one) => sourceOf(one, names)))
 }
 
-/** Of a value that is a truth or a text, as it has to be. */
 function testSource(value: string, wanted: boolean | string): string {
   if (typeof wanted === 'string') return `(${value} === ${JSON.stringify(wanted)})`
   return wanted ? value : `!${value}`
@@ -49,7 +47,6 @@ export function numbersToCheck(all: readonly RowFormula[]): readonly number[] {
   return [...all.keys()].filter((place) => !all.some((other) => isLostWith(other, place)))
 }
 
-/** Whether a formula gives no finite number whenever the number at a place is none. */
 function isLostWith(formula: RowFormula, place: number): boolean {
   if (typeof formula === 'boolean') return false
   if ('number' in formula) return formula.number === place
@@ -68,12 +65,7 @@ export interface FormulaValues {
   readonly numbers: number[]
 }
 
-/** Works out all numbers that sensors of a shape give for a message; false when one is not finite. */
-export function workOut({ sensors }: BatchShape, values: FormulaValues): boolean {
-  return sensors.every(({ formula }) => formula === undefined || workOutNumbers(formula, values))
-}
-
-/** The same of one sensor, when those before are worked out. */
+/** Calculates the numbers of one sensor, after the sensors before it; false when one is not finite. */
 export function workOutNumbers({ first, numbers }: SensorFormula, values: FormulaValues): boolean {
   for (const [n, number] of numbers.entries()) {
     const value = valueOf(number, values) as number

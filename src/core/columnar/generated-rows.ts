@@ -4,7 +4,7 @@ import { fieldsSource } from './message-fields.ts'
 import { readSource, stepsSource } from './value-source.ts'
 import { parametersOf, typesOf } from './read-parameters.ts'
 import type { ParameterType } from './sensor-formula.ts'
-import { isSilent, type Part } from './message-parts.ts'
+import { type Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
   AFTER,
@@ -15,7 +15,7 @@ import {
   BEFORE,
   blockAt,
   COUNT,
-  ERA,
+  FIELD_SETS,
   FIRED,
   FIRED_AFTER,
   FIRED_BY,
@@ -31,15 +31,6 @@ import {
   objectsAt,
   HANDLE,
   TIME,
-  KEPT,
-  KEPT_TIME,
-  KEPT_INDEX,
-  keptAt,
-  MISSED,
-  notRunAt,
-  PRIOR,
-  SILENT,
-  WAITS,
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
@@ -105,9 +96,8 @@ class SourceWriter {
   takeOne(fields: readonly string[]): string {
     const leave = 'return others(row, message)'
     return [
-      `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
-      `if (era !== usual && era.fields !== usualFields) ${leave}`,
-      ...this.#unlessWaiting('return false'),
+      `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
+      `if (fieldSets !== usual && fieldSets.fields !== usualFields) ${leave}`,
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -123,48 +113,15 @@ class SourceWriter {
   takePart(part: Part): string {
     const leave = 'return false'
     return [
-      ...this.#unlessWaiting(leave),
       ...this.#read(leave, part),
       ...this.#unlessUnknown(leave, part),
-      `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
-      `const turns = era.fields !== fields`,
-      ...this.#turn(leave),
-      ...(part.missing === 0 ? [] : this.#takesPart(part)),
+      `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
+      `const turns = fieldSets.fields !== fields`,
+      `if (turns && !rows.fieldSetHistories.turn(row, fields, part)) ${leave}`,
+      ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, turns && rows.ranAll(fieldSets))']),
       ...this.#carried(leave, part),
       ...this.#one(leave, part),
     ].join('\n')
-  }
-
-  /** As `RowEras.turn`, which does what comes less often than two lists of fields by turns. */
-  #turn(leave: string): readonly string[] {
-    const { size, pastSize, objects } = this.#layout
-    const kept = `${HEAD} + row * ${pastSize} + ${keptAt(this.#layout)}`
-    return [
-      'if (turns) {',
-      'const { next } = era',
-      'if (next !== undefined && next.fields === fields && part.lacks.length === 0) {',
-      `const own = row * ${objects}`,
-      `objects[own + ${ERA}] = next`,
-      `objects[own + ${KEPT}] = objects[own + ${LAST}]`,
-      `past[${kept} + ${KEPT_TIME}] = nums[${HEAD} + row * ${size} + ${TIME}]`,
-      `past[${kept} + ${KEPT_INDEX}] = rows.offsets[row] + nums[${HEAD} + row * ${size} + ${COUNT}]`,
-      `} else if (!rows.eras.turn(row, fields, part)) ${leave}`,
-      '}',
-    ]
-  }
-
-  /** As `RowStore.takesPart`. */
-  #takesPart(part: Part): readonly string[] {
-    if (this.#shape.early) return ['rows.takesPart(row, part, turns && rows.ranAll(era))']
-    const { size, pastSize } = this.#layout
-    const bits = (place: number) => `ints[2 * (${HEAD} + row * ${size}) + ${place}]`
-    return [
-      `const n = ${HEAD} + row * ${pastSize} + ${notRunAt(this.#layout)}`,
-      `const known = turns && rows.ranAll(era) ? -1 : past[n + ${PRIOR}]`,
-      `past[n + ${PRIOR}] = (known === -1 ? ${bits(BEFORE)} : known) & ${~part.mask} | ${bits(AFTER)} & ${part.mask & ~WAITS}`,
-      `past[n + ${MISSED}] += ${part.missing}`,
-      ...(isSilent(part) ? [`past[n + ${SILENT}]++`] : []),
-    ]
   }
 
   #one(refuse: string, part?: Part): readonly string[] {
@@ -174,14 +131,10 @@ class SourceWriter {
       ...(mayHaveCalled ? ['batch.current = undefined'] : []),
       'return true',
     ]
-    const set = ['rows.era = undefined']
+    const set = ['rows.fieldSets = undefined']
     return [
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(true).join('; ')} }`, set, end(true), part),
-      // Who is told of what a sensor runs may have asked for something.
-      ...(this.#shape.inner
-        ? [`if (batch.tellsInner && batch.firings === undefined) { ${end(true).join('; ')} }`]
-        : []),
       ...end(this.#layout.isCalled),
     ]
   }
@@ -193,7 +146,6 @@ class SourceWriter {
       'const to = list.length',
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
-      ...this.#unlessWaiting('return i'),
       ...this.#unlessUnknown('return i', part),
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, isFirst)']),
       ...this.#row('return i', 'continue', [], [], part),
@@ -205,7 +157,7 @@ class SourceWriter {
   /** `follow(row, what, message)`: fires what its cool-down lets fire. */
   follow(): string {
     const { size, pastSize, objects, actuators } = this.#layout
-    const { early, chooses, edgeMask } = this.#shape
+    const { edgeMask } = this.#shape
     const only = actuators === 1
     return [
       `const own = row * ${objects}`,
@@ -220,19 +172,17 @@ class SourceWriter {
       `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
       ...(this.#hasHistory ? ['batch.history.follows(row)'] : []),
       'const { freed } = rows',
-      ...(early ? ['if (list.length > 0 && list[0].isEarly) rows.keepPast(row)'] : []),
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
-      `${chooses ? 'let' : 'const'} one = list[i]`,
+      'const one = list[i]',
       ...(only ? [] : ['const { actuator } = one']),
       `const count = nums[d + ${COUNT}]`,
       `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
       `const fired = past[b + ${FIRED}]`,
-      ...(chooses ? ['while (one.next !== undefined && now < fired + one.policyMs) one = one.next'] : []),
       'const until = fired + one.policyMs',
       'if (now < until) {',
-      `if (${only ? 'batch.tellsHeld' : '(batch.tellsHeld || batch.tells && list.length > 1)'} && !batch.tellFiring(row, list, i, one, until)) return`,
+      'if (batch.firings !== undefined) batch.firings.firing(row, message, list, one, until)',
       `const hold = p + ${holdAt(this.#layout, 0)}${only ? '' : ` + ${holdAt(this.#layout, 1) - holdAt(this.#layout, 0)} * actuator`}`,
       `past[hold + ${HELD}] = now`,
       `past[hold + ${HELD_BY}] = one.trigger`,
@@ -240,7 +190,7 @@ class SourceWriter {
       'held++',
       'continue',
       '}',
-      'if (batch.tells && !batch.tellFiring(row, list, i, one, until)) return',
+      'if (batch.firings !== undefined) batch.firings.firing(row, message, list, one, until)',
       `const place = own + ${objectsAt(0)}${only ? '' : ` + ${objectsAt(1) - objectsAt(0)} * actuator`}`,
       ...this.#keep(),
       `objects[place + ${FIRED_BY}] = message`,
@@ -257,7 +207,6 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Since when each node had its state before the message, then when each actuator had fired. */
   #before(past: string): string {
     const { nodes, since, actuators } = this.#layout
     const nodeTimes = Array.from({ length: nodes }, (_, n) => `nums[d + ${since + n}]`)
@@ -265,7 +214,6 @@ class SourceWriter {
     return `[${[...nodeTimes, ...fired].join(', ')}]`
   }
 
-  /** Copies what a synchronize needs of the message at which an actuator fires. */
   #keep(): readonly string[] {
     const { since, nodes, actuators } = this.#layout
     const all = Array.from({ length: actuators }, (_, a) => ({
@@ -297,20 +245,18 @@ class SourceWriter {
     return readSource(values, this.#types, otherwise)
   }
 
-  /** What sensors calculate with and find in earlier messages. */
   #carried(otherwise: string, { carried }: Part): readonly string[] {
     return carried.flatMap((name) => {
       const value = `v${this.#parameters.indexOf(name)}`
       const type = this.#types.get(name)
       const others = [`typeof ${value} !== '${type}'`, ...(type === 'number' ? [`${value} - ${value} !== 0`] : [])]
       return [
-        `const ${value} = rows.eras.carried(row, ${JSON.stringify(name)})`,
+        `const ${value} = rows.fieldSetHistories.carried(row, ${JSON.stringify(name)})`,
         `if (${others.join(' || ')}) ${otherwise}`,
       ]
     })
   }
 
-  /** Places of the numbers that are read of a message. */
   #places(part: Part | undefined): readonly number[] {
     const sensors = this.#runs(part)
     return this.#parameters.flatMap((name, place) => {
@@ -375,22 +321,14 @@ class SourceWriter {
     ]
   }
 
-  /** For the history of its task. */
   #kept(): readonly string[] {
     return [
       'batch.history.add(row, message, count, now, after, bits)',
-      ...(this.#layout.isCalled ? ['batch.history.gave(row, count)'] : []),
+      ...(this.#layout.isCalled ? ['batch.history.sensorsAnswered(row, count)'] : []),
       ...(this.#shape.inner ? ['batch.history.follows(row)'] : []),
     ]
   }
 
-  /** A row whose call is open takes no message. */
-  #unlessWaiting(leave: string): readonly string[] {
-    const { isCalled, size } = this.#layout
-    return !isCalled ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
-  }
-
-  /** A part leaves sensors as they are, and a row does not know how they are; and its bits may not say how gates are. */
   #unlessUnknown(leave: string, { missing }: Part): readonly string[] {
     return [
       missing === 0
@@ -434,19 +372,18 @@ class SourceWriter {
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
     if (!this.#layout.isCalled) {
-      const told = `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`
-      return this.#shape.inner ? [...lines, told] : lines
+      const recorded = 'if (batch.firings !== undefined) batch.firings.allInner(row, message, bits)'
+      return this.#shape.inner ? [...lines, recorded] : lines
     }
     return [
       'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,
       `const base = row * ${sensors.length}`,
       ...lines,
-      `if (!batch.endCalls(row, bits)) ${leave}`,
+      'batch.endCalls(row, bits)',
     ]
   }
 
-  /** What sensors calculate, before anything is written. */
   #numbers(refuse: string): readonly string[] {
     const all = this.#shape.sensors.flatMap(({ formula }) => formula?.numbers ?? [])
     if (all.length === 0) return []
@@ -465,16 +402,14 @@ class SourceWriter {
     number: (place) => `n${place}`,
   }
 
-  #call({ fill, shift: at }: ShapeSensor, position: number, leave: string): string {
-    const lines = [`const sensor = rows.sensorCalls[base + ${position}]`, 'let filled']
-    if (fill !== undefined) {
-      lines.push(...fill.values.map((value, i) => `const x${i} = ${value}`))
-      lines.push(`if (${fill.checks.join(' && ')}) {`, 'filled = sensor.toFill')
-      lines.push(...fill.properties.map((property, i) => `filled[${property}] = x${i}`), '}')
-    }
-    lines.push(`const state = batch.call(sensor, ${position}, bits, rawData, filled)`)
-    lines.push(`if (state < 0) ${leave}`, `bits |= state << ${at}`)
-    return `{\n${lines.join('\n')}\n}`
+  #call({ shift: at }: ShapeSensor, position: number, leave: string): string {
+    return [
+      '{',
+      `const state = batch.call(rows.sensorCalls[base + ${position}], ${position}, bits, rawData)`,
+      `if (state < 0) ${leave}`,
+      `bits |= state << ${at}`,
+      '}',
+    ].join('\n')
   }
 
   readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`

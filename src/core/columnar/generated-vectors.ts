@@ -13,10 +13,7 @@ export function generatedVectors(shape: BatchShape, condition: VectorCondition, 
     read: generate(['message', 'values', 'at'], source.read()),
     sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
-    statesOfAll: generate(
-      ['limits', 'sets', 'first', 'rows', 'values', 'before', 'at', 'states'],
-      source.statesOfAll(),
-    ),
+    statesOfAll: generate(['limits', 'set', 'rows', 'values', 'before', 'at', 'states'], source.statesOfAll()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as VectorCode
 }
@@ -72,8 +69,8 @@ class VectorSource {
       ...this.#limits(),
       ...this.#values('at'),
       ...before,
-      'for (let from = 0, w = first; from < rows; from += 32, w++) {',
-      'for (let word = sets[w]; word !== 0; word &= word - 1) {',
+      'for (let from = 0, w = 0; from < rows; from += 32, w++) {',
+      'for (let word = set[w]; word !== 0; word &= word - 1) {',
       'const row = from + 31 - Math.clz32(word & -word)',
       'if (row >= rows) break',
       `const after = ${this.#bits(limitOfRow)}`,
@@ -117,7 +114,6 @@ class VectorSource {
     return bits.join(' | ')
   }
 
-  /** 1 when the value is in one of the ranges, as bits. */
   #isAllowed(steps: SensorSteps, ranges: number): string {
     const value = `v${this.#parameters.indexOf(steps.parameter)}`
     const comparison = COMPARISONS[ranges]
@@ -126,8 +122,6 @@ class VectorSource {
   }
 }
 
-/** By the allowed ranges of one cut: below it is 1, equal 2, above 4. */
 const COMPARISONS: readonly (string | undefined)[] = [undefined, '<', '===', '<=', '>', '!==', '>=']
 
-/** Where limits stand by constant and row. */
 const limitOfRow = (constant: number): string => `l${constant}[row]`

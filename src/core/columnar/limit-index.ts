@@ -10,19 +10,16 @@ import type { RowStore } from './row-store.ts'
 
 /** fewer rows are looked at one by one */
 export const MIN_INDEXED = 128
-/** rows from one kept set to the next, at least; and how many sets there are at most */
 const LEAST_STEP = 16
 const MAX_SETS = 64
-/** Equal parts of the span of limits, by which a search begins, for each row: most then have one limit or none. */
-const PARTS_PER_ROW = 2
 
-/** Ranges of one cut, as bits: below the limit, at it, above. */
 const BELOW = 1
 const AT = 2
 const ABOVE = 4
 const ALL = BELOW | AT | ABOVE
+const INDEXED: readonly number[] = [BELOW, BELOW | AT, ABOVE, AT | ABOVE]
 
-/** Undefined when some sensor has more than one limit. `parameters`: the names of the numbers that rows compare. */
+/** Undefined when a sensor has more than one limit, or fires at it alone, or at all but it. `parameters`: the names of the numbers that rows compare. */
 export function limitIndex(
   { sensors }: BatchShape,
   { allowed, isNegated }: VectorCondition,
@@ -35,6 +32,7 @@ export function limitIndex(
     const ranges = allowed[p] ?? 0
     if (steps?.cuts !== 1) return undefined
     if (ranges === ALL) continue
+    if (!INDEXED.includes(ranges)) return undefined
     found.push(new SortedSensor(limits[steps.constant] ?? [], parameters.indexOf(steps.parameter), ranges, rows))
   }
   return new LimitIndex(found, isNegated, rows)
@@ -44,7 +42,6 @@ export class LimitIndex {
   readonly #sensors: readonly SortedSensor[]
   readonly #isNegated: boolean
   readonly #words: number
-  /** the bits of the last word that are rows */
   readonly #lastMask: number
 
   constructor(sensors: readonly SortedSensor[], isNegated: boolean, rows: number) {
@@ -72,14 +69,8 @@ class SortedSensor {
   /** place of its number among those of a message */
   readonly parameter: number
   readonly #ranges: number
-  /** ascending, and whose they are */
   readonly #limits: Float64Array
   readonly #order: Int32Array
-  /** by part of their span: how many limits are in those before it */
-  readonly #starts: Int32Array
-  readonly #parts: number
-  readonly #least: number
-  readonly #partsPerUnit: number
   readonly #step: number
   readonly #words: number
   /** sets of the first `step * n` rows, and of all, one after the other */
@@ -92,19 +83,6 @@ class SortedSensor {
       (a, b) => (limits[a] ?? 0) - (limits[b] ?? 0) || a - b,
     )
     this.#limits = Float64Array.from(this.#order, (row) => limits[row] ?? 0)
-    this.#parts = PARTS_PER_ROW * rows
-    this.#least = this.#limits[0] ?? 0
-    const perUnit = this.#parts / ((this.#limits[rows - 1] ?? 0) - this.#least)
-    // Limits that are all the same, too close or too far apart are in one part.
-    this.#partsPerUnit = Number.isFinite(perUnit) ? perUnit : 0
-    this.#starts = new Int32Array(this.#parts + 2)
-    for (const limit of this.#limits) {
-      const next = this.#partOf(limit) + 1
-      this.#starts[next] = (this.#starts[next] as number) + 1
-    }
-    for (let part = 1; part < this.#starts.length; part++) {
-      this.#starts[part] = (this.#starts[part] as number) + (this.#starts[part - 1] as number)
-    }
     this.#step = Math.max(LEAST_STEP, Math.ceil(rows / (MAX_SETS - 1)))
     const size = wordsFor(rows)
     this.#words = size
@@ -124,11 +102,9 @@ class SortedSensor {
     if (ranges === ABOVE) this.#keepFirst(firing, first, this.#firstNotBelow(value), isNew)
     else if (ranges === (AT | ABOVE)) this.#keepFirst(firing, first, this.#firstAbove(value), isNew)
     else if (ranges === BELOW) this.#keepOthers(firing, first, this.#firstAbove(value), isNew)
-    else if (ranges === (BELOW | AT)) this.#keepOthers(firing, first, this.#firstNotBelow(value), isNew)
-    else this.#keepEqual(firing, first, value, isNew)
+    else this.#keepOthers(firing, first, this.#firstNotBelow(value), isNew)
   }
 
-  /** Keeps the rows of the first so many limits. */
   #keepFirst(firing: Int32Array, first: number, rank: number, isNew: boolean): void {
     const sets = this.#sets
     const order = this.#order
@@ -141,7 +117,6 @@ class SortedSensor {
     for (let r = rank; r < end; r++) leaveOut(firing, first, order[r] as number)
   }
 
-  /** Keeps all others. */
   #keepOthers(firing: Int32Array, first: number, rank: number, isNew: boolean): void {
     const sets = this.#sets
     const order = this.#order
@@ -153,32 +128,11 @@ class SortedSensor {
     for (let r = kept * this.#step; r < rank; r++) leaveOut(firing, first, order[r] as number)
   }
 
-  /** Keeps the rows whose limit is the value, or leaves them out; no row at all when no range is allowed. */
-  #keepEqual(firing: Int32Array, first: number, value: number, isNew: boolean): void {
-    const [from, to] = [this.#firstNotBelow(value), this.#firstAbove(value)]
-    const words = this.#words
-    if (isNew) firing.fill(-1, first, first + words)
-    if (this.#ranges === (BELOW | ABOVE)) {
-      for (let r = from; r < to; r++) leaveOut(firing, first, this.#order[r] as number)
-      return
-    }
-    const equal = new Int32Array(words)
-    if (this.#ranges === AT) for (let r = from; r < to; r++) add(equal, this.#order[r] as number)
-    for (let w = 0; w < words; w++) firing[first + w] = (firing[first + w] as number) & (equal[w] as number)
-  }
-
-  /** Rises with the value: limits in parts before it are below the value, those in parts after it are above. */
-  #partOf(value: number): number {
-    const part = (value - this.#least) * this.#partsPerUnit
-    return part > 0 ? Math.min(part, this.#parts) | 0 : 0
-  }
-
   #firstNotBelow(value: number): number {
     const limits = this.#limits
-    const part = this.#partOf(value)
-    let first = this.#starts[part] as number
+    let first = 0
     // Without a branch on what is compared, which a processor guesses as often wrong as right.
-    for (let left = (this.#starts[part + 1] as number) - first; left > 0;) {
+    for (let left = limits.length; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) < value)
       left -= half
@@ -188,9 +142,8 @@ class SortedSensor {
 
   #firstAbove(value: number): number {
     const limits = this.#limits
-    const part = this.#partOf(value)
-    let first = this.#starts[part] as number
-    for (let left = (this.#starts[part + 1] as number) - first; left > 0;) {
+    let first = 0
+    for (let left = limits.length; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) <= value)
       left -= half
@@ -214,18 +167,17 @@ export function wordsFor(rows: number): number {
   return Math.ceil(rows / 32)
 }
 
-/** How many of the first rows are in the set at `first`. */
-export function countRows(sets: Int32Array, first: number, rows: number): number {
+/** How many of the first rows are in a set. */
+export function countRows(set: Int32Array, rows: number): number {
   let count = 0
   for (let w = 0; w << 5 < rows; w++) {
     const left = rows - (w << 5)
-    const word = sets[first + w] as number
+    const word = set[w] as number
     count += ones(left < 32 ? word & ((1 << left) - 1) : word)
   }
   return count
 }
 
-/** How many bits are set. */
 function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55_55_55_55)
   bits = (bits & 0x33_33_33_33) + ((bits >>> 2) & 0x33_33_33_33)

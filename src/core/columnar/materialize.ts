@@ -30,7 +30,13 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type BeforeUnknown, type Era, type NotRunCounts, type UnknownMessages } from './message-eras.ts'
+import {
+  keptSince,
+  type BeforeUnknown,
+  type FieldSetHistory,
+  type NotRunCounts,
+  type UnknownMessages,
+} from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
@@ -41,8 +47,7 @@ import { remember } from '../task/stream.ts'
 import { besideEffects } from './seen-task.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
-/** Called sensors gave the raw data that their row has, as far as anybody can tell: by position, as bits. */
-const ALL_GAVE = -1
+const ALL_ANSWERED = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
@@ -69,8 +74,8 @@ export function materialize(rows: RowStore, handle: RowHandle): void {
 }
 
 /**
- * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
- * Gives that call, which is open then. `sink` hears what happens until then. `gave`: which called sensors gave raw data.
+ * Brings the full state into the row's last message, up to a call in it, and returns that call, which is open then. `bits`:
+ * states of its sensors so far. `sink`: receives the events until then. `answered`: called sensors that returned raw data.
  */
 export function materializeInto(
   rows: RowStore,
@@ -78,12 +83,12 @@ export function materializeInto(
   bits: number,
   until: Progress,
   sink: Sink,
-  gave = ALL_GAVE,
+  answered = ALL_ANSWERED,
 ): Execution | undefined {
   const { row } = handle
-  if (until.sensors !== ALL.sensors || rows.firesEarly(row)) materializeBefore(rows, handle)
+  if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
   const last = lastOf(rows, row, bits)
-  return materializeTo(rows, handle, last, until, sink, gave)
+  return materializeTo(rows, handle, last, until, sink, answered)
 }
 
 /**
@@ -95,12 +100,9 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   if (handle.materializedCount >= count) return
   const at = rows.at(row) + rows.layout.earlier
   const before = rows.nums[at] ?? 0
-  const present = rows.earlierPast(row)
-  const part = rows.parts.of(handle.batch.eraOf(handle).fields) as Part // it was taken
-  const notRun = part.missing > 0 ? rows.notRunBefore(row) : rows.notRun(row)
+  const notRun = rows.notRun(row)
   materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row), notRun }, ALL)
   rows.forgetFirings(row)
-  if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
   handle.failed.length = 0
 }
@@ -111,9 +113,9 @@ function materializeTo(
   taken: Taken,
   until: Progress,
   sink: Sink = SILENT,
-  gave = ALL_GAVE,
+  answered = ALL_ANSWERED,
 ): Execution | undefined {
-  return besideEffects(handle, () => moveTo(rows, handle, taken, until, sink, gave))
+  return besideEffects(handle, () => moveTo(rows, handle, taken, until, sink, answered))
 }
 
 function moveTo(
@@ -122,19 +124,17 @@ function moveTo(
   { count, time, before, bits, notRun }: Taken,
   until: Progress,
   sink: Sink,
-  gave: number,
+  answered: number,
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows
-  const waiting = rows.waiting[row] ?? (rows.goingOn?.row === row ? rows.goingOn : undefined)
   const seen = handle.offset + materializedCount
-  const era = handle.batch.eraOf(handle)
-  const own = count === rows.count(row) ? era : handle.source.eraAt(handle.offset + count)
+  const fieldSets = handle.batch.fieldSetsOf(handle)
+  const own = count === rows.count(row) ? fieldSets : handle.source.fieldSetsAt(handle.offset + count)
   const part = rows.parts.of(own.fields) as Part // it was taken
   const kept = keptSince(own, seen)
-  const message =
-    (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
-  const calls = answers(rows, task, row, bits, true, gave)
+  const message = handle.source.messageOf(handle.offset + count)
+  const calls = answers(rows, task, row, bits, true, answered)
   const isLast = rows.parts.isStamped && count === rows.count(row)
   const at = isLast ? Math.max(time, handle.source.arrivalOf(handle.offset + count)) : time
   const { unknown, failed } = handle
@@ -196,24 +196,30 @@ function setBefore(
     const by = state.sensors.map(() => last)
     setStanding(rows, task, by, prior, before)
   }
-  for (const one of keptSince(unknown.era, offset + materializedCount)) {
+  for (const one of keptSince(unknown.fieldSets, offset + materializedCount)) {
     remember({ model, state, now: one.time }, 0, one.message)
   }
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
-function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean, gave = ALL_GAVE) {
+function answers(
+  rows: RowStore,
+  task: BatchTask,
+  row: number,
+  bits: number,
+  callsAgain: boolean,
+  answered = ALL_ANSWERED,
+) {
   return (execution: Execution): Outcome => {
     if (execution.node.kind === 'actuator') return { ...NO_ANSWER, ...answerOf(rows, row, execution.node.slot) }
     const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
-    const rawData = (gave >> place) & 1 ? rows.rawData[row]?.[place] : undefined
+    const rawData = (answered >> place) & 1 ? rows.rawData[row]?.[place] : undefined
     return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
 }
 
-/** What an actuator gave when it fired last. */
 function answerOf({ answers, layout }: RowStore, row: number, actuator: number): Kept {
   return keptAnswer(answers[row * layout.actuators + actuator])
 }
@@ -256,7 +262,6 @@ function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void 
   }
 }
 
-/** The state after the message at which an actuator fired last. */
 function stateAt(
   rows: RowStore,
   { task, row, offset, materializedCount }: RowHandle,
@@ -268,21 +273,21 @@ function stateAt(
   const state = new TaskState(task.model.graph, 1)
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
-  const after = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_AFTER] as Era | FiredAfter
-  const era = 'era' in after ? after.era : after
-  const part = rows.parts.of(era.fields) as Part // it was taken
+  const after = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_AFTER] as FieldSetHistory | FiredAfter
+  const fieldSets = 'fieldSets' in after ? after.fieldSets : after
+  const part = rows.parts.of(fieldSets.fields) as Part // it was taken
   addMessages(
     rows,
     { state, model: task.model },
     count - 1 - materializedCount,
     past[b + AT_FIRES] ?? 0,
-    beforeOwn(part, 'era' in after ? after : undefined),
+    beforeOwn(part, 'fieldSets' in after ? after : undefined),
   )
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
   setEdges(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS)
-  if ('era' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
+  if ('fieldSets' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
   if (part.missing > 0) {
-    const by = standingSensors(rows, keptSince(era, offset + materializedCount), part.runs)
+    const by = standingSensors(rows, keptSince(fieldSets, offset + materializedCount), part.runs)
     for (const [slot, sensor] of state.sensors.entries()) {
       const kept = by[slot]
       if (part.runs[slot] === true) continue
@@ -296,12 +301,10 @@ function stateAt(
   return state
 }
 
-/** What messages did not run before one that runs a part and is counted. */
 function beforeOwn(part: Part, { missed, silent }: NotRunCounts = ALL_RAN): NotRunCounts {
   return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
 }
 
-/** The counters of messages that rows took. */
 function addMessages(
   { shape }: RowStore,
   { state, model }: Pick<BatchTask, 'state' | 'model'>,
@@ -316,7 +319,6 @@ function addMessages(
   if (messages > 0) setNews(state, model)
 }
 
-/** Each message has run all sensors, one after the other: new to a sensor is what stands after it. */
 function setNews(state: TaskState, model: TaskModel): void {
   const { nodes } = evaluationOf(model)
   for (const node of model.graph.sensors) {
@@ -328,7 +330,6 @@ function setNews(state: TaskState, model: TaskModel): void {
   }
 }
 
-/** Of gates that are not what states say. */
 function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   for (const { index, slot } of graph.gates) {
     const observed = state.observed[index]

@@ -8,7 +8,7 @@ import type { Generate } from '../engine/executor.ts'
 export interface Fields {
   /** place in the table */
   readonly id: number
-  /** those that are not undefined, in any order; never `__proto__` */
+  /** fields that are not undefined, in any order; never `__proto__` */
   readonly names: readonly string[]
   has(name: string): boolean
   /** Whether a message has just these. */
@@ -17,21 +17,14 @@ export interface Fields {
   covers(fields: Fields): boolean
 }
 
-/** More lists than that are no form of data: their messages go the plain way. */
 const MAX_LISTS = 250
-/** Lists that are tried before names are put in order. */
 const RECENT = 8
-/** The first lists have code together, which counts the fields of a message once. */
-const FIRST = 8
 
 /** The lists of fields of one engine. */
 export class FieldsTable {
   readonly #generate: Generate
   readonly #all = new Map<string, Fields>()
-  /** those that came last */
   readonly #recent: Fields[] = []
-  /** Whichever of the first lists a message has: most engines have no more. */
-  #ofFirst: (message: Message) => Fields | undefined = () => undefined
 
   constructor(generate: Generate) {
     this.#generate = generate
@@ -39,10 +32,6 @@ export class FieldsTable {
 
   /** The fields of a message; undefined for one that no row takes. */
   of(message: Message): Fields | undefined {
-    return this.#ofFirst(message) ?? this.#ofOthers(message)
-  }
-
-  #ofOthers(message: Message): Fields | undefined {
     for (const fields of this.#recent) if (fields.match(message)) return fields
     const fields = this.#find(message)
     if (fields === undefined || !fields.match(message)) return undefined
@@ -59,7 +48,6 @@ export class FieldsTable {
     if (known !== undefined || this.#all.size >= MAX_LISTS) return known
     const made = fieldsOf(this.#all.size, names, this.#generate)
     this.#all.set(key, made)
-    if (this.#all.size <= FIRST) this.#ofFirst = oneOf([...this.#all.values()], this.#generate)
     return made
   }
 }
@@ -76,32 +64,12 @@ function fieldsOf(id: number, names: readonly string[], generate: Generate): Fie
 export function fieldsSource(count: number, names: readonly string[], leave: string): string {
   const missing = names.map((name) => `message[${JSON.stringify(name)}] === undefined`)
   return [
-    // To look for a name costs less than to count, and mostly tells lists apart.
+    // To look for a name costs less than to count, and mostly distinguishes lists.
     ...(missing.length === 0 ? [] : [`if (${missing.join(' || ')}) ${leave}`]),
     'let fields = 0',
     'for (const _ in message) fields++',
     `if (fields !== ${count}) ${leave}`,
   ].join('\n')
-}
-
-/** Finds the one of some lists that a message has. */
-function oneOf(lists: readonly Fields[], generate: Generate): (message: Message) => Fields | undefined {
-  const source = [
-    'return (message) => {',
-    'let count = 0',
-    'for (const _ in message) count++',
-    ...lists.map(({ names }, i) => {
-      const present = names.map((name) => ` && message[${JSON.stringify(name)}] !== undefined`).join('')
-      return `if (count === ${names.length}${present}) return fields${i}`
-    }),
-    'return undefined',
-    '}',
-  ]
-  const outer = generate(
-    lists.map((_, i) => `fields${i}`),
-    source.join('\n'),
-  ) as unknown as (...lists: readonly Fields[]) => (message: Message) => Fields | undefined
-  return outer(...lists)
 }
 
 function generated(names: readonly string[], generate: Generate): Fields['match'] {

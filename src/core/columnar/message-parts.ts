@@ -1,11 +1,11 @@
 /**
- * Which sensors of a row a message runs, by its fields: all of them mostly; or a part, and the others keep their states.
- * Each part has a table of its own of what follows from states.
+ * The sensors of a row that a message runs, by its fields: mostly all; or a part, and the others keep their states. Each
+ * part has its own table of what follows from states.
  *
- * PART-1 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
+ * PART-1 rows with called sensors, with sensors whose numbers others read or that triggers run, and rows whose messages
  *   reset the whole task take the whole only; a part has all that its sensors read
- * PART-2 rows whose messages are stamped take the whole only, and no message without a timestamp: a sensor knows what it
- *   has taken last, and a stamped message that runs none is no input
+ * PART-2 rows whose messages are stamped take the whole only, and only messages with a timestamp: a sensor knows the last
+ *   reading that it took, and a stamped message that runs no sensor is not an input
  */
 import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -33,16 +33,15 @@ export interface Part {
   readonly lacks: readonly string[]
 }
 
-/** Whether messages run nothing: then they are no invocation. */
+/** Whether messages run nothing: then they do not begin an invocation. */
 export function isSilent(part: Part | null): boolean {
   return part !== null && part.missing === part.runs.length
 }
 
-/** Each has a table. */
 const MAX_PARTS = 64
 
 export class PartTable {
-  /** rows tell their events, which count on messages that run all sensors */
+  /** events of rows are numbered, which counts on messages that run all sensors */
   isWholeOnly = false
   /** rows keep records, which know no earlier messages */
   isCompleteOnly = false
@@ -50,7 +49,6 @@ export class PartTable {
   /** all messages of its rows are stamped; else none is */
   readonly isStamped: boolean
   readonly #shape: BatchShape
-  /** of any task of the shape */
   readonly #model: TaskModel
   /** by number of fields; null: no row takes them */
   readonly #byFields: (Part | null | undefined)[] = []

@@ -1,7 +1,4 @@
-/**
- * What plugs ordinarily answer, told by cheap reads. Whatever is not ordinary here is read by plug/result.ts, which
- * decides; nothing is ordinary here that would be wrong there.
- */
+/** Ordinary answers of plugs, recognized by cheap reads; plug/result.ts reads all others. */
 import { isPlainRecord } from '../plug/answer-json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,16 +19,15 @@ export class MessageAndData {
 /** Kept in place of an answer that comes beside the row. */
 export const LATER = new MessageAndData('', {})
 
-/** What `keptOf` gives of an answer that is not ordinary. */
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
 
 /** What is kept of an actuator's answer. */
-export function keptOf(given: unknown): KeptAnswer | typeof NOT_ORDINARY {
-  if (given === null) return undefined
-  if (!isOrdinary(given)) return NOT_ORDINARY
-  const { message, rawData } = given
-  // An actuator's memory is nobody's, so that it does not matter.
-  const more = given['state'] ?? given['observedState'] ?? given['after'] ?? given['then']
+export function keptOf(result: unknown): KeptAnswer | typeof NOT_ORDINARY {
+  if (result === null) return undefined
+  if (!isOrdinary(result)) return NOT_ORDINARY
+  const { message, rawData } = result
+  // The memory of an actuator is never read.
+  const more = result['state'] ?? result['observedState'] ?? result['after'] ?? result['then']
   if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
   if (rawData === undefined) return message
   if (!isSafeRecord(rawData)) return NOT_ORDINARY
@@ -52,19 +48,14 @@ function isOrdinary(value: unknown): value is Record<string, unknown> {
   )
 }
 
-/** A promise of the language's own, which calls back once and never at once. */
-export function isPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise && value.constructor === Promise
-}
-
 /** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
-export function plainState(states: readonly string[], given: unknown): number {
-  if (typeof given === 'string') return indexOf(states, given)
-  if (!isOrdinary(given)) return -1
-  const { state, rawData } = given
+export function plainState(states: readonly string[], result: unknown): number {
+  if (typeof result === 'string') return indexOf(states, result)
+  if (!isOrdinary(result)) return -1
+  const { state, rawData } = result
   // null is a memory like any other, and nothing for the rest.
-  if (given['internalState'] !== undefined) return -1
-  const more = given['observedState'] ?? given['message'] ?? given['after'] ?? given['then'] ?? undefined
+  if (result['internalState'] !== undefined) return -1
+  const more = result['observedState'] ?? result['message'] ?? result['after'] ?? result['then'] ?? undefined
   if (more !== undefined || typeof state !== 'string') return -1
   if (rawData !== undefined && !isSafeRecord(rawData)) return -1
   return indexOf(states, state)
@@ -79,10 +70,4 @@ function indexOf(states: readonly string[], state: string): number {
 function isSafeRecord(value: unknown): value is Record<string, unknown> {
   if (!isOrdinary(value) || value['prototype'] !== undefined || value['__proto__'] !== Object.prototype) return false
   return isPlainRecord(value)
-}
-
-/** Whether raw data may have the properties in it: it outlives the call. */
-export function mayHold(data: Readonly<Record<string, unknown>>): boolean {
-  for (const key in data) if (typeof data[key] === 'object' || typeof data[key] === 'function') return true
-  return false
 }

@@ -1,6 +1,5 @@
 /** What follows from sensor states: found once per pair of states by the very functions that the state machine uses. */
 import {
-  ANY,
   UNKNOWN,
   type ActuatorNode,
   type GateNode,
@@ -10,7 +9,7 @@ import {
   type TriggerEdge,
 } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
-import { hasEdges, isUnconditional, match } from '../task/fire.ts'
+import { match } from '../task/fire.ts'
 import { settle } from '../task/observe.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Holding, Observed } from '../task/state.ts'
@@ -20,7 +19,7 @@ export interface PossibleFiring {
   readonly actuator: ActuatorNode
   /** the triggers to it that hold, as declared; at least one */
   readonly holding: readonly Holding[]
-  /** of the last sensor that runs before it, among those that the message runs */
+  /** of the last sensor before it that the message runs */
   readonly position: number
 }
 
@@ -58,7 +57,7 @@ export function firingsOf(
   return evaluate(evaluation, beforeMessage(evaluation, runs, before), runs, runs, now, edges)
 }
 
-/** Goes once through all nodes. `answering`: those that show a state, of those that are run. */
+/** Evaluates all nodes once. `answering`: the sensors among `runs` that have a state. */
 function evaluate(
   { nodes, needsAll }: Evaluation,
   observed: readonly Observed[],
@@ -144,46 +143,6 @@ export function gateStates(graph: Graph, sensors: readonly number[], needsAll: b
   return graph.gates.map((gate) => at(observed, gate.index).state)
 }
 
-const MAX_COMBINATIONS = 1024
-
-/**
- * Whether messages that run these sensors may fire an actuator, or change an edge of a trigger. `standing`: sensors that
- * keep their states. All others have none. A change is taken to hold by where it leads.
- */
-export function mayFire(
-  graph: Graph,
-  runs: readonly SensorNode[],
-  standing: readonly SensorNode[],
-  needsAll: boolean,
-): boolean {
-  const triggers = graph.triggers.filter(({ destination, behind }) => {
-    return destination.kind === 'actuator' && runs.some((sensor) => behind.includes(sensor))
-  })
-  const behind = new Set(triggers.flatMap((trigger) => trigger.behind))
-  const moving = [...standing, ...runs].filter((sensor) => behind.has(sensor))
-  const combinations = moving.reduce((product, { states }) => product * states.length, 1)
-  if (combinations > MAX_COMBINATIONS) return true
-  const observed = known(graph, [])
-  for (let i = 0; i < combinations; i++) {
-    let rest = i
-    for (const sensor of moving) {
-      at(observed, sensor.index).state = rest % sensor.states.length
-      rest = Math.floor(rest / sensor.states.length)
-    }
-    for (const gate of graph.gates) at(observed, gate.index).state = decide(gate, observed, needsAll)
-    if (triggers.some((trigger) => canHold(trigger, at(observed, trigger.source.index).state))) return true
-  }
-  return false
-}
-
-function canHold(trigger: TriggerEdge, state: number): boolean {
-  const { states, change } = trigger
-  if (state === UNKNOWN) return false
-  if (hasEdges(trigger) || isUnconditional(trigger) || states?.[state] === true) return true
-  return change !== undefined && (change.to === ANY || change.to === state)
-}
-
-/** Sensors and gates as a message finds them once it has forgotten what it runs. */
 function beforeMessage(
   { graph, needsAll, resets }: Evaluation,
   runs: ReadonlySet<SensorNode>,

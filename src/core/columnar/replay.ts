@@ -1,4 +1,4 @@
-/** One message through the state machine itself, with nobody listening: how a task's full state is made of a row. */
+/** One message through the state machine, without subscribers: a task's full state is created from its row this way. */
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/advance.ts'
 import type { Message } from '../task/origin.ts'
@@ -18,8 +18,8 @@ export interface Progress {
 export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Number.POSITIVE_INFINITY }
 
 /**
- * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
- * is open then, undefined when all is done. `sink`: receives what happens. `at`: epoch ms of the clock when the message came.
+ * Takes a message into `run.state` and replays the answers of its calls, up to a progress. Returns the call that is open
+ * then, undefined when all is done. `sink`: receives the events. `at`: epoch ms of the clock when the message came.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,
@@ -45,7 +45,6 @@ export function replay(
   return undefined
 }
 
-/** A state with readings has taken a stamped message from what waits, as the lane does. */
 function inputOf(run: TaskRun, message: Message, at: number): DataInput {
   const { state } = run
   const messages = [message]

@@ -8,24 +8,19 @@ import { integersInPlace } from './fixed-memory.ts'
 /** Of a text that has no number. */
 export const NO_NUMBER = -1
 
-/** places per text, at least */
 const ROOM = 2
 const FIRST_SIZE = 32
-/** texts by which characters are chosen */
 const SAMPLE = 128
-/** from one of them to the next, in a list that begins anew at its end: a prime */
+/** from one of them to the next, cyclically: a prime */
 const STRIDE = 7919
 /** More characters than a text can have. Infinity would make each comparison one of doubles. */
 const LONGER_THAN_TEXTS = 2 ** 30
-/** characters that are looked at, from either end */
 const REACH = 12
-/** so many texts may do with two characters */
 const FEW = 512
 /** Digits want the first, so that numbered resources lie side by side. */
 const FACTORS = [10, 31, 127]
 /** More places than this are not all near the processor. */
 const NEAR = 2048
-/** share of texts that may find no place, or may be too short for the characters, before other ways are tried */
 const TOLERATED = 1 / 16
 
 export class ResourceTable {
@@ -34,9 +29,7 @@ export class ResourceTable {
   #texts: string[] = ['']
   /** by place; a text that stands there may have none for a while */
   #numbers = integersInPlace(1).fill(NO_NUMBER)
-  /** of texts that found no place */
   readonly #others = new Map<string, number>()
-  /** texts that stand in places */
   #placed = 0
 
   /** Where a text can stand. */
@@ -80,7 +73,6 @@ export class ResourceTable {
     return this.#others.size
   }
 
-  /** False when another text with a number stands there, or it is the one that stands for none. */
   #put(text: string, number: number): boolean {
     if (text === '') return false
     const place = this.#places.of(text)
@@ -94,7 +86,6 @@ export class ResourceTable {
     return true
   }
 
-  /** Twice as many places as are needed by now. */
   #rearrange(): void {
     const all = [...this.#others]
     for (const [place, text] of this.#texts.entries()) {
@@ -113,14 +104,12 @@ export class ResourceTable {
   }
 }
 
-/** The same text as engines keep names of fields, and parsers short values: found without comparing letter by letter. */
 function interned(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text
 }
 
 /** Where texts may stand, by two or four of their characters. */
 class Places {
-  /** texts that are shorter have not got all of the characters */
   readonly #reach: number
   readonly #isShort: boolean
   readonly #mask: number
@@ -166,7 +155,6 @@ function codeAt(text: string, at: number, length: number): number {
   return text.charCodeAt(at + (length & (at >> 31)))
 }
 
-/** Those with which few enough of the texts meet, or as few as can be. */
 function placesFor(texts: readonly string[], size: number): Places {
   let best = new Places([], 1, size)
   let least = texts.length
@@ -195,7 +183,6 @@ function meetingsIn(places: Places, texts: readonly string[], size: number): num
   return meetings
 }
 
-/** Characters by which most of the texts differ, those that vary fastest last. */
 function tellingPositions(texts: readonly string[], count: number): readonly number[] {
   // By a stride: every tenth of numbered texts would end alike.
   const among = Math.min(SAMPLE, texts.length)
@@ -206,7 +193,7 @@ function tellingPositions(texts: readonly string[], count: number): readonly num
   const chosen: number[] = []
   /** what the characters chosen so far tell apart, by text */
   let groups = sample.map(() => 0)
-  // Those that tell most apart by themselves come first: what few texts need is not what many do.
+  // Characters that distinguish most alone come first: few texts need other characters than many.
   const variety = new Map(candidates.map((at) => [at, splitBy(at, sample, groups).count]))
   candidates.sort((one, other) => (variety.get(other) ?? 0) - (variety.get(one) ?? 0))
   while (chosen.length < count) {
@@ -221,7 +208,6 @@ function tellingPositions(texts: readonly string[], count: number): readonly num
   return chosen.sort((a, b) => place(a) - place(b))
 }
 
-/** Groups of texts divided by one more character. */
 function splitBy(at: number, texts: readonly string[], groups: readonly number[]): { groups: number[]; count: number } {
   const numbers = new Map<number, number>()
   const finer = texts.map((text, i) => {

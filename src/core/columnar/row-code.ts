@@ -4,14 +4,12 @@
  */
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner } from './firing-loop.ts'
-import type { SetCopies } from './set-copies.ts'
-import type { Era } from './message-eras.ts'
+import type { FieldSetHistory } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following } from './followings.ts'
 import type { RawData, SensorCall } from './row-store.ts'
-import type { RowMessage } from './row-message.ts'
 
 /** Calls of the actuators of rows. */
 export interface RowActuators extends FiringOwner {
@@ -31,46 +29,34 @@ export interface RowEvents {
   current: Message | undefined
   /** the row that is taking it, when it does so by itself */
   currentRow: number
-  /** Rows of a vectorized batch fire their only actuators, one after the other. Gives what their calls see. */
+  /** Rows of a vectorized batch fire their only actuators, one after the other. Returns the context of their calls. */
   beginFirings(trigger: number): FiringContext
-  /** Tells that one of them fires, before it does. Gives what its call sees. */
-  tellNext(told: RowMessage, trigger: number): FiringContext
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
   /** Takes the next message of an indexed row when no code for its part does; false when the full state has to. */
   takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean
   /** So many firings and holds are done with. */
   followed(firings: number, held: number): void
-  /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
+  /** Plugs of sensors are about to be called. Returns the row's raw data by position, null when the row has left. */
   beginCalls(row: number, message: Values): RawData[] | null
-  /**
-   * Calls the plug of a sensor, with the properties when they are known. Gives its state index; -1 when the row has
-   * gone another way.
-   */
-  call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number
-  /** All sensors have answered; what they show, as bits. False when the row is gone. */
-  endCalls(row: number, bits: number): boolean
-  /** whether somebody hears what fires */
-  readonly tells: boolean
-  /** and what is held back */
-  readonly tellsHeld: boolean
-  /** and why it fired */
-  readonly tellsWhy: boolean
-  /** the same of sensors that others fire */
-  readonly tellsInner: boolean
-  /** undefined: nobody takes records of messages */
+  /** Calls the plug of a sensor. Returns its state index; -1 when the row has gone another way. */
+  call(sensor: SensorCall, position: number, bits: number, rawData: RawData[]): number
+  /** All sensors of a row have answered; their states, as bits. */
+  endCalls(row: number, bits: number): void
+  /** undefined: without a subscriber to all events of messages */
   readonly records: MessageRecords | undefined
   /** undefined: nothing is kept of what rows took */
   readonly history: MessageHistory | undefined
-  /** undefined: nobody takes records of what fires, or somebody is told of each */
-  readonly firings: EpochRecords | undefined
-  /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
-  tellInner(row: number, bits: number, message: Values): boolean
-  /**
-   * Tells that an actuator of a row fires, the one at a place of what follows, by a trigger; or that it is held back, when
-   * `until` is not over, epoch ms. False when the row is gone.
-   */
-  tellFiring(row: number, list: readonly Following[], place: number, one: Following, until: number): boolean
+  /** undefined: without a subscriber to what fires */
+  readonly firings: FiringRecords | undefined
+}
+
+/** Records of what fires in rows, or is held back. */
+export interface FiringRecords extends EpochRecords {
+  /** An actuator of a row fires; or it is held back, when `until` is not over, epoch ms. */
+  firing(row: number, message: Values, list: readonly Following[], one: Following, until: number): void
+  /** The sensors of a row that others fire; all have answered. */
+  allInner(row: number, message: Values, bits: number): void
 }
 
 export interface EpochRecords {
@@ -109,10 +95,10 @@ export interface MessageHistory {
    */
   add(row: number, message: Values, number: number, time: number, before: number, after: number, arrived?: number): void
   /** Called sensors gave what they did with it. */
-  gave(row: number, number: number): void
+  sensorsAnswered(row: number, number: number): void
   /** Something follows from the last message of a row, or sensors fire others, whose own numbers tell what was before. */
   follows(row: number): void
-  /** The same of an earlier one. Gives where in `nums` it is kept since when each node had its state before. */
+  /** The same of an earlier one. Returns the place in `nums` of the times since when nodes had their states before it. */
   followsAt(row: number, number: number): number
   /** What the next actuator that fires with a message of a row has answered. */
   answered(row: number, number: number, answer: KeptAnswer): void
@@ -134,10 +120,10 @@ export interface RecordEpoch {
   /** The rows are about to take a message, which stands at a place. */
   begin(place: number, message: Message): void
   /**
-   * Those before a place have got it. `firing`: the last copy in it says which of them fire, and stays as it is; `answers`: what
+   * Those before a place have got it. `firing`: which of them fire, a copy; `answers`: what
    * actuators gave last, by place.
    */
-  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>
@@ -149,7 +135,7 @@ export type TakeOne = (row: number, message: Values) => boolean
 export type TakePart = (row: number, message: Values, fields: Fields, part: Part) => boolean
 
 /**
- * The same for a list of rows from a place on. `isFirst`: the message before ran all sensors. Gives the first place that
+ * The same for a list of rows from a place on. `isFirst`: the message before ran all sensors. Returns the first place that
  * is not done, else its length.
  */
 export type TakeAll = (list: readonly number[], from: number, message: Values, part: Part, isFirst: boolean) => number
@@ -166,13 +152,12 @@ export interface VectorCode {
   /** State bits of a row by what stands at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
   /**
-   * Of the first `rows` that are in the set at `first`: state bits by what stands at `before`, above those by what stands
+   * Of the first `rows` that are in a set: state bits by what stands at `before`, above those by what stands
    * at `at`, by row.
    */
   statesOfAll(
     limits: Limits,
-    sets: Int32Array,
-    first: number,
+    set: Int32Array,
     rows: number,
     values: Float64Array,
     before: number,
@@ -202,8 +187,8 @@ export interface VectorCondition {
 }
 
 export interface RowCode {
-  /** For rows whose messages mostly have the fields of an era that has no past; others go elsewhere. */
-  takeOne(usual: Era, others: TakeOne): TakeOne
+  /** For rows whose messages mostly have the fields of a field-set history that has no past; others go elsewhere. */
+  takeOne(usual: FieldSetHistory, others: TakeOne): TakeOne
   takePart(part: Part): TakePart
   takeAll(part: Part): TakeAll
   /** Fires what follows from a row's states, by the entry of the table, when its cool-down lets it fire. */

@@ -7,7 +7,7 @@ import { nodeOf, triggerOf } from './batch-shape.ts'
 import type { FiringContext, FiringPlaces } from './firing-loop.ts'
 import { readParts } from '../language/placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
-import { carriedValue, carriedValues } from './message-eras.ts'
+import { carriedValue, carriedValues } from './field-set-history.ts'
 import type { Scope } from '../language/placeholders/scope.ts'
 import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
@@ -19,7 +19,7 @@ import type { BatchTask, Opened, OpenView, RowHandle, Batch } from './row-handle
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** whether somebody keeps what plugs log */
+  /** whether log lines of plugs are kept or have a subscriber */
   readonly hasLog: boolean
   /** Brings the task's full state to the call of that context. */
   open(context: RowContext): Opened
@@ -48,7 +48,6 @@ export class Begun implements Opened {
   }
 }
 
-/** A sensor with late readings is not in a row. */
 const NO_LATE: readonly Message[] = []
 
 const NO_LOG: PlugLog = {
@@ -75,14 +74,9 @@ export class RowContext implements FiringContext, Scope {
   firing: FiringPlaces | null = null
   place = 0
   readonly #owner: ContextOwner
-  /** whose call it is else, and what it is given */
   #row: number
   #properties: Readonly<Record<string, unknown>> = {}
-  /** of a sensor's call: the row may take other messages while its plug still asks */
   readonly #own: Message | null
-  /** of a call that did not answer at once */
-  #handle: RowHandle | null = null
-  #time = 0
 
   constructor(owner: ContextOwner, batch: Batch | null = null, row = 0, message: Message | null = null) {
     this.#owner = owner
@@ -110,30 +104,13 @@ export class RowContext implements FiringContext, Scope {
     this.#properties = properties
   }
 
-  /** The call goes on after the one who made it: what it sees stays. */
-  keep(handle: RowHandle, time: number): void {
-    this.#handle = handle
-    this.#time = time
-  }
-
-  get isKept(): boolean {
-    return this.#handle !== null
-  }
-
-  /** Opens a call that has not answered yet; one that has shows its task as it is now, and moves nothing. */
-  openLater(): Opened {
-    const { task, batch } = this.handle()
-    if (batch.isWaitingFor(this.row, this)) task.detach()
-    return (this.opened ??= task.over(this.#node(), this.#message(), this.now))
-  }
-
   #view(): OpenView {
     if (this.opened !== null) return this.opened.view
     return (this.isSensor ? this.#owner.open(this) : this.#owner.begin(this)).view
   }
 
   get now(): number {
-    return this.opened?.view.now ?? (this.#handle === null ? this.handle().batch.timeOf(this.handle()) : this.#time)
+    return this.opened?.view.now ?? this.handle().batch.timeOf(this.handle())
   }
 
   get id(): string {
@@ -205,10 +182,9 @@ export class RowContext implements FiringContext, Scope {
     return this.begun === null || this.batch?.history === undefined ? log : this.#keptLog(log, this.begun, this.batch)
   }
 
-  /** What the message did before a line stands before it in the history. */
   #keptLog(log: PlugLog, { execution }: Begun, batch: Batch): PlugLog {
     const write = (level: keyof PlugLog) => (message: string) => {
-      if (this.opened === null && execution.isInFlight) batch.tellSoFar(this.row)
+      if (this.opened === null && execution.isInFlight) batch.emitSoFar(this.row)
       log[level](message)
     }
     return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
@@ -232,17 +208,14 @@ export class RowContext implements FiringContext, Scope {
     return messageValue(this.#message(), key) ?? this.#carried(key)
   }
 
-  /** A value of an earlier message, unless the message has it as null. */
   #carried(key: string): unknown {
     const value = messageValue(this.#message(), key)
     if (value === null) return null
-    // Who asks after its call is over sees later messages, too.
-    if (this.#handle !== null) return this.#view().streamValue(key)
     const handle = this.handle()
     const { batch, task, offset, materializedCount } = handle
     const { streamValidity } = task.model
     return carriedValue(
-      batch.eraOf(handle),
+      batch.fieldSetsOf(handle),
       key,
       this.now,
       streamValidity,
@@ -269,13 +242,13 @@ export class RowContext implements FiringContext, Scope {
   }
 
   get streamData(): Readonly<Record<string, unknown>> {
-    if (this.opened !== null || this.#handle !== null) return this.#view().streamData
+    if (this.opened !== null) return this.opened.view.streamData
     const { batch, task, offset, materializedCount } = this.handle()
-    const era = batch.eraOf(this.handle())
+    const fieldSets = batch.fieldSetsOf(this.handle())
     const [stream] = task.state.streams
     const message = this.#message()
-    if (era.kept === undefined && isCovered(stream, message)) return { ...message }
-    return carriedValues(era, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
+    if (fieldSets.kept === undefined && isCovered(stream, message)) return { ...message }
+    return carriedValues(fieldSets, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
   }
 
   get rawData(): Readonly<Record<string, NodeData>> {
@@ -315,7 +288,7 @@ export class RowContext implements FiringContext, Scope {
   }
 
   handle(): RowHandle {
-    return this.#handle ?? (this.batch as Batch).handleAt(this.row) // begun before any call
+    return (this.batch as Batch).handleAt(this.row) // begun before any call
   }
 
   #message(): Message {
@@ -330,7 +303,6 @@ export class RowContext implements FiringContext, Scope {
   }
 }
 
-/** Whether a message has all that the full state knows of earlier ones. */
 function isCovered(stream: Stream | null | undefined, message: Message): boolean {
   if (!stream) return true
   if ((stream.carried?.size ?? 0) > 0) return false

@@ -19,37 +19,27 @@ import { NO_ANSWER } from '../plug/result.ts'
 import { isCalled } from './computed-sensors.ts'
 import type { Following } from './followings.ts'
 import { keptAnswer, setEdges, setNodes } from './materialize.ts'
-import { keptSince, type Era } from './message-eras.ts'
-import { replay } from './replay.ts'
+import { keptSince, type FieldSetHistory } from './field-set-history.ts'
+import { ALL, replay } from './replay.ts'
 import type { RowHandle } from './row-handle.ts'
-import { AT_BITS, AT_COUNT, blockAt, FIRED, firedBeforeAt, FLAG, LAST } from './row-layout.ts'
+import { AT_BITS, AT_COUNT, blockAt, FIRED, firedBeforeAt, FLAG } from './row-layout.ts'
 import type { RawData, RowStore } from './row-store.ts'
 import { SeenTask, type RowEffect } from './seen-task.ts'
 
 /** What is known of a message whose actuator is called. */
 interface FiredBy {
   readonly message: Message
-  readonly era: Era
+  readonly fieldSets: FieldSetHistory
   /** state bits before it and after it */
   readonly before: number
   readonly after: number
   readonly rawData: readonly RawData[]
   /** what fires or is held before the actuator */
   readonly earlier: number
-  /** the message before, which sensors show that stand after the actuator; undefined: none does, or the full state has seen it */
-  readonly previous: PreviousMessage | undefined
   /** what actuators had given */
   readonly answers: readonly ActuatorState['answer'][]
 }
 
-interface PreviousMessage {
-  readonly message: Message
-  readonly time: number
-  /** state bits before it */
-  readonly before: number
-}
-
-/** The state in the midst of a message, when an actuator is called. */
 function stateFor(
   rows: RowStore,
   { task, offset, materializedCount }: RowHandle,
@@ -64,27 +54,21 @@ function stateFor(
     if (node !== undefined) Object.assign(node, { error: null }, isCalled(sensor) && { rawData: by.rawData[place] })
   }
   const seen = offset + materializedCount
-  for (const one of keptSince(by.era, seen)) {
-    if (one.message !== by.previous?.message) remember({ model, state, now: one.time }, 0, one.message)
+  for (const one of keptSince(by.fieldSets, seen)) {
+    remember({ model, state, now: one.time }, 0, one.message)
   }
-  const take = (message: Message, time: number, [before, after]: readonly [number, number], firings: number): void => {
-    setNodes(rows, state, model, before, [], 0)
-    setEdges(rows, state, model, before)
-    // What was held back is as good as fired: its answer is not asked for.
-    for (const actuator of state.actuators) actuator.firedAt = Number.NEGATIVE_INFINITY
-    const answer = (execution: Execution): Outcome => {
-      const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
-      const sensor = rows.shape.sensors[place]
-      if (execution.node.kind === 'actuator' || sensor === undefined) return NO_ANSWER
-      if (!isCalled(sensor)) return task.callAs({ ...own, now: time }, execution)
-      return { ...NO_ANSWER, state: (after >> sensor.shift) & sensor.mask, rawData: by.rawData[place] }
-    }
-    replay({ model, state }, message, time, answer, { sensors: Number.POSITIVE_INFINITY, firings })
+  setNodes(rows, state, model, by.before, [], 0)
+  setEdges(rows, state, model, by.before)
+  // What was held back is as good as fired: its answer is not asked for.
+  for (const actuator of state.actuators) actuator.firedAt = Number.NEGATIVE_INFINITY
+  const answer = (execution: Execution): Outcome => {
+    const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
+    const sensor = rows.shape.sensors[place]
+    if (execution.node.kind === 'actuator' || sensor === undefined) return NO_ANSWER
+    if (!isCalled(sensor)) return task.callAs(own, execution)
+    return { ...NO_ANSWER, state: (by.after >> sensor.shift) & sensor.mask, rawData: by.rawData[place] }
   }
-  const { previous } = by
-  if (previous !== undefined)
-    take(previous.message, previous.time, [previous.before, by.before], Number.POSITIVE_INFINITY)
-  take(by.message, now, [by.before, by.after], by.earlier)
+  replay({ model, state }, by.message, now, answer, { ...ALL, firings: by.earlier })
   for (const [slot, actuator] of state.actuators.entries()) actuator.answer = by.answers[slot] ?? null
   return state
 }
@@ -100,8 +84,8 @@ export function effectOf(
   const { row, task, materializedCount, batch } = handle
   const { shape } = rows
   if (shape.inner || rows.oddGates.has(row) || rows.hasUnknown(row) || rows.notRun(row) !== undefined) return undefined
-  const era = batch.eraOf(handle)
-  const part = rows.parts.of(era.fields)
+  const fieldSets = batch.fieldSetsOf(handle)
+  const part = rows.parts.of(fieldSets.fields)
   if (part === null || part.missing > 0 || part.carried.length > 0 || part.lacks.length > 0) return undefined
   const [before, after] = [rows.before(row), rows.after(row)]
   const list = rows.followingOf(task.model, before, after)
@@ -126,29 +110,13 @@ export function effectOf(
     placeOf(rows, row, list, earlier, count),
   )
   const answers = answersBefore(rows, handle, slot)
-  const previous = following.isEarly ? previousOf(rows, handle) : undefined
-  const by = { message, era, before, after, rawData: rows.rawData[row] ?? [], earlier, previous, answers }
-  const run = task.timed(time, rows.clockOf(row, time))
+  const by = { message, fieldSets, before, after, rawData: rows.rawData[row] ?? [], earlier, answers }
+  const run = task.timed(time, rows.clockOf(time))
   const seen = new SeenTask(run, (own) => stateFor(rows, handle, own, by))
   execution.seen = seen
   return { execution, seen }
 }
 
-/** The message before the one at hand of a row whose actuators may fire early; undefined: the full state has seen it. */
-function previousOf(
-  rows: RowStore,
-  { row, source, offset, materializedCount }: RowHandle,
-): PreviousMessage | undefined {
-  const count = rows.count(row) - 1
-  if (materializedCount >= count) return undefined
-  const { objects, layout, nums } = rows
-  const at = rows.at(row) + layout.earlier
-  // An indexed row still has it where it stands.
-  const message = (objects[row * layout.objects + LAST] as Message | undefined) ?? source.messageOf(offset + count)
-  return { message, time: nums[at + 1] ?? 0, before: nums[at] ?? 0 }
-}
-
-/** Place among what the message fires after the same sensor. */
 function placeOf(rows: RowStore, row: number, list: readonly Following[], until: number, count: number): number {
   let place = 0
   for (let i = 0; i < until; i++) {

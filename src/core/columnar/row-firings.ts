@@ -14,15 +14,15 @@ export interface FiredTogether {
   readonly time: number
   /** the engine's clock */
   readonly at: number
-  /** what began them; undefined: nobody wants whys */
+  /** what began them; undefined: without whys */
   readonly input: InputSummary | undefined
   taskOf(i: number): FiringTask
   /** Number of the message among those of the row. */
   numberOf(i: number): number
   /** The message as the whole why of a row needs it. */
-  toldOf(i: number): FiringMessage
+  messageOf(i: number): FiringMessage
   firesOf(i: number): Fires
-  /** Its place among those that fire after the same sensor. */
+  /** Its position among the firings after the same sensor. */
   placeOf(i: number): number
 }
 
@@ -31,7 +31,6 @@ export class RowFiring implements Firing {
   readonly #i: number
   readonly #said: StateWhy | undefined
 
-  /** Of its why, which is another object: nobody else sees them. */
   static inputOf(firing: RowFiring): InputSummary {
     return firing.#from.input as InputSummary // there is one where there is a why
   }
@@ -44,10 +43,10 @@ export class RowFiring implements Firing {
   static whyOf(firing: RowFiring): Why {
     const from = firing.#from
     const i = firing.#i
-    return whyOf(from.taskOf(i).texts, from.toldOf(i), from.firesOf(i), RowFiring.inputOf(firing))
+    return whyOf(from.taskOf(i).texts, from.messageOf(i), from.firesOf(i), RowFiring.inputOf(firing))
   }
 
-  /** `said`: what its why says of states; undefined: nobody wants whys. */
+  /** `said`: what its why says of states; undefined: without whys. */
   constructor(from: FiredTogether, i: number, said: StateWhy | undefined) {
     this.#from = from
     this.#i = i

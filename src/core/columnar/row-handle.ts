@@ -7,23 +7,20 @@ import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { VectorizedBatch } from './vectorized-batch.ts'
-import type { Era, Known, UnknownMessages } from './message-eras.ts'
+import type { FieldSetHistory, Known, UnknownMessages } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
 import type { RowEffect } from './seen-task.ts'
-import type { GraphNode } from '../graph/graph.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 
 /** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */
 export interface TakenSource {
   /** how many messages it took while there was a handle */
   readonly total: number
-  /** of the last message; undefined: not known any more */
-  readonly fields: Fields | undefined
   /** What is known of the messages before one of the last two, by number. */
-  eraAt(index: number): Era
+  fieldSetsAt(index: number): FieldSetHistory
   /** Rows or listeners have changed. */
   changed(): void
   messageOf(total: number): Message
@@ -38,15 +35,11 @@ export interface Attachable {
   readonly canAttach: boolean
   /** whether calls of its full state are open */
   readonly isCalling: boolean
-  /** whether it takes messages that its full state does not know, without a row */
-  readonly isIncomplete: boolean
-  /** Takes a message with these fields so; false when it cannot. */
-  takeIncomplete(message: Message, now: number, fields: Fields): boolean
   /** Becomes a row when nothing is open after a message, the last that it took. */
   attach(message: Message, source: TakenSource): void
   /** Takes a message on its full state, after which its row goes on when it can. False when it has none, or waits. */
   takeFully(now: number, message: Message, time: number): boolean
-  /** Gives up its handle; the full state is up to date then. */
+  /** Releases its handle; the full state is up to date then. */
   detach(): void
 }
 
@@ -60,8 +53,6 @@ export interface BatchTask {
   callAs(run: TaskRun, execution: Execution): Outcome
   /** A plug's own view of a call that is open in the full state. `now`: its message's time; `at`: the clock's. */
   view(execution: Execution, now: number, at: number): OpenView
-  /** What a plug sees that asks after its call is over. */
-  over(node: GraphNode, message: Message, time: number): Opened
   /** The full state with the time of a message that the row takes, epoch ms. `at`: the clock's. */
   timed(now: number, at: number): TaskRun
   /** A call that acts has begun in the row: it is in flight from then on. */
@@ -70,12 +61,10 @@ export interface BatchTask {
   viewOf(effect: RowEffect): OpenView
   /** The call is over, and the row has what it gave. */
   ended(execution: Execution): void
-  /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
-  askForLimit(at: number, slot: number): void
-  /** Gives up the handle; the full state is up to date then. */
+  /** Releases the handle; the full state is up to date then. */
   detach(): void
   /** As that of the executed task. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
+  goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
   /** What followed is done as far as possible: the handle is kept or given up. */
   done(handle: RowHandle, message: Message): void
 }
@@ -96,7 +85,7 @@ export interface RowHandle {
   unknown: UnknownMessages | undefined
   /** calls that act have gone on in the full state, where all that actuators gave stands since */
   acts: boolean
-  /** counts of messages that failed since the last synchronization, without those that ran no sensor */
+  /** counts of messages that failed since the last synchronization, without messages that ran no sensor */
   failed: number[]
 }
 
@@ -114,31 +103,31 @@ export interface Batch {
   readonly shape: BatchShape
   /** whether all messages of its rows are stamped, each later than the one before; else none is stamped */
   readonly isStamped: boolean
-  /** undefined: nobody takes records of messages */
+  /** undefined: without a subscriber to all events of messages */
   readonly records: object | undefined
   /** undefined: what happened in tasks is not kept */
   readonly history: object | undefined
-  /** Hands over to the history what the message at hand of a row did so far: something of it is told beside the row. */
-  tellSoFar(row: number): void
+  /** Passes to the history the events so far of a row's current message; an event beside the row follows. */
+  emitSoFar(row: number): void
   /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */
   taken: number
-  /** by row, of those that take their next message by `takeUnknown` */
+  /** by row, of rows that take their next message by `takeUnknown` */
   readonly oddGates: ReadonlyMap<number, unknown>
-  /** those that many of them took in one pass */
+  /** messages that many rows took in one pass */
   vectorized: number
   /** The batch as an indexed row sees it whose last message has these fields. */
   indexed(fields: Fields): IndexedBatch
   /** Which sensors a message with these fields runs; null when rows do not take it. */
   partOf(fields: Fields): Part | null
-  /** Takes a message into a list of rows, from a place on; gives the first place that only the state machine can do. */
+  /** Takes a message into a list of rows, from a place on; returns the first place that only the state machine can do. */
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number
   /** A message is at hand that a list of rows takes, or it is not any more. */
-  begin(era: Era): void
+  begin(fieldSets: FieldSetHistory): void
   end(): void
   /** A vectorized of rows whose last message was `last`, and which go on together; undefined when they cannot. */
-  vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined
+  vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined
   /** Its rows go on by themselves. */
   flush(vectorized: VectorizedBatch): void
   /** messages of a row so far */
@@ -156,12 +145,6 @@ export interface Batch {
   handOver(handle: RowHandle): void
   /** epoch ms of the clock when a stamped message or a late answer was taken last */
   readonly lastAt: number
-  /** Whether a call of the row has not answered yet: a synchronize opens it in the full state. */
-  isWaiting(handle: RowHandle): boolean
-  /** The same of the call of that context. */
-  isWaitingFor(row: number, context: PlugContext): boolean
-  /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
-  limitOf(handle: RowHandle, slot: number): number
   free(handle: RowHandle): void
   /** Takes a message in which sensors fail, or did before, into a row; false when it cannot. */
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
@@ -172,7 +155,7 @@ export interface Batch {
   /** firings of the message under way, before the one under way */
   earlierFirings(handle: RowHandle): number
   /** What is known of the messages before a row's last one. */
-  eraOf(handle: RowHandle): Era
+  fieldSetsOf(handle: RowHandle): FieldSetHistory
   /** the last message of a row, and when it came */
   messageOf(handle: RowHandle): Message
   timeOf(handle: RowHandle): number

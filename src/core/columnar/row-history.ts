@@ -1,10 +1,10 @@
 /**
- * The last messages of each row as numbers, for the history of its task: what it takes to make their events (row-records.ts)
- * when somebody asks, or before the task goes on elsewhere. A message costs a few stores, and nothing for a collector.
+ * The last messages of each row as numbers, for the history of its task: events are created from them (row-records.ts) on
+ * demand, or before the task leaves its row. A message costs a few stores and no allocation.
  */
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import type { Given, TakenMessage } from './record-events.ts'
+import type { SensorData, TakenMessage } from './record-events.ts'
 import type { MessageHistory } from './row-code.ts'
 import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
@@ -21,59 +21,53 @@ const SINCE = 3
 const FOLLOWED = 1 << 30
 const NO_MESSAGE = -1
 
-/** messages of a row that are kept, while any are */
 const LEAST_KEPT = 2
 
-/** What `take` gives. */
 export interface TakenMessages {
   /** oldest first */
   readonly taken: readonly KeptTaken[]
-  /** whether none of those that were asked for is gone */
+  /** whether none of the requested messages is gone */
   readonly isWhole: boolean
 }
 
 /** What is kept of a message. */
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
-  /** how many of its first events were told as they happened */
-  readonly told: number
+  /** how many of its first events were emitted as they happened */
+  readonly emitted: number
 }
 
 export class RowHistory implements MessageHistory {
   /** messages of a row; fewer when rows become many, and 0 when they are too many */
   kept: number
   nums = new Float64Array(0)
-  /** of all rows at most */
   readonly #inAll: number
-  /** for which there is room */
   #rows = 0
   readonly #store: RowStore
-  readonly #givenBy: (row: number) => Given | undefined
-  /** numbers of a message */
+  readonly #sensorDataOf: (row: number) => SensorData | undefined
   readonly #size: number
   #ints = new Int32Array(0)
   #messages: (Message | undefined)[] = []
-  #given: (Given | undefined)[] = []
+  #sensorData: (SensorData | undefined)[] = []
   #answers: (KeptAnswer[] | undefined)[] = []
   /** by row: the number of the last message that was handed over, or that the row did not take by itself */
   readonly #done: number[] = []
-  /** by place: how many events of a message were told as they happened */
-  #told = new Map<number, number>()
-  /** of the message whose actuators answer: its place, and how many have */
+  /** by place: how many events of a message were emitted as they happened */
+  #emitted = new Map<number, number>()
   #answering = -1
   #answered = 0
 
   /**
-   * `perRow`: messages of a row that are kept at least, unless that makes more than `inAll` of all rows. `givenBy`: what
+   * `perRow`: messages of a row that are kept at least, unless that makes more than `inAll` of all rows. `sensorDataOf`: what
    * called sensors of a row gave with the message at hand
    */
   constructor(
     store: RowStore,
     { perRow, inAll }: { readonly perRow: number; readonly inAll: number },
-    givenBy: (row: number) => Given | undefined,
+    sensorDataOf: (row: number) => SensorData | undefined,
   ) {
     this.#store = store
-    this.#givenBy = givenBy
+    this.#sensorDataOf = sensorDataOf
     this.#inAll = inAll
     this.kept = 2 ** Math.ceil(Math.log2(Math.max(LEAST_KEPT, perRow)))
     this.#size = SINCE + store.layout.nodes + store.layout.actuators + (store.parts.isStamped ? 1 : 0)
@@ -86,7 +80,7 @@ export class RowHistory implements MessageHistory {
     time: number,
     before: number,
     after: number,
-    arrived = this.#store.clockOf(row, time),
+    arrived = this.#store.clockOf(time),
   ): void {
     if (row >= this.#rows) this.#grow(row)
     if (this.kept === 0) return
@@ -100,9 +94,9 @@ export class RowHistory implements MessageHistory {
     ints[2 * (at + BITS) + 1] = after
     if (this.#store.parts.isStamped) nums[at + this.#size - 1] = arrived
     this.#messages[slot] = message
-    if (this.#given.length > 0) this.#given[slot] = undefined
+    if (this.#sensorData.length > 0) this.#sensorData[slot] = undefined
     if (this.#answers.length > 0) this.#answers[slot] = undefined
-    if (this.#told.size > 0) this.#told.delete(slot)
+    if (this.#emitted.size > 0) this.#emitted.delete(slot)
     this.#answering = -1
   }
 
@@ -114,15 +108,15 @@ export class RowHistory implements MessageHistory {
     return { taken: this.#at(slot), answered: slot === this.#answering ? this.#answered : 0 }
   }
 
-  /** So many events of a message of a row were told as they happened. */
-  tell(row: number, number: number, told: number): void {
-    this.#told.set(this.#slot(row, number), told)
+  /** So many events of a message of a row were emitted as they happened. */
+  setEmitted(row: number, number: number, emitted: number): void {
+    this.#emitted.set(this.#slot(row, number), emitted)
   }
 
-  gave(row: number, number: number): void {
+  sensorsAnswered(row: number, number: number): void {
     if (this.kept === 0) return
-    this.#fill(this.#given)
-    this.#given[this.#slot(row, number)] = this.#givenBy(row)
+    this.#fill(this.#sensorData)
+    this.#sensorData[this.#slot(row, number)] = this.#sensorDataOf(row)
   }
 
   follows(row: number): void {
@@ -157,7 +151,7 @@ export class RowHistory implements MessageHistory {
     ;(this.#answers[slot] ??= [])[place] = answer
   }
 
-  /** The message of a row goes on in the state machine, which tells its events. */
+  /** The message of a row continues in the state machine, which emits its events. */
   opened(row: number, number: number): void {
     if (row < this.#rows) this.nums[this.#slot(row, number) * this.#size + NUMBER] = NO_MESSAGE
   }
@@ -170,8 +164,8 @@ export class RowHistory implements MessageHistory {
     for (let slot = first; slot < first + this.kept; slot++) {
       this.nums[slot * this.#size + NUMBER] = NO_MESSAGE
       this.#messages[slot] = undefined
-      this.#told.delete(slot)
-      if (this.#given.length > 0) this.#given[slot] = undefined
+      this.#emitted.delete(slot)
+      if (this.#sensorData.length > 0) this.#sensorData[slot] = undefined
       if (this.#answers.length > 0) this.#answers[slot] = undefined
     }
   }
@@ -202,10 +196,10 @@ export class RowHistory implements MessageHistory {
       at: this.#store.parts.isStamped ? (nums[at + this.#size - 1] as number) : time,
       before: this.#ints[2 * (at + BITS)] as number,
       after: after & STATE_BITS,
-      given: this.#given[slot],
+      sensorData: this.#sensorData[slot],
       earlier: (after & FOLLOWED) === 0 ? undefined : [...nums.subarray(at + SINCE, at + SINCE + nodes + actuators)],
       answers: this.#answers[slot],
-      told: this.#told.get(slot) ?? 0,
+      emitted: this.#emitted.get(slot) ?? 0,
     }
   }
 
@@ -213,7 +207,6 @@ export class RowHistory implements MessageHistory {
     return row * this.kept + (number & (this.kept - 1))
   }
 
-  /** Room for one more row at least. */
   #grow(row: number): void {
     if (this.kept === 0) return
     const rows = Math.max(row + 1, Math.min(2 * this.#rows, this.#store.room))
@@ -231,10 +224,10 @@ export class RowHistory implements MessageHistory {
       nums.set(this.nums.subarray(from * this.#size, (from + 1) * this.#size), to * this.#size)
     }
     this.#messages = this.#rows === 0 ? Array.from({ length: rows * kept }, () => undefined) : moved(this.#messages)
-    this.#told = new Map(
-      places.flatMap(([from, to]) => (this.#told.has(from) ? [[to, this.#told.get(from) ?? 0]] : [])),
+    this.#emitted = new Map(
+      places.flatMap(([from, to]) => (this.#emitted.has(from) ? [[to, this.#emitted.get(from) ?? 0]] : [])),
     )
-    this.#given = moved(this.#given)
+    this.#sensorData = moved(this.#sensorData)
     this.#answers = moved(this.#answers)
     this.nums = nums
     this.#ints = new Int32Array(nums.buffer)
@@ -243,7 +236,6 @@ export class RowHistory implements MessageHistory {
     this.#answering = -1
   }
 
-  /** Where each message is, and where it will be when so many of a row are kept; of one place the newest comes last. */
   #placesIn(kept: number): readonly (readonly [from: number, to: number])[] {
     const places: [from: number, to: number, number: number][] = []
     for (let slot = 0; slot < this.#rows * this.kept; slot++) {
@@ -254,15 +246,14 @@ export class RowHistory implements MessageHistory {
     return places.sort(([, , a], [, , b]) => a - b).map(([from, to]) => [from, to])
   }
 
-  /** There are too many rows for a history. */
   #giveUp(): void {
     this.kept = 0
     this.#rows = 0
     this.nums = new Float64Array(0)
     this.#ints = new Int32Array(0)
     this.#messages = []
-    this.#told.clear()
-    this.#given = []
+    this.#emitted.clear()
+    this.#sensorData = []
     this.#answers = []
   }
 

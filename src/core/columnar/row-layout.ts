@@ -7,14 +7,12 @@ import { isCalled } from './computed-sensors.ts'
 
 /** Doubles before the first row. A large buffer begins 16 bytes after a page, and rows shall begin where lines do. */
 export const HEAD = 6
-/** One of them takes what is written to no row, so that nobody has to ask whether to write. */
+/** One of them takes writes that concern no row, which saves a branch. */
 export const NOWHERE = 0
 
 /** Of a row. Whole numbers: state bits before the last message, and after it. They fill the first double. */
 export const BEFORE = 0
 export const AFTER = 1
-/** The highest bit says that the row takes no message: its call is open, or nobody has it. */
-export const WAITS = 1 << 31
 /** Doubles: count and time of the last message; then the constants, then since when each node had its state before it. */
 export const COUNT = 1
 export const TIME = 2
@@ -42,7 +40,7 @@ export const KEPT_INDEX = 1
 /**
  * ... then what messages did not run: state bits of each sensor before it ran last (-1: all messages ran all), which mean
  * nothing while the last message ran all; and since the last synchronization, sensors that were not run, and messages that
- * ran none. Beside the message that is kept: those that alternate write both.
+ * ran none. Beside the kept message: alternating field-set histories write both.
  */
 const NOT_RUN_NUMS = 3
 export const PRIOR = 0
@@ -51,16 +49,14 @@ export const SILENT = 2
 
 /**
  * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
- * last synchronization, the era of its last message while it is indexed, what messages did not run before its last one where
- * actuators may fire early, the message that it keeps when the era is one that alternates ...
+ * last synchronization, the field-set history of its last message while it is indexed, the message that it keeps when the field-set history alternates ...
  */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
-export const ERA = 3
-export const NOT_RUN_BEFORE = 4
-export const KEPT = 5
-const OWN_OBJECTS = 6
+export const FIELD_SETS = 3
+export const KEPT = 4
+const OWN_OBJECTS = 5
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */
 export const FIRED_BY = 0
 export const PLUG = 1
@@ -83,7 +79,7 @@ export interface Layout {
   readonly since: number
   /** its sensors' plugs are called */
   readonly isCalled: boolean
-  /** state bits before the message before the last, and its time, where somebody may look between two sensors; else -1 */
+  /** state bits before the message before the last, and its time, where sensors are called; else -1 */
   readonly earlier: number
   readonly blockSize: number
 }
@@ -93,7 +89,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const nodes = shape.sensors.length + shape.gates
   const since = CONSTANTS + shape.constants
   const calls = shape.sensors.some(isCalled)
-  const hasEarlier = calls || shape.inner || shape.early
+  const hasEarlier = calls
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators

@@ -1,10 +1,10 @@
 /**
- * Records of the messages that a batch's rows take, while somebody wants what happens at every message: how many events
- * each made, and what it takes to make them later (record-events.ts). Rows stay rows.
+ * Records of the messages that a batch's rows take, while a subscriber receives the events of every message: the number of
+ * events of each, and what is needed to create them later (record-events.ts). Rows stay rows.
  *
- * RECORD-1 a record counts, by type, the events that the state machine would tell of the message, and makes them with
- *   the same bytes in the same order, whenever it is asked.
- * RECORD-2 a message that goes on in the state machine has no record: its events up to there are told as they are.
+ * RECORD-1 a record counts, by type, the events that the state machine would emit for the message, and creates them with
+ *   the same bytes in the same order, at any later time.
+ * RECORD-2 a message that continues in the state machine does not have a record: its events up to there are emitted.
  */
 import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE, typeBit } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
@@ -15,11 +15,11 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { LATER, type KeptAnswer } from './ordinary-answers.ts'
 import { evaluationOf, gateChanges } from './possible-firings.ts'
-import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
+import { eventsOf, type SensorData, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { RowHistory } from './row-history.ts'
-import { chosen, type Following } from './followings.ts'
+import type { Following } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
@@ -33,10 +33,10 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly at: number
   readonly before: number
   readonly after: number
-  readonly given: Given | undefined
+  readonly sensorData: SensorData | undefined
   earlier: readonly number[] | undefined
   answers: KeptAnswer[] | undefined = undefined
-  told = 0
+  emitted = 0
   /** how many actuators have answered */
   answered = 0
   /** how often sensors and gates changed, actuators fired, and were held back */
@@ -44,7 +44,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly gates: number
   fired = 0
   held = 0
-  /** its events are told in another way */
+  /** its events are emitted in another way */
   isVoid = false
   #events: readonly EngineEvent[] | undefined = undefined
 
@@ -59,7 +59,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     after: number,
     states: number,
     gates: number,
-    given: Given | undefined,
+    sensorData: SensorData | undefined,
     earlier: readonly number[] | undefined,
   ) {
     this.of = of
@@ -72,7 +72,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     this.after = after
     this.states = states
     this.gates = gates
-    this.given = given
+    this.sensorData = sensorData
     this.earlier = earlier
   }
 
@@ -82,7 +82,7 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   count(types: number): number {
     if (this.isVoid) return 0
-    if (this.told > 0 || this.answers?.includes(LATER) === true) {
+    if (this.emitted > 0 || this.answers?.includes(LATER) === true) {
       return this.events().filter(({ type }) => (typeBit(type) & types) !== 0).length
     }
     const { totals, states, gates, fired, held } = this
@@ -103,7 +103,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   }
 
   events(): readonly EngineEvent[] {
-    return (this.#events ??= this.isVoid ? [] : eventsOf(this).slice(this.told))
+    return (this.#events ??= this.isVoid ? [] : eventsOf(this).slice(this.emitted))
   }
 }
 
@@ -112,23 +112,19 @@ const NO_CALLS = -1
 export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
-  /** of any task of the shape */
   readonly #model: TaskModel
   readonly #totals: Totals
   /** of all rows, when it is kept */
   readonly history: RowHistory | undefined
   /** by row; undefined: to be made with its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
-  /** how often gates change, plus one, by key bits before and after; 0: not known yet */
   readonly #gates: Int16Array
   /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: none is called */
-  gave = NO_CALLS
-  /** of the message at hand */
+  answeredPositions = NO_CALLS
   #record: RowRecord | undefined
   #row = -1
-  /** of the message that a vectorized batch takes */
   #vector: VectorRecord | undefined
-  /** how often gates change with each message; -1: not equally often; undefined: nobody asked yet */
+  /** how often gates change with each message; -1: not equally often; undefined: not determined yet */
   #sameGates: number | undefined
 
   constructor(rows: RowStore, model: TaskModel, host: ExecutorHost) {
@@ -145,9 +141,9 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { sensors, resets } = this.#totals
     const least = 1 + (resets ? 2 : 1) * sensors
     const { keeps } = host
-    // One more: what is told in the midst of a message stands behind whole ones.
+    // One more: what is emitted in the middle of a message stands behind whole ones.
     const kept = keeps && { perRow: Math.ceil(keeps.perTask / least) + 1, inAll: keeps.inAll }
-    this.history = kept && new RowHistory(rows, kept, (row) => this.#givenBy(row))
+    this.history = kept && new RowHistory(rows, kept, (row) => this.#sensorDataOf(row))
   }
 
   /** The row is another task's, or its task has gone on elsewhere, `count` messages of the row long. */
@@ -166,17 +162,18 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const at = this.#rows.clockOf(row, time)
-    const record = this.#make(row, message, number, time, at, before, after, this.#givenBy(row), earlier)
+    const at = this.#rows.clockOf(time)
+    const record = this.#make(row, message, number, time, at, before, after, this.#sensorDataOf(row), earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
   }
 
-  /** What called sensors of a row gave with the message at hand; undefined when it has none. */
-  #givenBy(row: number): Given | undefined {
-    const { gave } = this
-    return gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
+  #sensorDataOf(row: number): SensorData | undefined {
+    const { answeredPositions } = this
+    return answeredPositions === NO_CALLS
+      ? undefined
+      : { rawData: this.#rows.rawData[row] ?? [], positions: answeredPositions }
   }
 
   #make(
@@ -187,7 +184,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     at: number,
     before: number,
     after: number,
-    given: Given | undefined,
+    sensorData: SensorData | undefined,
     earlier: readonly number[] | undefined,
   ): RowRecord {
     const of = this.#tasks[row] ?? this.#newTask(row)
@@ -195,7 +192,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const totals = this.#totals
     const gates = this.#gatesOf(before, after)
     const states = totals.resets ? totals.sensors : this.#changed(before, after)
-    return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, given, earlier)
+    return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, sensorData, earlier)
   }
 
   /** Hands over what is kept of a row's messages up to a number. Its task has not gone on elsewhere since. */
@@ -204,9 +201,9 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined) return
     const { taken, isWhole } = history.take(row, last)
     if (!isWhole) this.#host.events.skipRecords((this.#tasks[row] ?? this.#newTask(row)).model.id)
-    for (const { message, number, time, at, before, after, given, earlier, answers, told } of taken) {
-      const record = this.#make(row, message, number, time, at, before, after, given, earlier)
-      record.told = told
+    for (const { message, number, time, at, before, after, sensorData, earlier, answers, emitted } of taken) {
+      const record = this.#make(row, message, number, time, at, before, after, sensorData, earlier)
+      record.emitted = emitted
       const { task, model } = record.of
       if (earlier !== undefined) {
         const list = this.#rows.followingOf(task.model, before, after)
@@ -217,8 +214,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
     }
   }
 
-  /** Keeps what the message at hand of a row did up to the call of an actuator, of which something is told beside the row. */
-  tellSoFar(row: number): void {
+  /** Emits the events of a row's current message up to the call of an actuator, of which an event beside the row follows. */
+  emitSoFar(row: number): void {
     const { history } = this
     const number = this.#rows.count(row)
     this.handOver(row, number - 1)
@@ -226,17 +223,17 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined || atHand === undefined) return
     const { taken, answered } = atHand
     const events = eventsOf({ ...taken, of: this.#tasks[row] ?? this.#newTask(row) }, answered)
-    for (const event of events.slice(taken.told)) this.#host.events.tellRecorded(event)
-    history.tell(row, number, events.length)
+    for (const event of events.slice(taken.emitted)) this.#host.events.tellRecorded(event)
+    history.setEmitted(row, number, events.length)
   }
 
-  /** Tells the events of the message at hand of a row once more: all that were not told as they happened, or come beside it. */
-  teller(row: number): (event: EngineEvent) => void {
+  /** Returns a function that emits the events of a row's current message, without events that were or will be emitted otherwise. */
+  emitter(row: number): (event: EngineEvent) => void {
     const { tellRecorded } = this.#host.events
-    const { answers, told = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
-    if (told === 0 && answers?.includes(LATER) !== true) return tellRecorded
+    const { answers, emitted = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
+    if (emitted === 0 && answers?.includes(LATER) !== true) return tellRecorded
     const { byLabel } = (this.#rows.handle(row) as RowHandle).task.model.graph // a row that takes a message has it
-    let [answered, left] = [0, told]
+    let [answered, left] = [0, emitted]
     return (event) => {
       const isAnswer = event.type === 'result' && byLabel.get(event.node)?.kind === 'actuator'
       if (isAnswer && answers?.[answered++] === LATER) return
@@ -254,8 +251,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { nodes } = this.#rows.layout
     const { time } = record
     for (const following of list) {
-      const firedAt = earlier[nodes + following.actuator] as number
-      if (time < firedAt + chosen(following, time, firedAt).policyMs) record.held++
+      if (time < (earlier[nodes + following.actuator] as number) + following.policyMs) record.held++
       else record.fired++
     }
   }
@@ -320,7 +316,6 @@ export class RowRecords implements MessageRecords, EpochOwner {
     return known === 0 ? this.#changes(before, after, entry) : known - 1
   }
 
-  /** How many sensors change that no message resets. */
   #changed(before: number, after: number): number {
     let changed = 0
     for (const { mask, shift } of this.#rows.shape.sensors) if (((before ^ after) & (mask << shift)) !== 0) changed++

@@ -2,15 +2,13 @@
 import { UNKNOWN, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
-import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import { toFill } from './property-fill.ts'
-import type { Era } from './message-eras.ts'
-import { RowEras } from './row-eras.ts'
+import type { FieldSetHistory } from './field-set-history.ts'
+import { RowFieldSets } from './row-field-sets.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { evaluationOf, firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
@@ -30,18 +28,15 @@ import {
   objectsAt,
   HANDLE,
   MISSED,
-  NOT_RUN_BEFORE,
   notRunAt,
   PRIOR,
   SILENT,
-  STATE_BITS,
   TIME,
-  WAITS,
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
-import { edgeBitsOf, edgesOf, edgesTo, followingOf, isEarly, type Following } from './followings.ts'
-import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
+import { edgeBitsOf, edgesOf, edgesTo, followingOf, type Following } from './followings.ts'
+import type { FiredAfter, NotRun } from './not-run.ts'
 
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
@@ -56,8 +51,6 @@ export interface SensorCall {
   readonly states: readonly string[]
   /** when they need nothing else */
   readonly properties: Readonly<Record<string, unknown>> | undefined
-  /** properties of which some move, to be filled for each call */
-  toFill: Readonly<Record<string, unknown>>
 }
 /** What is asked of a handle here. */
 interface Attached {
@@ -69,27 +62,8 @@ export interface OddGates {
   readonly now: number
 }
 
-/** What is kept of a row's firings. */
-interface Past {
-  row: number
-  count: number
-  fires: number
-  /** its numbers, bit by bit */
-  readonly ints: Int32Array
-  readonly objects: (object | number | undefined)[]
-}
-
-/** A message that a row has begun and not ended: a call for it is open, or its answer is being taken. */
-export interface OpenMessage {
-  readonly row: number
-  readonly message: Message | undefined
-  /** the message before, when the full state has not seen it */
-  readonly before: Message | undefined
-}
-
 export type RawData = Readonly<Record<string, unknown>> | undefined
 
-/** of rows without called sensors */
 const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
 
@@ -111,14 +85,14 @@ export class RowStore {
   readonly table: Int32Array
   /** which sensors messages run */
   readonly parts: PartTable
-  readonly eras = new RowEras(this)
+  readonly fieldSetHistories = new RowFieldSets(this)
   /** of the message at hand; undefined: that of the row, which takes it by itself */
-  era: Era | undefined
+  fieldSets: FieldSetHistory | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
   /** edges of triggers that are set when their sources show certain states, as bits, by key bits */
   readonly edgeBits: Int32Array
-  /** those that begin; all others end */
+  /** edges that begin; all others end */
   readonly beginMask: number
   readonly followings: (readonly Following[])[] = [[], []]
   /** by row, as the layout says: a fleet's own objects are scattered in memory */
@@ -135,18 +109,12 @@ export class RowStore {
   hasAnswers = false
   /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
-  /** by row: its call that has not answered yet */
-  readonly waiting: (OpenMessage | undefined)[] = []
-  /** the call whose answer is being taken: its message began earlier */
-  goingOn: OpenMessage | undefined
   /** rows that there is memory for; it grows between messages, never within one */
   room = 0
   /** how often a row was given away */
   freed = 0
   /** the bits on which gates and triggers depend */
   readonly keyMask: number
-  /** of the message at hand, before its first firing: where actuators fire before all sensors have answered */
-  #earlier: Past | undefined
   /** by position of the sensor: the call that was made last */
   readonly #lastCalls: SensorCall[] = []
   readonly #free: number[] = []
@@ -197,8 +165,6 @@ export class RowStore {
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
     if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
-    // Who looks may have it given away in the middle of a message: then that takes the full way.
-    if (this.layout.isCalled) this.setWaiting(row, undefined, true)
     this.oddGates.delete(row)
     this.#free.push(row)
     this.freed++
@@ -207,7 +173,6 @@ export class RowStore {
   /** Sets a row to a full state that has just seen the message `count`, at `now`. */
   fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
     const { nums, ints, layout } = this
-    if (this.#earlier?.row === row) this.#earlier = undefined
     const d = this.at(row)
     let bits = 0
     const { isCalled } = layout
@@ -228,7 +193,6 @@ export class RowStore {
     const p = this.pastAt(row)
     for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
     this.past[this.#notRunAt(row) + PRIOR] = -1
-    this.objects[row * layout.objects + NOT_RUN_BEFORE] = undefined
     this.oddGates.delete(row)
     this.forgetFirings(row)
   }
@@ -252,7 +216,7 @@ export class RowStore {
     const known = this.#lastCalls[position]
     if (known?.call === call && known.own === own) return known
     const properties = own.prepared === undefined ? own.constant : undefined
-    const made = { call, own, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(own) }
+    const made = { call, own, plug: call.plug, states: [...call.plug.states], properties }
     this.#lastCalls[position] = made
     return made
   }
@@ -264,7 +228,6 @@ export class RowStore {
     const own = row * layout.objects
     this.objects[own + FIRES] = 0
     this.#setNotRun(row, 0, 0)
-    this.objects[own + NOT_RUN_BEFORE] = undefined
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_COUNT] = -1
@@ -274,85 +237,17 @@ export class RowStore {
     }
   }
 
-  /** The message at hand of a row is about to fire, before all of it has answered: what came before it may still be asked for. */
-  keepPast(row: number): void {
-    this.#earlier ??= this.#noPast()
-    this.#savePast(row, this.#earlier)
-  }
-
-  /** Whether the message at hand of a row fires before all of it has answered. */
-  firesEarly(row: number): boolean {
-    return this.#earlier?.row === row && this.#earlier.count === this.count(row)
-  }
-
-  #noPast(): Past {
-    return { row: -1, count: 0, fires: 0, ints: new Int32Array(2 * this.layout.pastSize), objects: [] }
-  }
-
-  #savePast(row: number, into: Past): void {
-    const { pastInts, layout, objects } = this
-    const p = 2 * this.pastAt(row)
-    const first = row * layout.objects + objectsAt(0)
-    const end = (row + 1) * layout.objects - first
-    into.row = row
-    into.count = this.count(row)
-    into.fires = this.fires(row)
-    for (let n = 0; n < into.ints.length; n++) into.ints[n] = pastInts[p + n] ?? 0
-    for (let o = 0; o < end; o++) into.objects[o] = objects[first + o]
-  }
-
-  /** Sets a row's past to what it was before the message at hand, when that has fired already; gives what it is since. */
-  earlierPast(row: number): Past | undefined {
-    const earlier = this.#earlier
-    if (earlier === undefined || !this.firesEarly(row)) return undefined
-    const present = this.#noPast()
-    this.#savePast(row, present)
-    this.#setPast(row, earlier)
-    return { ...present, fires: present.fires - earlier.fires }
-  }
-
-  #setPast(row: number, { ints, objects: kept, fires }: Past): void {
-    const { pastInts, layout, objects } = this
-    const first = row * layout.objects
-    pastInts.set(ints, 2 * this.pastAt(row))
-    for (const [o, object] of kept.entries()) objects[first + objectsAt(0) + o] = object
-    objects[first + FIRES] = fires
-  }
-
-  /** The full state has seen all but the message at hand: nothing was fired before it. */
-  firedInMessage(row: number, present: Past, { missing, runs }: Part): void {
-    const { past, pastInts, layout, objects } = this
-    const p = this.pastAt(row)
-    this.#setPast(row, present)
-    const silent = missing === runs.length ? 1 : 0
-    this.#setNotRun(row, missing, silent)
-    for (let a = 0; a < layout.actuators; a++) {
-      const block = p + blockAt(layout, a)
-      past[block + AT_FIRES] = 0
-      const bits = 2 * (block + AT_BITS)
-      if (past[block + AT_COUNT] !== present.count) past[block + AT_COUNT] = -1
-      else {
-        pastInts[bits] = (pastInts[bits] ?? 0) & STATE_BITS
-        const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
-        const after = objects[place] as Era | FiredAfter
-        if ('era' in after) objects[place] = { era: after.era, missed: missing, silent }
-      }
-    }
-    // Nobody asks for it twice.
-    this.#earlier = undefined
-  }
-
   /** Keeps what an actuator gave, unless it is not ordinary. */
-  keepAnswer(row: number, actuator: number, given: unknown): KeptAnswer | typeof NOT_ORDINARY {
-    if (given === undefined && !this.hasAnswers) return undefined
-    const kept = given === undefined ? undefined : keptOf(given)
+  keepAnswer(row: number, actuator: number, result: unknown): KeptAnswer | typeof NOT_ORDINARY {
+    if (result === undefined && !this.hasAnswers) return undefined
+    const kept = result === undefined ? undefined : keptOf(result)
     if (kept === NOT_ORDINARY) return kept
-    if (given !== undefined) this.hasAnswers = true
+    if (result !== undefined) this.hasAnswers = true
     this.answers[row * this.layout.actuators + actuator] = kept
     return kept
   }
 
-  /** The handle of the task that has a row; undefined when nobody has it. */
+  /** The handle of a row; undefined when the row is free. */
   handle(row: number): object | undefined {
     return this.objects[row * this.layout.objects + HANDLE] as object | undefined
   }
@@ -386,9 +281,9 @@ export class RowStore {
     return this.nums[this.at(row) + TIME] ?? 0
   }
 
-  /** Epoch ms of the clock, of a row at work: ahead of its message when that came late, or when a sensor answered late. */
-  clockOf(row: number, time: number): number {
-    return this.parts.isStamped || this.goingOn?.row === row ? Math.max(time, this.clock[1] as number) : time
+  /** Epoch ms of the clock, of a row at work: ahead of its message when that came late. */
+  clockOf(time: number): number {
+    return this.parts.isStamped ? Math.max(time, this.clock[1] as number) : time
   }
 
   before(row: number): number {
@@ -396,20 +291,7 @@ export class RowStore {
   }
 
   after(row: number): number {
-    return (this.ints[2 * this.at(row) + AFTER] ?? 0) & ~WAITS
-  }
-
-  /** Whether a row takes no message: its call is open, or it was given away. */
-  isWaiting(row: number): boolean {
-    return (this.ints[2 * this.at(row) + AFTER] ?? 0) < 0
-  }
-
-  /** Sets the call of a row that is open, or takes it back; `isClosed`: the row takes no message all the same. */
-  setWaiting(row: number, call: OpenMessage | undefined, isClosed = call !== undefined): void {
-    const place = 2 * this.at(row) + AFTER
-    this.waiting[row] = call
-    const bits = this.ints[place] as number
-    this.ints[place] = isClosed ? bits | WAITS : bits & ~WAITS
+    return this.ints[2 * this.at(row) + AFTER] ?? 0
   }
 
   /** What messages did not run up to the last one; undefined: all ran all. */
@@ -418,12 +300,6 @@ export class RowStore {
     const at = this.#notRunAt(row)
     const prior = past[at + PRIOR] ?? -1
     return prior === -1 ? undefined : { prior, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
-  }
-
-  /** The same up to the one before, when the last one did not run all, where actuators may fire early. */
-  notRunBefore(row: number): NotRun | undefined {
-    const before = this.objects[row * this.layout.objects + NOT_RUN_BEFORE] as NotRun | undefined
-    return before ?? (this.notRun(row) === undefined ? undefined : ALL_RAN)
   }
 
   /** More of it. `prior`: state bits of each sensor before it ran last. */
@@ -455,25 +331,21 @@ export class RowStore {
   takesPart(row: number, part: Part, isFirst: boolean): void {
     const { mask, missing } = part
     const prior = isFirst ? this.before(row) : this.prior(row)
-    if (this.shape.early) {
-      const { missed, silent } = this.notRun(row) ?? ALL_RAN
-      this.objects[row * this.layout.objects + NOT_RUN_BEFORE] = { prior, missed, silent }
-    }
     this.addNotRun(row, missing, isSilent(part) ? 1 : 0, (prior & ~mask) | (this.after(row) & mask))
   }
 
-  /** Whether messages of an era run all sensors. */
-  ranAll({ fields }: Pick<Era, 'fields'>): boolean {
+  /** Whether messages of a field-set history run all sensors. */
+  ranAll({ fields }: Pick<FieldSetHistory, 'fields'>): boolean {
     return this.parts.of(fields)?.missing === 0
   }
 
   /** What is kept of what came before a firing. */
-  firedAfter(row: number): Era | FiredAfter {
-    const era = this.era ?? this.eras.of(row)
+  firedAfter(row: number): FieldSetHistory | FiredAfter {
+    const fieldSets = this.fieldSets ?? this.fieldSetHistories.of(row)
     const { past } = this
     const at = this.#notRunAt(row)
-    if (past[at + PRIOR] === -1) return era
-    return { era, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
+    if (past[at + PRIOR] === -1) return fieldSets
+    return { fieldSets, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
   /**
@@ -524,7 +396,6 @@ export class RowStore {
     return this.table[this.#entryAt(before, now)] ?? 0
   }
 
-  /** Edges of triggers count as they were before. */
   #entryAt(before: number, now: number): number {
     const { keyMask } = this
     const { keyBits, edgeMask } = this.shape
@@ -532,32 +403,30 @@ export class RowStore {
   }
 
   /** Place in `followings` of what is found to follow; NOTHING when nothing does. `now`: state bits after the message. */
-  place(model: TaskModel, firings: readonly PossibleFiring[], now: number, part = this.parts.whole): number {
+  place(firings: readonly PossibleFiring[], now: number, part = this.parts.whole): number {
     if (firings.length === 0) return NOTHING
     const own = this.edgeBits[now & this.keyMask] ?? 0
-    const { nodes } = evaluationOf(model)
     const list = firings.map((firing) => {
       const { slot } = firing.actuator
       const edgeMask = part.edges & edgesTo(this.shape, slot)
-      return followingOf(firing, isEarly(nodes, firing.actuator), edgeMask, own & edgeMask)
+      return followingOf(firing, edgeMask, own & edgeMask)
     })
     return this.followings.push(list) - 1
   }
 
-  /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
+  /** Fills a table entry with the help of a task of the shape; returns its place in `followings`. */
   #lookUp(model: TaskModel, part: Part, before: number, now: number): number {
     const { sensors } = model.graph
     const run = this.shape.sensors.filter(({ slot }) => part.runs[slot])
     const runs = new Set(run.map(({ slot }) => sensors[slot] as SensorNode))
     const edges = ({ order }: TriggerEdge): number => edgesOf(this.shape, order, before)
     const firings = firingsOf(evaluationOf(model), runs, this.states(before), this.states(now), edges)
-    const what = this.place(model, firings, now, part)
+    const what = this.place(firings, now, part)
     part.table[this.#entryAt(before, now)] = what
     return what
   }
 }
 
-/** A copy with more room. */
 function grown(old: Float64Array, rows: number): Float64Array<ArrayBuffer> {
   const nums = new Float64Array(HEAD + rows)
   nums.set(old)

@@ -1,25 +1,23 @@
 /**
- * The ways into the rows of one batch: code for messages with the usual fields, and for each part of the sensors that
- * others run. Made when it is first needed, and anew when the rows move.
+ * The code of one batch for messages with the usual fields, and for each part of the sensors that other messages run.
+ * Generated on first use, and again when the rows move.
  */
 import type { Message } from '../task/origin.ts'
-import { firstEra, type Era } from './message-eras.ts'
+import { firstFieldSets, type FieldSetHistory } from './field-set-history.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 
-/** Fields with which so many of the rows begin to be indexed have code of their own. */
 const USUAL_SHARE = 1 / 8
 
 export class RowTakers {
   readonly #rows: RowStore
   readonly #batch: RowEvents
   readonly #fields: FieldsTable
-  readonly #eras = new Map<Fields, Era>()
+  readonly #fieldSetHistories = new Map<Fields, FieldSetHistory>()
   readonly #indexed = new Map<Fields, IndexedBatch>()
-  /** how often rows were indexed, in all and by fields of their last message */
   #asked = 0
   readonly #askedWith = new Map<Fields, number>()
   #code: RowCode
@@ -56,7 +54,7 @@ export class RowTakers {
     // Any will do: the row's messages may have other fields than the code thinks usual.
     const [another] = this.#indexed.values()
     if (another !== undefined && asked < this.#asked * USUAL_SHARE) return another
-    const usualOf = (own: Fields): Era => this.#era(own)
+    const usualOf = (own: Fields): FieldSetHistory => this.#fieldSets(own)
     const made = { rows: this.#rows, batch: this.#batch, takeOne: this.#usual(fields), usualOf }
     this.#indexed.set(fields, made)
     return made
@@ -66,19 +64,18 @@ export class RowTakers {
     return (this.#lists[part.place] ??= this.#code.takeAll(part))
   }
 
-  #era(fields: Fields): Era {
-    let era = this.#eras.get(fields)
-    if (era === undefined) this.#eras.set(fields, (era = firstEra(fields)))
-    return era
+  #fieldSets(fields: Fields): FieldSetHistory {
+    let fieldSets = this.#fieldSetHistories.get(fields)
+    if (fieldSets === undefined) this.#fieldSetHistories.set(fields, (fieldSets = firstFieldSets(fields)))
+    return fieldSets
   }
 
   #usual(fields: Fields): TakeOne {
     const part = this.#rows.parts.of(fields)
     if (part === null || part.place !== 0 || part.lacks.length > 0) return this.#others
-    return this.#code.takeOne(this.#era(fields), this.#others)
+    return this.#code.takeOne(this.#fieldSets(fields), this.#others)
   }
 
-  /** Messages with other fields than the usual ones. */
   readonly #others: TakeOne = (row, message) => {
     const fields = this.#fields.of(message as Message)
     const part = fields === undefined ? null : this.#rows.parts.next(fields)

@@ -1,10 +1,9 @@
 /**
- * Sensors that only calculate with numbers (`calculates` of a plug), as part of a shape: what they read is the message and
- * what sensors before them calculated, and the numbers that differ from task to task stand among a task's constants.
+ * Sensors that only calculate with numbers (`calculates` of a plug), as part of a shape: they read the message and numbers
+ * of sensors before them; the numbers that differ from task to task stand among a task's constants.
  *
- * A calculation is used while all that it reads are finite numbers, or truths and texts where it asks for those, and all
- * numbers that it gives are finite; otherwise the state machine calls the plug, which then says the same as the general
- * way always says.
+ * A calculation is used while it reads finite numbers, or booleans and texts where it tests them, and all its results are
+ * finite; otherwise the state machine calls the plug, which returns the same as always.
  */
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { DirectProperties } from '../language/placeholders/direct.ts'
@@ -12,7 +11,8 @@ import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/cal
 import { kindOf, OPERATORS } from '../plug/calculation.ts'
 import { formulaOf } from '../language/expression/formula.ts'
 import { numberOfText } from '#kernel'
-import { isFinishedButReads } from './property-fill.ts'
+import type { Plug } from '../plug/plug.ts'
+import { finishProperties } from '../plug/properties.ts'
 
 export type RowFormula =
   | boolean
@@ -29,7 +29,7 @@ export type RowFormula =
 export interface SensorFormula {
   /** place of its first number among all that are calculated for a message */
   readonly first: number
-  /** its numbers, in their order, and those that only have to be finite since something is decided by them */
+  /** its numbers, in their order, and numbers that must be finite because a decision depends on them */
   readonly numbers: readonly RowFormula[]
   /** state indexes by formula: the first that holds */
   readonly states: readonly (readonly [RowFormula, number])[]
@@ -40,7 +40,7 @@ export interface SensorFormula {
 
 export interface MessageProperty {
   readonly parameter: string
-  /** null is no number either: the property must be there, and nothing stands in for it */
+  /** null is not a number either: the property is mandatory and without a default */
   readonly isNeeded: boolean
 }
 
@@ -53,11 +53,8 @@ export interface FoundFormula {
   readonly names: ReadonlyMap<string, number>
 }
 
-/** Longer calculations are called, parts. */
 const MAX_PARTS = 200
-/** Operators that give something even of what is not finite. */
 const HIDING: ReadonlySet<string> = new Set([...OPERATORS.order, ...OPERATORS.many, '/', '%', 'sign'])
-/** Types whose numbers need no look beside that they are finite. */
 const NUMBERS: ReadonlySet<string> = new Set(['double', 'float'])
 
 /** `first` and `constant`: how many numbers and constants the sensors before have. Undefined: the plug is called. */
@@ -68,11 +65,11 @@ export function sensorFormula(
   first: number,
   constant: number,
 ): FoundFormula | undefined {
-  const given = propertiesOf(own)
-  if (given === undefined) return undefined
-  const calculation = calculationOf(own, given.fixed)
+  const direct = propertiesOf(own)
+  if (direct === undefined) return undefined
+  const calculation = calculationOf(own, direct.fixed)
   if (calculation === undefined) return undefined
-  const resolver = new Resolver(given, calculated, first, constant)
+  const resolver = new Resolver(direct, calculated, first, constant)
   for (const [name, written] of Object.entries(calculation.rawData ?? {})) {
     const formula = resolver.written(written, 'number')
     if (formula === undefined) return undefined
@@ -93,7 +90,7 @@ export function sensorFormula(
     numbers: resolver.numbers,
     states: found,
     otherwise,
-    properties: messageProperties(own, given),
+    properties: messageProperties(own, direct),
   }
   return { formula, constants: resolver.constants, names: resolver.names }
 }
@@ -113,7 +110,6 @@ export function failsWith({ isNeeded }: MessageProperty, value: unknown): boolea
   return value === null ? isNeeded : !Number.isFinite(value) && numberOfText(value) === undefined
 }
 
-/** Constants, and what moves; undefined when the general way does more than read. */
 function propertiesOf({ plug, compiled, constant }: NodeProperties): DirectProperties | undefined {
   if (plug.calculates === undefined) return undefined
   if (constant !== undefined) return { fixed: constant, reads: [] }
@@ -126,6 +122,14 @@ function propertiesOf({ plug, compiled, constant }: NodeProperties): DirectPrope
   return areNumbers ? direct : undefined
 }
 
+/** Whether a finish would change nothing of the fixed properties, nor add to them. */
+function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
+  const { properties } = finishProperties(plug, fixed, new Set(reads.map(({ property }) => property)))
+  if (properties === undefined) return false
+  const keys = Object.keys(properties)
+  return keys.length === Object.keys(fixed).length && keys.every((key) => properties[key] === fixed[key])
+}
+
 function calculationOf(
   { plug: { calculates } }: NodeProperties,
   fixed: Readonly<Record<string, unknown>>,
@@ -136,7 +140,7 @@ function calculationOf(
 class Resolver {
   readonly constants: number[] = []
   readonly names = new Map<string, number>()
-  readonly #given: DirectProperties
+  readonly #direct: DirectProperties
   readonly #calculated: Calculated
   readonly #first: number
   readonly #constant: number
@@ -144,8 +148,8 @@ class Resolver {
   readonly #isRead = new Set<string>()
   #parts = 0
 
-  constructor(given: DirectProperties, calculated: Calculated, first: number, constant: number) {
-    this.#given = given
+  constructor(direct: DirectProperties, calculated: Calculated, first: number, constant: number) {
+    this.#direct = direct
     this.#calculated = calculated
     this.#first = first
     this.#constant = constant
@@ -156,17 +160,15 @@ class Resolver {
     return formula !== undefined && kindOf(formula) === kind ? this.#resolved(formula) : undefined
   }
 
-  /** A number among those that have to be finite: its place. */
+  /** Adds a number that must be finite; returns its place. */
   add(formula: RowFormula): number {
     return this.#first + this.numbers.push(formula) - 1
   }
 
-  /** What may be infinite or NaN is a number of its own, so that this is seen before something is decided by it. */
   #finite(formula: RowFormula): RowFormula {
     return Number.isFinite(this.#most(formula)) ? formula : { number: this.add(formula) }
   }
 
-  /** How large a number may be; infinite, too, for what may be none. */
   #most(formula: RowFormula): number {
     if (typeof formula === 'boolean' || 'is' in formula) return 1
     if ('parameter' in formula) return Number.MAX_SAFE_INTEGER
@@ -200,7 +202,7 @@ class Resolver {
 
   /** A value that moves is checked by the general way, whether or not it is calculated with. */
   readsAll(): boolean {
-    return this.#given.reads.every(({ property }) => this.#isRead.has(property))
+    return this.#direct.reads.every(({ property }) => this.#isRead.has(property))
   }
 
   #resolved(formula: Formula): RowFormula | undefined {
@@ -220,9 +222,9 @@ class Resolver {
   }
 
   #property(name: string): RowFormula | undefined {
-    const read = this.#given.reads.find(({ property }) => property === name)
+    const read = this.#direct.reads.find(({ property }) => property === name)
     if (read === undefined)
-      return this.#number(Object.hasOwn(this.#given.fixed, name) ? this.#given.fixed[name] : undefined)
+      return this.#number(Object.hasOwn(this.#direct.fixed, name) ? this.#direct.fixed[name] : undefined)
     this.#isRead.add(name)
     return read.from === 'message' ? parameter(read.key) : numberAt(this.#calculated.get(read.node)?.get(read.key))
   }

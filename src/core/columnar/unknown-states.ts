@@ -1,13 +1,12 @@
 /**
- * Messages in which a value that is compared or calculated with is no number, so that its sensor fails and has no state,
- * and sensors that it would have run are not run: a row takes them by itself when nothing follows, and the next one, in
- * which all sensors answer again, also when something does. All else about them (the error, what became unknown and when)
- * is made up by taking them through the state machine when somebody looks, and the message before them as well where
- * sensors run others or give numbers.
+ * Messages in which a compared or calculated value is not a number: its sensor fails and has no state, and sensors that it
+ * would have run are not run. A row takes them when nothing follows, and the next one, in which all sensors answer again,
+ * also when something does. All else about them (the error, what became unknown and when) is found on demand by taking them
+ * through the state machine, with the message before them where sensors run others or return numbers.
  *
- * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for. What gates were
- *   last is kept beside them while it is not what the bits say; then the row takes the next message here, too
- * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which of them had none
+ * UNKNOWN-1 the bits of a sensor without a state are its last state, by which triggers go. What gates were last is kept
+ *   beside them while it differs from what the bits say; then the row takes the next message here, too
+ * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which sensors had none
  * UNKNOWN-3 sensors that are not run because of it are counted as what messages did not run (not-run.ts), and so
  *   are the firings that would have run them
  */
@@ -15,16 +14,28 @@ import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { formulaState, workOutNumbers, type FormulaValues } from './formula-code.ts'
-import { shift, stateOf } from './row-states.ts'
-import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
-import type { Era, KeptMessage, Known, TimedMessage } from './message-eras.ts'
+import type { SensorSteps } from './computed-sensors.ts'
+import { MAX_FAILED, MAX_REPLAYED, detouredHistory } from './field-set-history.ts'
+import type { FieldSetHistory, KeptMessage, Known, TimedMessage } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { evaluationOf, outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
-import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
+import {
+  AFTER,
+  AT_COUNT,
+  BEFORE,
+  blockAt,
+  COUNT,
+  FIELD_SETS,
+  FIRED_AFTER,
+  LAST,
+  objectsAt,
+  TIME,
+  type Layout,
+} from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
 import { ALL_RAN, type FiredAfter } from './not-run.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
@@ -38,7 +49,6 @@ interface Outcome {
   readonly gates: number
 }
 
-/** What a sensor shows of a message: a state, UNKNOWN when it fails, or that its plug has to be asked. */
 const HAS_TO_BE_ASKED = -2
 
 /** What a sensor goes by: others, as bits of their positions. */
@@ -52,14 +62,13 @@ interface Source {
 
 /** Who fires what follows. */
 export interface UnknownFirings {
-  /** whether somebody hears what fires */
-  readonly tells: boolean
+  /** whether firings have a subscriber */
+  readonly isObserved: boolean
   readonly code: Pick<RowCode, 'follow'>
 }
 
 export class UnknownStates {
   readonly #rows: RowStore
-  /** of any task of the shape */
   readonly #model: TaskModel
   /** by sensors that fail, as bits of their positions, then by key bits before and now, then by gates before */
   readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
@@ -68,27 +77,24 @@ export class UnknownStates {
   notRun = 0
   /** by position */
   readonly #sources: readonly Source[]
-  /** what the message before did is not known by state bits alone */
   readonly #replaysLast: boolean
-  /** what a message fired it fires again when it is replayed; not asked of rows that fire before all sensors have answered */
   readonly #firesAgain: boolean
   readonly #firings: UnknownFirings
-  /** of the message at hand: sensors that fail or are not run, as bits of their positions; how many are not run; and state bits */
   #failed = 0
   #missed = 0
   #bits = 0
 
-  /** `tellsFailures`: each failure is told to somebody */
-  constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, tellsFailures: boolean) {
+  /** `hasFailureSubscriber`: each failure has a subscriber */
+  constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, hasFailureSubscriber: boolean) {
     const { sensors, inner } = rows.shape
     this.#sources = sourcesOf(rows.shape, model)
     this.#replaysLast = inner || sensors.some(({ formula }) => formula !== undefined && formula.numbers.length > 0)
     this.#rows = rows
     this.#model = model
     this.#firings = firings
-    this.#firesAgain = !rows.shape.early && model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
+    this.#firesAgain = model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
     this.isPossible =
-      !tellsFailures &&
+      !hasFailureSubscriber &&
       model.settings.resetObservations &&
       rows.shape.edgeMask === 0 &&
       model.graph.sensors.every(({ call }) => call.retry === undefined) &&
@@ -101,7 +107,7 @@ export class UnknownStates {
     if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
     // Their events count on sensors that are all run.
-    if (rows.shape.inner && this.#firings.tells) return false
+    if (rows.shape.inner && this.#firings.isObserved) return false
     const { row } = handle
     const odd = rows.oddGates.get(row)
     if (!this.#read(message, row) || (this.#failed === 0 && odd === undefined)) return false
@@ -115,7 +121,7 @@ export class UnknownStates {
       rows.addNotRun(row, this.#missed, 0)
       this.notRun += this.#missed
     }
-    if (this.#failed === 0) return this.#regain(row, message, known.era, outcome.what)
+    if (this.#failed === 0) return this.#regain(row, message, known.fieldSets, outcome.what)
     if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
     return true
   }
@@ -124,11 +130,11 @@ export class UnknownStates {
   takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
     const { objects, layout, clock, oddGates } = this.#rows
     const own = handle.row * layout.objects
-    const given = this.#rows.eras.of(handle.row)
-    const era = 'own' in given ? given.own : given
-    const known = { era, message: objects[own + LAST] as Message | undefined, before: era }
-    if (era.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false
-    objects[own + ERA] = oddGates.has(handle.row) ? oddEra(era) : era
+    const last = this.#rows.fieldSetHistories.of(handle.row)
+    const fieldSets = 'own' in last ? last.own : last
+    const known = { fieldSets, message: objects[own + LAST] as Message | undefined, before: fieldSets }
+    if (fieldSets.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false
+    objects[own + FIELD_SETS] = oddGates.has(handle.row) ? detouredHistory(fieldSets) : fieldSets
     objects[own + LAST] = message
     return true
   }
@@ -140,7 +146,6 @@ export class UnknownStates {
     return count
   }
 
-  /** What sensors show; false when a plug has to be asked. */
   #read(message: Message, row: number): boolean {
     const { nums, layout } = this.#rows
     const d = this.#rows.at(row)
@@ -175,8 +180,12 @@ export class UnknownStates {
     return Number.isNaN(value) ? UNKNOWN : stateOf(steps, value, nums, d + layout.constants + steps.constant)
   }
 
-  /** Keeps what is needed to take the message, in which sensors fail, through the state machine later. */
-  #note(handle: RowHandle, message: Message, now: number, { era, message: last, before: lastEra }: Known): boolean {
+  #note(
+    handle: RowHandle,
+    message: Message,
+    now: number,
+    { fieldSets, message: last, before: lastFieldSets }: Known,
+  ): boolean {
     const rows = this.#rows
     const { row, materializedCount } = handle
     const count = rows.count(row)
@@ -194,28 +203,28 @@ export class UnknownStates {
       handle.unknown = { from: earlier?.from, replayed, fired: (earlier?.fired ?? 0) + fired }
     } else {
       const isSeen = count === materializedCount
-      if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
+      if (!isSeen && (last === undefined || lastFieldSets === undefined || !rows.ranAll(lastFieldSets))) return false
       const { missed, silent } = rows.notRun(row) ?? ALL_RAN
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
       const from = { since, missed: { missed, silent }, prior: rows.before(row), last: undefined }
       if (isSeen || !this.#replaysLast) {
-        const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined }
+        const kept = { message: last, fields: lastFieldSets?.fields, time: rows.time(row), index: -1, older: undefined }
         const before = rows.after(row)
-        const known = { ...from, count: count + 1, era, before, last: isSeen ? undefined : (kept as KeptMessage) }
+        const known = { ...from, count: count + 1, fieldSets, before, last: isSeen ? undefined : (kept as KeptMessage) }
         handle.unknown = { from: known, replayed: [own], fired: 0 }
       } else {
         const fired = rows.fires(row) - rows.firesBefore(row, count)
         if (fired > 0 && !this.#firesAgain) return false
         this.#copySince(row, since)
-        const known = { ...from, count, era: lastEra as Era, before: rows.before(row) }
+        const known = { ...from, count, fieldSets: lastFieldSets as FieldSetHistory, before: rows.before(row) }
         const replayed = [{ message: last as Message, time: rows.time(row) }, own]
         handle.unknown = { from: known, replayed, fired }
       }
     }
     rows.hadUnknown = true
     rows.unknownAt[row] = count + 1
-    // Messages that run no sensor are no invocation.
+    // Messages that run no sensor do not begin an invocation.
     handle.failed.push(count + 1 - (rows.notRun(row)?.silent ?? 0))
     if (handle.failed.length > MAX_FAILED) handle.failed.shift()
     return true
@@ -241,7 +250,6 @@ export class UnknownStates {
     else rows.oddGates.set(row, { before: earlier, now: gates })
   }
 
-  /** Since when each node had its state before the message at hand. */
   #copySince(row: number, since: number[]): void {
     const { nums, layout } = this.#rows
     const first = this.#rows.at(row) + layout.since
@@ -265,23 +273,22 @@ export class UnknownStates {
     rows.oddGates.set(row, { before: odd.now, now: odd.now })
   }
 
-  /** Whether a row may fire by the message at hand: all of its sensors have answered it, and nobody asks what gates were before. */
   get #canFire(): boolean {
-    return this.#failed === 0 && !this.#rows.shape.early && !this.#firings.tells
+    return this.#failed === 0 && !this.#firings.isObserved
   }
 
   /**
    * Gates are what the bits say again, with the message at hand: what it changed is noted at once, as code that goes by bits
    * would not. What follows goes by what was before it.
    */
-  #regain(row: number, message: Message, era: Era, what: number): true {
+  #regain(row: number, message: Message, fieldSets: FieldSetHistory, what: number): true {
     const rows = this.#rows
     const gates = rows.oddGates.get(row)?.before
     if (what !== NOTHING) {
       const handle = rows.handle(row)
-      rows.era = era
+      rows.fieldSets = fieldSets
       this.#firings.code.follow(row, what, message)
-      // A call may have gone on in the state machine, from which the row is filled anew.
+      // A call may have continued in the state machine, which refills the row.
       if (rows.handle(row) !== handle || rows.oddGates.get(row)?.before !== gates) return true
       if (gates !== undefined) keepGates(rows, row, gates)
     }
@@ -306,13 +313,12 @@ export class UnknownStates {
     const answering = new Set(order.filter((_, position) => ((failed >> position) & 1) === 0))
     const states = { before: rows.states(from), now: rows.states(to), gates }
     const { firings, gates: after } = outcomeWithout(evaluationOf(this.#model), answering, states)
-    const outcome = { what: rows.place(this.#model, firings, to), gates: after }
+    const outcome = { what: rows.place(firings, to), gates: after }
     byGates.set(gates, outcome)
     return outcome
   }
 }
 
-/** Of a sensor that calculates with finite numbers and asks for truths and texts. */
 function calculated(formula: SensorFormula, values: FormulaValues): number {
   if (formula.properties.some((property) => failsWith(property, values.parameter(property.parameter)))) return UNKNOWN
   const isAsWanted = parametersIn(formula).every(([name, type]) => isOfType(values.parameter(name), type))
@@ -339,15 +345,39 @@ function sourcesOf({ sensors }: BatchShape, { graph }: TaskModel): readonly Sour
   })
 }
 
-/** The last message of a row has fired: what gates were before it is kept with that. */
 function keepGates(rows: RowStore, row: number, gates: number): void {
   const { objects, past, layout } = rows
   const count = rows.count(row)
   for (let a = 0; a < layout.actuators; a++) {
     if (past[rows.pastAt(row) + blockAt(layout, a) + AT_COUNT] !== count) continue
     const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
-    const after = objects[place] as Era | FiredAfter
-    const { era, missed, silent } = 'era' in after ? after : { era: after, missed: 0, silent: 0 }
-    objects[place] = { era, missed, silent, gates }
+    const after = objects[place] as FieldSetHistory | FiredAfter
+    const { fieldSets, missed, silent } = 'fieldSets' in after ? after : { fieldSets: after, missed: 0, silent: 0 }
+    objects[place] = { fieldSets, missed, silent, gates }
   }
+}
+
+/** What a row showed becomes what it showed before; nodes that had changed have their state since the last message. */
+function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
+  const before = ints[2 * d + BEFORE] ?? 0
+  const after = ints[2 * d + AFTER] ?? 0
+  const changed = before ^ after
+  if (changed === 0) return
+  const last = nums[d + TIME] ?? 0
+  const since = d + layout.since
+  for (const { slot, shift: at, mask } of shape.sensors) if (changed & (mask << at)) nums[since + slot] = last
+  const keyMask = 2 ** shape.keyBits - 1
+  const gates = (gateBits[before & keyMask] ?? 0) ^ (gateBits[after & keyMask] ?? 0)
+  for (let g = 0; g < shape.gates; g++) if (gates & (1 << g)) nums[since + shape.sensors.length + g] = last
+  ints[2 * d + BEFORE] = after
+}
+
+/** The state index of a comparison: `at` is the place of its first cut. */
+function stateOf(steps: SensorSteps, value: number, nums: ArrayLike<number>, at: number): number {
+  for (let i = 0; i < steps.cuts; i++) {
+    const cut = nums[at + i] ?? 0
+    if (value < cut) return steps.states[2 * i] ?? 0
+    if (value === cut) return steps.states[2 * i + 1] ?? 0
+  }
+  return steps.states[2 * steps.cuts] ?? 0
 }

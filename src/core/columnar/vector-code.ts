@@ -25,7 +25,7 @@ export interface VectorDependencies extends VectorCode {
   readonly names: readonly string[]
   /** the nodes that change, as bits by index, by state bits before (above) and now */
   readonly changes: Int32Array
-  /** those that may change while values go from some to others, by the state bits of the least (above) and the greatest */
+  /** nodes that may change while values go from some to others, by the state bits of the least (above) and the greatest */
   readonly mayChange: Int32Array
   /** the nodes that change when firing begins or ends and at no other time, as bits by index */
   readonly turning: number
@@ -37,7 +37,7 @@ export interface VectorDependencies extends VectorCode {
   decides(runs: readonly boolean[]): boolean
 }
 
-/** Sensors that fail when what they compare is no number. */
+/** Sensors that fail when the compared value is not a number. */
 export interface FailingSensors {
   /** by parameter: which sensors compare it, as bits of their positions; 0: their plugs have to be asked what is a number */
   readonly readers: readonly number[]
@@ -45,7 +45,6 @@ export interface FailingSensors {
   undecided(failed: number): Int32Array | undefined
 }
 
-/** bits of states, of which all pairs go into a table */
 const MAX_VECTOR_BITS = 6
 const MAX_VECTOR_NODES = 30
 
@@ -65,7 +64,7 @@ export function vectorPartsOf(
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
   if (trigger === undefined || another !== undefined || layout.actuators !== 1) return undefined
-  if (trigger.change !== undefined || trigger.policyMs > 0 || shape.early || shape.edgeMask !== 0) return undefined
+  if (trigger.change !== undefined || trigger.policyMs > 0 || shape.edgeMask !== 0) return undefined
   if (bits !== shape.keyBits || bits > MAX_VECTOR_BITS || layout.nodes > MAX_VECTOR_NODES) return undefined
   if (sensors.some(({ steps }) => steps === undefined)) return undefined
   const all = statesOf(shape, graph)
@@ -111,8 +110,8 @@ function failingSensors(store: RowStore, model: TaskModel, all: readonly number[
     for (const states of all) {
       const of = (gates: number) => {
         const own = store.states(states)
-        const given = { before: own, now: own, gates }
-        return outcomeWithout(evaluationOf(model), answering, given)
+        const input = { before: own, now: own, gates }
+        return outcomeWithout(evaluationOf(model), answering, input)
       }
       const [none, every] = [of(0), of(2 ** graph.gates.length - 1)]
       if (none.firings.length > 0) return undefined
@@ -127,14 +126,12 @@ function failingSensors(store: RowStore, model: TaskModel, all: readonly number[
   return { readers, undecided }
 }
 
-/** All state bits that rows can have. */
 function statesOf({ sensors, bits }: BatchShape, graph: Graph): readonly number[] {
   return Array.from({ length: 2 ** bits }, (_, states) => states).filter((states) =>
     sensors.every(({ slot, shift, mask }) => ((states >> shift) & mask) < (graph.sensors[slot]?.states.length ?? 0)),
   )
 }
 
-/** Whether the actuator fires, by state bits. Those before do not matter: its trigger is not about a change. */
 function firesOf(store: RowStore, row: number, all: readonly number[]): readonly boolean[] {
   const [before = 0] = all
   const fires: boolean[] = []
@@ -196,7 +193,6 @@ function changed({ sensors, gates }: BatchShape, gateBits: Int32Array, before: n
   return nodes
 }
 
-/** By state of a sensor's least value (first) and its greatest: the states that values between may have, as bits. */
 function spansOf({ mask, steps }: ShapeSensor): readonly (readonly number[])[] {
   const ranges = steps?.states ?? []
   const states = Array.from({ length: mask + 1 }, (_, state) => state)
@@ -208,7 +204,6 @@ function spansOf({ mask, steps }: ShapeSensor): readonly (readonly number[])[] {
   )
 }
 
-/** Undefined when neither those that fire nor all others are told by their sensors one by one. */
 function conditionOf(
   shape: BatchShape,
   all: readonly number[],
@@ -221,7 +216,6 @@ function conditionOf(
   return undefined
 }
 
-/** Whether they are all combinations of what single sensors show in them. */
 function isProduct({ sensors }: BatchShape, some: readonly number[]): boolean {
   const counts = sensors.map(({ shift, mask }) => new Set(some.map((states) => (states >> shift) & mask)).size)
   return counts.reduce((product, count) => product * count, 1) === some.length

@@ -1,14 +1,14 @@
 /**
- * Messages that the rows of a vectorized batch took together though sensors failed, since what they compare is no number.
- * State bits go on as if the last number had come again, which is what triggers ask for. Gates that wait for such a
- * sensor stay what they were, whatever the bits say. What rows keep of it is theirs (unknown-states.ts).
+ * Messages that the rows of a vectorized batch took together though sensors failed, since a compared value is not a number.
+ * State bits continue as if the last number had come again, by which triggers go. Gates that wait for such a sensor stay
+ * what they were, whatever the bits say. Rows keep their part of it (unknown-states.ts).
  *
- * VECTORFAIL-1 nothing follows from such a message, nobody is told of any while the batch has one, and the two after it run
- *   all sensors; else the batch is over and its rows go on by themselves
+ * VECTORFAIL-1 nothing follows from such a message, the batch has no subscriber while it has one, and the two after it run
+ *   all sensors; else the batch is over and its rows continue by themselves
  */
 import type { Message } from '../task/origin.ts'
-import { MAX_FAILED, MAX_REPLAYED } from './message-eras.ts'
-import type { KeptMessage, TimedMessage, UnknownMessages } from './message-eras.ts'
+import { MAX_FAILED, MAX_REPLAYED } from './field-set-history.ts'
+import type { KeptMessage, TimedMessage, UnknownMessages } from './field-set-history.ts'
 import { numberIn } from './read-parameters.ts'
 import { COUNT, HANDLE } from './row-layout.ts'
 import type { TakenTogether } from './taken-together.ts'
@@ -27,10 +27,9 @@ const NEVER = -2
 export class VectorFailures {
   readonly #parts: VectorDependencies
   readonly #taken: TakenTogether
-  /** places of such messages, rising, and which sensors failed at each, as bits of their positions */
   readonly #places: number[] = []
   readonly #failed = new Map<number, number>()
-  /** of those that are near each other, up to the newest */
+  /** messages since the first of them, while they are near each other */
   #near = 0
 
   constructor(parts: VectorDependencies, taken: TakenTogether) {
@@ -148,12 +147,12 @@ export class VectorFailures {
 
   #keepUnknown(i: number, handle: Attached, places: readonly number[], countOf: (place: number) => number): void {
     const { nums, layout } = this.#parts.store
-    const { messages, times, eras, history } = this.#taken
+    const { messages, times, fieldSetHistories, history } = this.#taken
     const newest = places.at(-1) as number
     const first = places.findLast((place, p) => place - (places[p - 1] ?? NEVER) > 2) as number
     const last = {
       message: messages[first - 1],
-      fields: eras[first - 1]?.fields,
+      fields: fieldSetHistories[first - 1]?.fields,
       time: times[first - 1],
       index: -1,
       older: undefined,
@@ -161,7 +160,7 @@ export class VectorFailures {
     const since = this.#parts.store.at(this.#taken.rows[i] as number) + layout.since
     const from = {
       count: countOf(first),
-      era: eras[first] as NonNullable<(typeof eras)[number]>,
+      fieldSets: fieldSetHistories[first] as NonNullable<(typeof fieldSetHistories)[number]>,
       before: this.#taken.statesAt(i, first - 1),
       since: Array.from(nums.subarray(since, since + layout.nodes)),
       last: countOf(first - 1) === handle.materializedCount ? undefined : last,
@@ -177,7 +176,6 @@ export class VectorFailures {
     handle.unknown = { from, replayed, fired }
   }
 
-  /** The last place up to another at which gates may not have changed as the bits did: of one of them, or right after it. */
   #lastOdd(place: number): number {
     const last = this.#places.findLast((one) => one <= place)
     return last === undefined ? NEVER : Math.min(last + 1, place)

@@ -8,7 +8,6 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { inputOf, type FiringMessage, type FiringTask } from './firing-events.ts'
 import { RowFiring, type FiredTogether } from './row-firings.ts'
-import type { SetCopies } from './set-copies.ts'
 import { countRows } from './limit-index.ts'
 import type { RowTexts, StateWhy } from './row-texts.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
@@ -22,7 +21,6 @@ export class FiringEpoch implements RecordEpoch {
   /** by place of the row */
   readonly tasks: readonly FiringTask[]
   readonly #store: RowStore
-  /** of any of the tasks */
   readonly #model: TaskModel
   readonly #host: Pick<ExecutorHost, 'why' | 'events'>
   readonly #changes: Int32Array
@@ -30,7 +28,6 @@ export class FiringEpoch implements RecordEpoch {
   /** by state bits before and after, of rows with the same texts */
   #shown: (Shown | undefined)[] = []
   #texts: RowTexts | undefined
-  /** those of all tasks */
   readonly #sameTexts: RowTexts | undefined
 
   constructor(
@@ -56,7 +53,7 @@ export class FiringEpoch implements RecordEpoch {
     events.recordFirings(this.#record)
   }
 
-  end(reached: number, firing: SetCopies | undefined): void {
+  end(reached: number, firing: Int32Array | undefined): void {
     this.#record?.end(reached, firing)
     this.#record = undefined
   }
@@ -93,15 +90,13 @@ interface Shown {
 
 class FiringSet implements EventRecord {
   readonly epoch: FiringEpoch
-  /** of the message among those that the epoch knows */
+  /** of the message in the epoch */
   readonly place: number
   readonly message: Message
   readonly #hasWhy: boolean
-  /** how many rows have got the message */
   #rows = 0
-  /** which of them fired, as bits from a place on; undefined: none */
+  /** which of them fired, as bits; undefined: none */
   #firing: Int32Array | undefined = undefined
-  #first = 0
   #count = -1
 
   constructor(epoch: FiringEpoch, place: number, message: Message, hasWhy: boolean) {
@@ -116,15 +111,14 @@ class FiringSet implements EventRecord {
   }
 
   /** Rows before a place have got it, those among them that fire have fired, whatever their actuators did. */
-  end(reached: number, firing: SetCopies | undefined): void {
+  end(reached: number, firing: Int32Array | undefined): void {
     this.#rows = reached
-    this.#firing = firing?.sets
-    this.#first = firing?.first ?? 0
+    this.#firing = firing
   }
 
   count(types: number): number {
     if ((types & FIRED) === 0 || this.#firing === undefined) return 0
-    if (this.#count === -1) this.#count = countRows(this.#firing, this.#first, this.#rows)
+    if (this.#count === -1) this.#count = countRows(this.#firing, this.#rows)
     return this.#count
   }
 
@@ -141,9 +135,9 @@ class FiringSet implements EventRecord {
     const hasWhy = why && this.#hasWhy
     const from = new FiredInPass(this, hasWhy)
     const { epoch } = this
-    const shown = hasWhy ? epoch.past.statesAroundAll(sets, this.#first, this.#rows, this.place) : undefined
+    const shown = hasWhy ? epoch.past.statesAroundAll(sets, this.#rows, this.place) : undefined
     for (let first = 0; first < this.#rows; first += 32) {
-      for (let word = sets[this.#first + (first >> 5)] ?? 0; word !== 0; word &= word - 1) {
+      for (let word = sets[first >> 5] ?? 0; word !== 0; word &= word - 1) {
         const i = first + 31 - Math.clz32(word & -word)
         if (i >= this.#rows) break
         firings[count++] = new RowFiring(from, i, shown && epoch.shown(i, shown[i] as number).said)
@@ -153,7 +147,7 @@ class FiringSet implements EventRecord {
   }
 }
 
-/** What the firings of a set share, each called by the place of its row. Whoever takes messages in one pass answers at once. */
+/** Shared by the firings of a set, each identified by the place of its row. */
 class FiredInPass implements FiredTogether {
   readonly time: number
   readonly input: InputSummary | undefined
@@ -187,11 +181,11 @@ class FiredInPass implements FiredTogether {
     return 0
   }
 
-  toldOf(i: number): FiringMessage {
+  messageOf(i: number): FiringMessage {
     const { epoch, place, message } = this.#set
     const before = epoch.past.statesAt(i, place - 1)
     const after = epoch.past.statesAt(i, place)
     const since = epoch.past.since(i, place, epoch.unchanged(before, after))
-    return { number: this.numberOf(i), time: this.time, message, before, after, since, sinceAt: 0 }
+    return { number: this.numberOf(i), time: this.time, message, before, after, since }
   }
 }

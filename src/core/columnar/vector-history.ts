@@ -37,7 +37,7 @@ export class VectorHistory {
     if (place >= this.#history.kept) this.#answers[place - this.#history.kept] = undefined
   }
 
-  /** Gives each row the last of its messages that it does not know yet. */
+  /** Adds to each row's history the last of its messages that are not there yet. */
   settle(
     past: VectorPast,
     messages: readonly (Message | undefined)[],
@@ -46,7 +46,6 @@ export class VectorHistory {
     at: Reached,
   ): void {
     const history = this.#history
-    const allNodes = 2 ** past.nodes - 1
     for (const [i, row] of this.#rows.entries()) {
       const last = i < at.reached ? at.newest : at.newest - 1
       const first = Math.max(FIRST, last - history.kept + 1)
@@ -55,7 +54,7 @@ export class VectorHistory {
       // Nothing else asks since when nodes had their states, and to find that is what costs most.
       const asksSince = this.#inner || (firings.last[i] as number) >= first
       const since = asksSince ? past.sinceFirst(i) : []
-      if (asksSince) nodesSince.set(i, first - 1, since, 0, allNodes)
+      if (asksSince) nodesSince.set(i, first - 1, since, 0)
       for (let place = first; place <= last; place++) {
         const number = past.numberOf(i, place)
         const after = past.statesAt(i, place)

@@ -12,10 +12,8 @@ export const FIRST = 2
 export class VectorPast {
   readonly #from: EpochSource
   readonly #store: RowStore
-  /** the rows' own numbers as they were at the beginning */
   readonly #nums: Float64Array
   readonly #ints: Int32Array
-  /** filled anew each time */
   readonly #shown: Int32Array
 
   constructor(from: EpochSource, store: RowStore) {
@@ -46,7 +44,7 @@ export class VectorPast {
     return this.#from.times[place] ?? 0
   }
 
-  /** Since when each node had its state before the message at a place; of those that are asked, as bits. */
+  /** Since when each node had its state before the message at a place; `asked`: nodes as bits. */
   since(i: number, place: number, asked: number): number[] {
     const { changes, lastChange, limits, values } = this.#from
     const { nodes } = this
@@ -91,15 +89,15 @@ export class VectorPast {
     return (this.statesAt(i, place - 1) << this.#store.shape.bits) | this.statesAt(i, place)
   }
 
-  /** The same of the first `rows` that are in a set, by place of the row; the list is filled anew when it is asked for again. */
-  statesAroundAll(sets: Int32Array, first: number, rows: number, place: number): Int32Array {
+  /** The same of the first `rows` that are in a set, by place of the row; the next call overwrites the list. */
+  statesAroundAll(set: Int32Array, rows: number, place: number): Int32Array {
     const shown = this.#shown
     // the first message finds what the rows themselves know
     if (place <= FIRST) for (let i = 0; i < rows; i++) shown[i] = this.statesAround(i, place)
     else {
       const { statesOfAll, limits, values, parameters } = this.#from
       const at = place * parameters
-      statesOfAll(limits, sets, first, rows, values, at - parameters, at, shown)
+      statesOfAll(limits, set, rows, values, at - parameters, at, shown)
     }
     return shown
   }

@@ -4,7 +4,6 @@ import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import { firingsOf, type Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
-import type { SetCopies } from './set-copies.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { countRows } from './limit-index.ts'
 import { eventsOf, type RecordedTask, type Totals } from './record-events.ts'
@@ -14,7 +13,7 @@ import { VectorPast } from './vector-past.ts'
 
 const ALL_NODES = -1
 
-/** Who is told of the record of the message at hand. */
+/** Owner of the record of the current message. */
 export interface EpochOwner {
   began(record: VectorRecord): void
   ended(): void
@@ -52,7 +51,7 @@ export class VectorEpoch implements RecordEpoch {
     this.#owner.began(this.#record)
   }
 
-  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void {
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#record?.end(reached, firing, answers)
     this.#record = undefined
     this.#owner.ended()
@@ -69,7 +68,7 @@ export class VectorEpoch implements RecordEpoch {
       at: past.timeOf(place),
       before: past.statesAt(i, place - 1),
       after: past.statesAt(i, place),
-      given: undefined,
+      sensorData: undefined,
       earlier: fires || this.totals.inner > 0 ? past.since(i, place, ALL_NODES) : undefined,
       answers: [answer],
     })
@@ -80,14 +79,11 @@ export class VectorRecord implements EventRecord {
   readonly epoch: VectorEpoch
   readonly place: number
   readonly message: Message
-  /** how many rows have got the message and have not gone on in the state machine */
   #rows = 0
-  /** which of them fired, as bits from a place on; undefined: none */
+  /** which of them fired, as bits; undefined: none */
   #firing: Int32Array | undefined
-  #first = 0
-  /** by place of the row: what the actuators gave last of those that fired */
+  /** by place of the row: the last answers of the actuators that fired */
   #answers: readonly KeptAnswer[] | undefined
-  /** the one with which the rows ended to go together, of a row */
   #lastAnswer: { readonly row: number; readonly answer: KeptAnswer } | undefined
   /** the last of the rows goes on in the state machine */
   isOpened = false
@@ -110,10 +106,9 @@ export class VectorRecord implements EventRecord {
   }
 
   /** Rows before a place have got it. `firing`: which rows fire, `answers`: what they gave, both kept from now on. */
-  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void {
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#rows = this.isOpened ? reached - 1 : reached
-    this.#firing = firing?.sets
-    this.#first = firing?.first ?? 0
+    this.#firing = firing
     this.#answers = answers
   }
 
@@ -157,10 +152,10 @@ export class VectorRecord implements EventRecord {
   }
 
   #fires(i: number): boolean {
-    return (((this.#firing?.[this.#first + (i >> 5)] ?? 0) >> (i & 31)) & 1) === 1
+    return (((this.#firing?.[i >> 5] ?? 0) >> (i & 31)) & 1) === 1
   }
 
   #countFired(): number {
-    return this.#firing === undefined ? 0 : countRows(this.#firing, this.#first, this.#rows)
+    return this.#firing === undefined ? 0 : countRows(this.#firing, this.#rows)
   }
 }

@@ -4,8 +4,6 @@ import type { VectorDependencies } from './vector-code.ts'
 import { VectorFailures } from './vector-failures.ts'
 import { FIRST } from './vector-past.ts'
 
-const ALL_NODES = -1
-
 export class VectorSince {
   readonly failures: VectorFailures
   /** some messages did not decide whether to fire */
@@ -20,18 +18,16 @@ export class VectorSince {
   }
 
   /**
-   * Up to a message, of those that are asked, as bits: what has not changed since the first ones stays. When all nodes are
-   * asked, the row has fired at most once after it.
+   * Sets since when nodes had their states, up to a message; what has not changed since the first ones stays. `knowsTurns`: the
+   * row has fired at most once after it, so that its firings say when the nodes changed that change with them.
    */
-  set(i: number, place: number, target: Float64Array | number[], at: number, asked = ALL_NODES): void {
+  set(i: number, place: number, target: Float64Array | number[], at: number, knowsTurns = false): void {
     const { changes, lastChange, turning, store } = this.#parts
     const { limits, values } = this.#taken
     const { bits } = store.shape
-    let missing = this.#mayHaveChanged(i) & asked
+    let missing = this.#mayHaveChanged(i)
     let found = 0
-    // Who is told asks while a row fires: what turns with its firing has not turned since the message before fired it, too.
-    const knowsTurn = asked === ALL_NODES && (missing & turning) !== 0
-    const turn = knowsTurn ? this.#lastTurn(i, place) : undefined
+    const turn = knowsTurns && (missing & turning) !== 0 ? this.#lastTurn(i, place) : undefined
     if (turn !== undefined) {
       if (turn >= FIRST) found = missing & turning
       this.#setTimes(found, turn, target, at)
@@ -51,10 +47,9 @@ export class VectorSince {
       this.#setTimes(changed, from, target, at)
     }
     const first = changes[(this.#taken.statesAt(i, 0) << bits) | this.#taken.statesAt(i, 1)] ?? 0
-    this.#setTimes(first & asked & ~found, 1, target, at)
+    this.#setTimes(first & ~found, 1, target, at)
   }
 
-  /** Of gates among some nodes, where sensors failed. Gives those that have changed, as bits of nodes. */
   #setGates(i: number, place: number, asked: number, target: Float64Array | number[], at: number): number {
     const { sensors, gates } = this.#parts.store.shape
     let found = 0

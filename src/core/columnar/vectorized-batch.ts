@@ -1,14 +1,14 @@
 /**
- * Many rows of one batch that hear the same resource. While nothing disturbs them, a message is one pass over their limits
- * that finds who fires. A row's own numbers are brought up to date, from what the last messages showed, when somebody
- * asks for one of the rows (then the vectorized batch is over) or when no more messages can be kept.
+ * Many rows of one batch that listen to the same resource. While undisturbed, a message is one pass over their limits that
+ * finds the rows that fire. A row's own numbers are brought up to date, from the values of the last messages, when one of
+ * the rows is read (then the vectorized batch is over) or when no more messages can be kept.
  *
  * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
- * VECTOR-2 rows act in their order: those that are not reached when the batch ends have not got the message
+ * VECTOR-2 rows act in their order: rows that are not reached when the batch ends have not received the message
  */
 import { isExact } from '#kernel'
 import type { Message } from '../task/origin.ts'
-import { lastValue, type Era } from './message-eras.ts'
+import { lastValue, type FieldSetHistory } from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import {
@@ -31,14 +31,12 @@ import {
   TIME,
 } from './row-layout.ts'
 import { FiringHistory, MAX_KEPT } from './firing-history.ts'
-import { firingRows, type FireRows, type FiringContext, type FiringRows } from './firing-loop.ts'
+import { firingRows, type FireRows, type FiringRows } from './firing-loop.ts'
 import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
 import type { EpochSource, Limits, RecordEpoch, RowEvents } from './row-code.ts'
 import type { FiredAfter } from './not-run.ts'
 import type { RowStore } from './row-store.ts'
-import { RowMessage } from './row-message.ts'
-import { SetCopies } from './set-copies.ts'
 import { VectorHistory } from './vector-history.ts'
 import { FIRST, VectorPast } from './vector-past.ts'
 import type { TakenTogether } from './taken-together.ts'
@@ -54,7 +52,6 @@ const KEPT_PER_ROW = 4
 const MAX_FIRINGS = 2 ** 22
 /** Messages after which answers are in a new list. Storing what is young into an old list costs more than all else. */
 const ANSWERS_FOR = 256
-/** messages after which it is worth while to sort limits */
 const SORTED_AFTER = 16
 const ACTUATOR = objectsAt(0)
 
@@ -66,27 +63,18 @@ export class VectorizedBatch {
   readonly #store: RowStore
   readonly #batch: RowEvents
   readonly #limits: Limits
-  /** nodes that are sensors, as bits */
-  readonly #sensors: number
-  /** numbers that rows compare, by message and parameter; the one before the first is not known */
   #values: Float64Array
   /** the least of them by parameter, then the greatest */
   readonly #bounds: Float64Array
   #times: Float64Array
-  /** messages that they may be about; they begin with few */
   readonly #mayKeep: number
   readonly #messages: (Message | undefined)[] = []
-  readonly #eras: (Era | undefined)[] = []
-  /** which sensors each of them ran */
+  readonly #fieldSetHistories: (FieldSetHistory | undefined)[] = []
   readonly #runs: (Part | undefined)[] = []
-  /** up to each of them: sensors that were not run, and messages that ran none */
   #missed: Int32Array
   #silent: Int32Array
-  /** not every message ran all sensors */
   #isPartly = false
-  /** the message before the first one ran all sensors */
   #beganWhole = true
-  /** who fired at which message */
   #history: FiringHistory
   /** null: its limits are not to be sorted */
   #index: LimitIndex | null | undefined
@@ -94,34 +82,24 @@ export class VectorizedBatch {
   readonly #since: VectorSince
   readonly #calls: FiringRows
   readonly #fireRows: FireRows
-  #told: RowMessage | undefined
-  /** what records share, once there is one */
   #epoch: RecordEpoch | undefined
   #firingEpoch: RecordEpoch | undefined
-  /** of who fired, for records */
-  #copies: SetCopies | undefined
-  /** place of the newest message */
   #newest = FIRST - 1
-  /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
-  readonly #one = new Int32Array(1)
-  /** while rows fire: where they are */
   #at: { readonly place: number } | undefined
-  readonly #telling = { place: 0 }
-  /** what rows have for the history of their tasks */
   readonly #kept: VectorHistory | undefined
   /** messages that fired something since there was a new list of answers */
   #answersFor = 0
 
   /**
    * Undefined when the rows, whose last message was `last`, cannot go together: one has no handle, is ahead or behind, or
-   * has an actuator whose properties are found anew for each call.
+   * has an actuator whose properties are resolved for each call.
    */
   static of(
     rows: readonly number[],
     parts: VectorDependencies,
     batch: RowEvents,
     last: Message,
-    era: Era,
+    fieldSets: FieldSetHistory,
   ): VectorizedBatch | undefined {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
@@ -133,20 +111,20 @@ export class VectorizedBatch {
     }
     const vectorized = new VectorizedBatch(rows, parts, batch)
     const fits =
-      vectorized.#beginAt(last, era) && rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
+      vectorized.#beginAt(last, fieldSets) &&
+      rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
     return fits ? vectorized : undefined
   }
 
   private constructor(rows: readonly number[], parts: VectorDependencies, batch: RowEvents) {
     const { store } = parts
     const { length } = rows
-    const { constants, sensors } = store.shape
+    const { constants } = store.shape
     this.rows = rows
     this.#parts = parts
     this.#store = store
     this.#batch = batch
     this.#kept = batch.history && new VectorHistory(batch.history, rows, store.shape.inner)
-    this.#sensors = 2 ** sensors.length - 1
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     this.#mayKeep = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
     this.#times = new Float64Array(KEPT)
@@ -171,8 +149,8 @@ export class VectorizedBatch {
     return this.#messages[this.#newest]
   }
 
-  get era(): Era | undefined {
-    return this.#eras[this.#newest]
+  get fieldSets(): FieldSetHistory | undefined {
+    return this.#fieldSetHistories[this.#newest]
   }
 
   #taken(): TakenTogether {
@@ -184,7 +162,7 @@ export class VectorizedBatch {
       limits: this.#limits,
       bounds: this.#bounds,
       messages: this.#messages,
-      eras: this.#eras,
+      fieldSetHistories: this.#fieldSetHistories,
       get values() {
         return values()
       },
@@ -197,12 +175,12 @@ export class VectorizedBatch {
       statesAt: (i, place) => this.#statesAt(i, place),
       silentUpTo: (row, place) =>
         (this.#store.notRun(row)?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0),
-      setSince: (i, place, target) => this.#since.set(i, place, target, 0, 2 ** this.#store.layout.nodes - 1),
+      setSince: (i, place, target) => this.#since.set(i, place, target, 0),
     }
   }
 
-  /** Gives how many rows have got the message: when it is not all of them, the vectorized is over. */
-  take(message: Message, now: number, era: Era, part: Part): number {
+  /** Returns how many rows have received the message: unless it is all of them, the vectorized batch is over. */
+  take(message: Message, now: number, fieldSets: FieldSetHistory, part: Part): number {
     const { parameters } = this.#parts
     const { failures } = this.#since
     if (!failures.isEmpty && !this.#goesOnAfterFailures(part)) {
@@ -220,7 +198,7 @@ export class VectorizedBatch {
       return 0
     }
     this.#newest = place
-    this.#eras[place] = era
+    this.#fieldSetHistories[place] = fieldSets
     this.#runs[place] = part
     const isDecided = (part.missing === 0 && !this.#isPartly) || this.#takesPart(place, part)
     this.#times[place] = now
@@ -242,11 +220,10 @@ export class VectorizedBatch {
       all?.end(this.rows.length, undefined, undefined)
       return this.rows.length
     }
-    const copies = (this.#copies ??= new SetCopies(this.#history.words))
-    copies.add(this.#history.sets, this.#history.at(place))
+    const firing = this.#history.sets.slice(this.#history.at(place), this.#history.at(place + 1))
     const reached = this.#fire(message)
-    all?.end(reached, copies, this.#calls.answers?.slice())
-    fired?.end(reached, copies, undefined)
+    all?.end(reached, firing, this.#calls.answers?.slice())
+    fired?.end(reached, firing, undefined)
     return reached
   }
 
@@ -306,13 +283,12 @@ export class VectorizedBatch {
     const batch = this.#batch
     batch.current = message
     batch.currentRow = -1
-    batch.endFirings(batch.tells && batch.firings === undefined ? this.#tellAndFire() : this.#fireAll())
+    batch.endFirings(this.#fireAll())
     const reached = this.#reached
     this.#at = undefined
     return this.isOver ? reached : this.rows.length
   }
 
-  /** Rows before this place have got the newest message. */
   get #reached(): number {
     return this.#at === undefined ? this.rows.length : this.#at.place + 1
   }
@@ -320,7 +296,7 @@ export class VectorizedBatch {
   #fireAll(): number {
     const calls = this.#calls
     const context = this.#batch.beginFirings(this.#parts.trigger)
-    // The bits say who comes first; until then nobody can ask.
+    // The bits determine the first row; until then no plug can ask.
     this.#at = context
     const { sets, words } = this.#history
     if (calls.answers !== undefined && ++this.#answersFor > ANSWERS_FOR) {
@@ -330,83 +306,40 @@ export class VectorizedBatch {
     return this.#fireRows(calls, context, sets, this.#history.at(this.#newest), 0, words)
   }
 
-  /** One after the other: each tells that it fires before it does. */
-  #tellAndFire(): number {
-    const { sets, words } = this.#history
-    const first = this.#history.at(this.#newest)
-    const one = this.#one
-    let firings = 0
-    // None are left when a call ends the batch.
-    for (let w = 0; w < words && !this.isOver; w++) {
-      for (let word = sets[first + w] as number; word !== 0 && !this.isOver; word &= word - 1) {
-        one[0] = word & -word
-        this.#telling.place = 32 * w + 31 - Math.clz32(one[0])
-        this.#at = this.#telling
-        const context = this.#tell(this.#telling.place)
-        this.#at = context
-        firings += this.#fireRows(this.#calls, context, one, -w, w, w + 1)
-      }
-    }
-    return firings
-  }
-
-  /** That the row at place `i` fires. Gives what its call will see. */
-  #tell(i: number): FiringContext {
-    const { nums, layout, shape } = this.#store
-    const row = this.#rowAt[i] ?? 0
-    const d = this.#store.at(row)
-    const newest = this.#newest
-    const told = (this.#told ??= new RowMessage(new Float64Array(layout.nodes)))
-    told.row = row
-    told.number = (nums[d + COUNT] ?? 0) + newest - (FIRST - 1)
-    told.time = this.#times[newest] ?? 0
-    told.message = this.#messages[newest] as Message
-    told.before = this.#statesAt(i, newest - 1)
-    told.after = this.#shown(i, newest)
-    if (this.#batch.tellsWhy) {
-      // Asked of sensors that show what they showed before.
-      const asked = this.#sensors & ~(this.#parts.changes[(told.before << shape.bits) | told.after] ?? 0)
-      for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
-      if (asked !== 0) this.#since.set(i, newest - 1, told.since, 0, asked)
-    }
-    return this.#batch.tellNext(told, this.#parts.trigger)
-  }
-
   /** From rows whose last message was `last`. False when it, or an earlier one that counts, has no number for them. */
-  #beginAt(last: Message, era: Era): boolean {
+  #beginAt(last: Message, fieldSets: FieldSetHistory): boolean {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
-      const value = lastValue(last, era, name)
+      const value = lastValue(last, fieldSets, name)
       if (typeof value !== 'number' || !isExact(value)) return false
       this.#values[at + p] = value
     }
-    this.#eras[FIRST - 1] = era
-    this.#runs[FIRST - 1] = this.#store.parts.of(era.fields) ?? undefined
+    this.#fieldSetHistories[FIRST - 1] = fieldSets
+    this.#runs[FIRST - 1] = this.#store.parts.of(fieldSets.fields) ?? undefined
     this.#messages[FIRST - 1] = last
     this.#begin(FIRST - 1)
     return true
   }
 
-  /** From rows that are up to date; their last message stands at a place. */
   #begin(place: number): void {
     const { parameters } = this.#parts
     const first = FIRST - 1
     if (this.#epoch !== undefined || this.#firingEpoch !== undefined) {
-      // Their records tell by what it had.
+      // Their records read these lists.
       this.#epoch = undefined
       this.#firingEpoch = undefined
       this.#values = this.#values.slice()
       this.#times = this.#times.slice()
     }
     this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
-    const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
+    const [fieldSets, part, message] = [this.#fieldSetHistories[place], this.#runs[place], this.#messages[place]]
     this.#history.clear(this.#newest)
     this.#messages.length = 0
     this.#kept?.clear()
     this.#since.failures.clear()
-    this.#eras.length = 0
+    this.#fieldSetHistories.length = 0
     this.#runs.length = 0
-    this.#eras[first] = era
+    this.#fieldSetHistories[first] = fieldSets
     this.#runs[first] = part
     this.#messages[first] = message
     this.#newest = first
@@ -420,7 +353,7 @@ export class VectorizedBatch {
     this.#widen(first)
   }
 
-  /** After `begin`. Those that are disturbed soon have no use for much memory. */
+  /** After `begin`: batches that are disturbed soon need little memory. */
   #keepMore(): void {
     const { parameters } = this.#parts
     const kept = Math.min(2 * this.#times.length, this.#mayKeep)
@@ -435,7 +368,6 @@ export class VectorizedBatch {
     this.#history = new FiringHistory(this.rows.length, kept)
   }
 
-  /** Keeps the numbers of a message; where it lacks one, that of the message before. */
   #read(message: Message, place: number, part: Part): boolean {
     const { read, parameters, names } = this.#parts
     const values = this.#values
@@ -443,7 +375,7 @@ export class VectorizedBatch {
     if (part.missing === 0) {
       if (read(message, values, at)) return true
       const isEven = part.lacks.length === 0 && this.#runs[place - 1]?.missing === 0
-      return isEven && !this.#isHeard && this.#since.failures.read(message, place)
+      return isEven && !this.#isObserved && this.#since.failures.read(message, place)
     }
     for (let p = 0; p < parameters; p++) {
       const value = message[names[p] as string]
@@ -454,20 +386,17 @@ export class VectorizedBatch {
     return true
   }
 
-  /** Somebody wants to know what each message did. */
-  get #isHeard(): boolean {
-    const { records, firings, tells } = this.#batch
-    return records !== undefined || firings !== undefined || tells || this.#kept !== undefined
+  get #isObserved(): boolean {
+    const { records, firings } = this.#batch
+    return records !== undefined || firings !== undefined || this.#kept !== undefined
   }
 
-  /** Whether rows take a message together though earlier ones had sensors that failed. */
   #goesOnAfterFailures(part: Part): boolean {
-    if (this.#isHeard) return false
+    if (this.#isObserved) return false
     const isFull = this.#newest === this.#times.length - 1
     return (!isFull && part.missing === 0) || !this.#since.failures.isNear(this.#newest)
   }
 
-  /** The message at a place runs some of the sensors. False when that decides nothing about the actuator. */
   #takesPart(place: number, part: Part): boolean {
     const { runs, missing } = part
     if (!this.#isPartly) {
@@ -501,7 +430,6 @@ export class VectorizedBatch {
     for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < reached ? this.#newest : this.#newest - 1)
   }
 
-  /** While the rows' own numbers are still the old ones. */
   #settleHistory(kept: VectorHistory, reached: number): void {
     const at = { reached, newest: this.#newest, acting: this.#at?.place, answers: this.#calls.answers }
     kept.settle(new VectorPast(this.#source(), this.#store), this.#messages, this.#history, this.#since, at)
@@ -518,7 +446,7 @@ export class VectorizedBatch {
     if (this.#isPartly) this.#settlePartly(i, last)
     // What came with the message at which gates are what bits say again is noted at once (unknown-states.ts).
     const known = failures.isOdd(i, last - 1) && !failures.has(last) ? last : last - 1
-    this.#since.set(i, known, nums, d + layout.since)
+    this.#since.set(i, known, nums, d + layout.since, true)
     const before = this.#statesAt(i, known)
     ints[2 * d + AFTER] = this.#statesAt(i, last)
     ints[2 * d + BEFORE] = before
@@ -526,7 +454,6 @@ export class VectorizedBatch {
     nums[d + TIME] = this.#times[last] ?? 0
   }
 
-  /** What a row keeps of messages that ran some of its sensors. */
   #settlePartly(i: number, last: number): void {
     const store = this.#store
     const row = this.rows[i] ?? 0
@@ -542,7 +469,6 @@ export class VectorizedBatch {
     store.addNotRun(row, this.#missed[last] ?? 0, this.#silent[last] ?? 0, prior)
   }
 
-  /** What a row keeps of its last firing, while its own numbers are still the old ones. */
   #settleFirings(i: number): void {
     const store = this.#store
     const { nums, past, pastInts, layout, objects } = store
@@ -566,23 +492,24 @@ export class VectorizedBatch {
     pastInts[2 * (p + AT_BITS)] = this.#statesAt(i, last - 1) | (hadFired ? FLAG : 0)
     pastInts[2 * (p + AT_BITS) + 1] = this.#statesAt(i, last)
     for (let n = 0; n < layout.nodes; n++) past[p + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
-    this.#since.set(i, last - 1, past, p + AT_SINCE)
+    this.#since.set(i, last - 1, past, p + AT_SINCE, true)
     objects[own + FIRES] = store.fires(row) + fires
     objects[own + ACTUATOR + FIRED_BY] = this.#messages[last]
     objects[own + ACTUATOR + FIRED_AFTER] = this.#firedAfter(i, last)
   }
 
-  #firedAfter(i: number, place: number): Era | FiredAfter | undefined {
-    const era = this.#eras[place]
+  #firedAfter(i: number, place: number): FieldSetHistory | FiredAfter | undefined {
+    const fieldSets = this.#fieldSetHistories[place]
     const before = this.#store.notRun(this.#rowAt[i] ?? 0)
     const { failures } = this.#since
     const gates = failures.isOdd(i, place - 1) ? failures.gatesAt(i, place - 1) : undefined
     const missed = (before?.missed ?? 0) + (this.#isPartly ? (this.#missed[place] ?? 0) : 0)
     const silent = (before?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
-    return era === undefined || (missed === 0 && gates === undefined) ? era : { era, missed, silent, gates }
+    return fieldSets === undefined || (missed === 0 && gates === undefined)
+      ? fieldSets
+      : { fieldSets, missed, silent, gates }
   }
 
-  /** State bits after a message. */
   #statesAt(i: number, place: number): number {
     if (place < FIRST) {
       const row = this.rows[i] ?? 0
@@ -591,7 +518,6 @@ export class VectorizedBatch {
     return this.#shown(i, place)
   }
 
-  /** The same by the numbers of a message. */
   #shown(i: number, place: number): number {
     const { statesAt, parameters } = this.#parts
     return statesAt(this.#limits, i, this.#values, place * parameters)

@@ -145,7 +145,7 @@ export interface Engine {
    * ones once the limit was exceeded. In the middle of an input, its events may be missing.
    */
   history(task: string, after?: number): TaskHistory
-  /** Only what fired, like `events({ types: ['fired'] })`. */
+  /** Only what fired, like `events({ types: ['fired'] })`: delivered when the input is done. */
   readonly fired$: Observable<FiredEvent>
   /**
    * Events of some types, of some tasks; events without a subscriber are never created. Otherwise like `events$`.

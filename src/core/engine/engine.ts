@@ -22,7 +22,7 @@ import type { BeginOptions, ChangeOptions, KeptMessages, RestoreOptions, TaskOri
 import { Clocks } from './clocks.ts'
 import { noCounts, type Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import { type EndOfInput, WaitingWork, type Work } from './waiting-work.ts'
 import type { Executor, MessageSource } from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
@@ -43,7 +43,6 @@ import { Router } from './router.ts'
 import { RunNumbers } from './run-numbers.ts'
 import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
-import { WaitingWork, type Work } from './waiting-work.ts'
 
 const BUSY = 1
 /** Subscribers of all tasks need each message taken on the full state. */
@@ -107,17 +106,14 @@ export class CoreEngine implements Engine {
     this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new FullStates(this.#end, options.fullStates)
-    const { onRare, journal, timed, maxRemembered: most = MAX_REMEMBERED } = options
+    const { onRare, journal, maxRemembered: most = MAX_REMEMBERED } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
       counts: this.#counts,
       keepsLog: onRare !== undefined,
       asksForCalls: options.latency !== undefined || journal?.mayCall !== undefined,
-      tellsOfCalls: journal !== undefined || timed !== undefined,
       generate: options.generate,
-      open: this.#open,
       end: this.#end,
-      enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
       keeps: this.#history,
       events: this.#events,

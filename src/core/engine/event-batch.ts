@@ -26,13 +26,6 @@ export interface EventRecord {
   firings(why: boolean): readonly Firing[]
 }
 
-/** A record of `fired` events without whys that is itself created on demand; one of its methods is called, once. */
-export interface LateRecord {
-  make(): EventRecord
-  /** For a single subscriber, to nothing but firings. */
-  batch(): EventBatch
-}
-
 export type EventPart = EngineEvent | EventRecord
 
 export function countOf(part: EventPart, types: number): number {

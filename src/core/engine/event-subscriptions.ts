@@ -3,7 +3,7 @@
  * notified before those to one task, each in order of subscription. Unsubscribing takes effect immediately; subscribing
  * during an input, with the next one.
  */
-import type { Observable, Subscriber } from 'rxjs'
+import { concatMap, type Observable, type Subscriber } from 'rxjs'
 import {
   countOf,
   leavingWhy,
@@ -12,11 +12,10 @@ import {
   type EventBatch,
   type EventPart,
   type EventRecord,
-  type LateRecord,
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import type { EndOfInput } from './waiting-work.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
@@ -44,26 +43,24 @@ const FIRINGS = FIRED | HELD
 /** Subscribers to all tasks, or to one. The lists are replaced on change. */
 class Group {
   types = 0
-  /** types for which rows have to create events */
+  /** types of events that rows cannot emit: their tasks take messages on their full states */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
   recorded: readonly BatchListener[] = []
   /** other batches with firings, or held ones */
   firings: readonly BatchListener[] = []
-  /** the only one of them, if it wants firings */
-  only: BatchListener | undefined
-  tellsFirings = false
+  /** types of firings or held ones that those batches want, as bits */
+  recordedFirings = 0
 
   count(): void {
     this.recorded = this.batches.filter(({ takesRecords }) => takesRecords)
     this.firings = this.batches.filter(({ takesRecords, types }) => !takesRecords && (types & FIRINGS) !== 0)
-    const [only, another] = this.firings
-    this.only = another === undefined && only !== undefined && (only.types & FIRED) !== 0 ? only : undefined
-    this.tellsFirings = this.events.some(({ types }) => (types & FIRINGS) !== 0)
-    const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
-    this.toldTypes = told.reduce((types, one) => types | one.types, 0)
-    this.types = this.recorded.reduce((types, one) => types | one.types, this.toldTypes)
+    const union = (all: readonly Wanted[]): number => all.reduce((types, one) => types | one.types, 0)
+    this.recordedFirings = union(this.firings) & FIRINGS
+    this.types = union([...this.events, ...this.batches])
+    const told = this.batches.filter(({ takesRecords }) => !takesRecords)
+    this.toldTypes = union(this.events) | (union(told) & ~FIRINGS)
   }
 }
 
@@ -86,19 +83,14 @@ export class EventSubscriptions {
   readonly #report: (error: unknown) => void
   /** number of subscribers to `fired` events with their why */
   #whys = 0
-  /** types with a subscriber to any task, as bits; the second: of which rows have to create events */
+  /** types with a subscriber to any task, as bits */
   anyTypes = 0
-  anyToldTypes = 0
-  firesInRecords = false
   /** listeners with pending parts */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
-  /** a late record that is pending for the first */
-  #late: LateRecord | undefined
   #batches = 0
-  /** changes that wait for the end of the present input: new subscribers, and the switch of firings to records */
+  /** new subscribers, which wait for the end of the present input */
   #joining: (() => void)[] = []
-  #isJoining = false
 
   constructor(host: SubscriptionsHost) {
     this.#host = host
@@ -109,6 +101,10 @@ export class EventSubscriptions {
 
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
+    // batches leave tasks in their rows
+    if (filter.tasks === undefined && (types & ~FIRINGS) === 0) {
+      return this.batches(filter).pipe(concatMap((batch) => [...batch]))
+    }
     const { why = true } = filter
     return new GuardedObservable<EngineEvent>(this.#report, (subscriber) => {
       const listener: EventListener = { subscriber, types, why }
@@ -144,8 +140,14 @@ export class EventSubscriptions {
     return this.#single.get(task)?.types ?? 0
   }
 
+  /** Types that subscribers to all tasks want one by one, and that rows cannot emit, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
+  }
+
+  /** Types of firings or held ones of which rows keep records, as bits. */
+  get recordedFirings(): number {
+    return this.#all.recordedFirings
   }
 
   get takesRecords(): boolean {
@@ -162,20 +164,10 @@ export class EventSubscriptions {
 
   emit(event: EngineEvent, type: number): void {
     this.#history?.note(event)
-    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type, true)
-    this.#emitAlone(event, type)
-  }
-
-  #emitAlone(event: EngineEvent, type: number): void {
+    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type)
     if (this.#single.size === 0) return
     const single = this.#single.get(event.task)
-    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type, true)
-  }
-
-  /** Emits an event of a row to subscribers that do not take its record. */
-  emitOfRow(event: EngineEvent, type: number): void {
-    if ((this.#all.toldTypes & type) !== 0) this.#tell(this.#all, event, type, false)
-    this.#emitAlone(event, type)
+    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type)
   }
 
   keepRecord(task: string, record: EventRecord): void {
@@ -194,23 +186,6 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** Like `recordFirings`, with a record that may be created later if a single subscriber wants it. */
-  recordLate(late: LateRecord): void {
-    const { only } = this.#all
-    if (only === undefined || this.#first !== undefined) return this.recordFirings(late.make())
-    this.#first = only
-    this.#late = late
-    this.#host.end.hasWork = true
-  }
-
-  makeLate(): void {
-    const late = this.#late
-    if (late === undefined) return
-    this.#late = undefined
-    const only = this.#first as BatchListener
-    only.record = late.make()
-  }
-
   /** Adds an event of a row's message without a record, for subscribers of records and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
@@ -225,12 +200,7 @@ export class EventSubscriptions {
     if (this.#joining.length === 0) return
     const joining = this.#joining
     this.#joining = []
-    this.#isJoining = true
-    try {
-      for (const join of joining) join()
-    } finally {
-      this.#isJoining = false
-    }
+    for (const join of joining) join()
   }
 
   complete(): void {
@@ -242,14 +212,8 @@ export class EventSubscriptions {
 
   #flush(): void {
     const first = this.#first as BatchListener // callers have checked
-    const late = this.#late
     const more = this.#more
     this.#first = undefined
-    if (late !== undefined) {
-      this.#late = undefined
-      first.subscriber.next(late.batch())
-      return
-    }
     if (more.length === 0) return flushTo(first)
     this.#more = []
     // Their order of arrival here depends on the event.
@@ -257,7 +221,6 @@ export class EventSubscriptions {
   }
 
   #add(listener: BatchListener, part: EventPart): void {
-    if (this.#late !== undefined) this.makeLate()
     const { pending, record } = listener
     if (record !== undefined) {
       listener.record = undefined
@@ -266,7 +229,6 @@ export class EventSubscriptions {
   }
 
   #addRecord(listener: BatchListener, record: EventRecord): void {
-    if (this.#late !== undefined) this.makeLate()
     if (listener.record !== undefined || listener.pending.length > 0) this.#add(listener, record)
     else {
       listener.record = record
@@ -280,12 +242,12 @@ export class EventSubscriptions {
     else this.#more.push(listener)
   }
 
-  #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
+  #tell({ events, batches }: Group, event: EngineEvent, type: number): void {
     for (const { types, why, subscriber } of events) {
       if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
     }
     for (const listener of batches) {
-      if ((listener.types & type) !== 0 && (toAll || !listener.takesRecords)) this.#add(listener, event)
+      if ((listener.types & type) !== 0) this.#add(listener, event)
     }
   }
 
@@ -298,19 +260,16 @@ export class EventSubscriptions {
       if (why) this.#whys++
       this.#change(ids, add)
     }
-    if (this.#host.isBusy()) this.#joinLater(join)
-    else join()
+    if (this.#host.isBusy()) {
+      this.#joining.push(join)
+      this.#host.end.hasWork = true
+    } else join()
     return () => {
       this.#joining = this.#joining.filter((one) => one !== join)
       if (!hasJoined) return
       if (why) this.#whys--
       this.#change(ids, remove)
     }
-  }
-
-  #joinLater(join: () => void): void {
-    this.#joining.push(join)
-    this.#host.end.hasWork = true
   }
 
   #change(tasks: readonly (string | undefined)[], change: (group: Group) => void): void {
@@ -322,18 +281,7 @@ export class EventSubscriptions {
       else if (task !== undefined) this.#single.set(task, group)
     }
     this.anyTypes = this.types
-    this.anyToldTypes = this.#all.toldTypes
-    for (const { types, toldTypes } of this.#single.values()) {
-      this.anyTypes |= types
-      this.anyToldTypes |= toldTypes
-    }
-    const { firings, tellsFirings } = this.#all
-    const isTold = tellsFirings || [...this.#single.values()].some(({ types }) => (types & FIRINGS) !== 0)
-    const inRecords = firings.length > 0 && !isTold
-    // A record has all firings of its message, but some of the present one may have been emitted already.
-    if (inRecords && !this.firesInRecords && this.#host.isBusy() && !this.#isJoining) {
-      this.#joinLater(() => this.#change([undefined], () => undefined))
-    } else this.firesInRecords = inRecords
+    for (const { types } of this.#single.values()) this.anyTypes |= types
     for (const task of tasks) this.#host.changed(task)
   }
 }

@@ -13,11 +13,10 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import type { EndOfInput } from './waiting-work.ts'
 import type { HistoryOptions } from './event-history.ts'
-import type { EventRecord, LateRecord } from './event-batch.ts'
+import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
-import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface Executor {
@@ -65,9 +64,6 @@ export interface TaskExecutor {
   tookPlain(messages: readonly Message[], sent: Sent | undefined): void
   drop(): void
   modelChanged(): void
-  /** Deadline of the open call of a sensor, by slot, epoch ms; undefined: the full state has it. */
-  limitOf(slot: number): number | undefined
-  readonly hasOpenCall: boolean
   /**
    * Prepares an acting call that continues in the full state, which need not be up to date for it: sets its time and
    * hands over the history. `mayFail`: a failure counts with those of sensors.
@@ -93,7 +89,6 @@ export interface ExecutedTask {
    * `now`: the input's time; `at`: the clock's.
    */
   goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
-  askForLimit(at: number, slot: number): void
 }
 
 export interface ExecutedRun extends TaskRun {
@@ -110,12 +105,8 @@ export interface ExecutorHost {
   readonly keepsLog: boolean
   /** each call needs a permission, or its answer is delayed */
   readonly asksForCalls: boolean
-  /** asynchronous calls are reported to a journal, or timed */
-  readonly tellsOfCalls: boolean
   readonly generate: Generate | undefined
-  readonly open: OpenCount
   readonly end: EndOfInput
-  enqueue(work: (now: number) => void): void
   readonly why: boolean
   /** undefined: without a history */
   readonly keeps: Required<HistoryOptions> | undefined
@@ -124,26 +115,19 @@ export interface ExecutorHost {
 
 /** The demand for events, and where an executor emits them. */
 export interface HeardEvents {
-  /** types that single-event subscribers want of all tasks, as bits */
+  /** types that single-event subscribers want of all tasks, and that rows cannot emit, as bits */
   readonly toldTypes: number
-  readonly anyToldTypes: number
   /** types that any subscriber wants of any task, as bits */
   readonly anyTypes: number
+  /** types of firings or held ones of which rows keep records, as bits */
+  readonly recordedFirings: number
   /** whether batch subscribers take records of messages of all tasks */
   readonly takesRecords: boolean
-  /** whether all subscribers of firings and held ones of rows take records at the end of the input */
-  readonly firesInRecords: boolean
   readonly wantsWhy: boolean
-  typesOf(task: string): number
-  /** `type`: of the event, as a bit. Subscribers of records do not receive it. */
-  emitOfRow(event: EngineEvent, type: number): void
   record(record: EventRecord): void
   keepRecord(task: string, record: EventRecord): void
   skipRecords(task: string): void
   recordFirings(record: EventRecord): void
-  /** Like `recordFirings`, created when it is needed: at the end of the input, or by `makeLate`. */
-  recordLate(late: LateRecord): void
-  makeLate(): void
   /** Emits an event of a message without a record to subscribers of records. */
   readonly tellRecorded: (event: EngineEvent) => void
 }

@@ -4,7 +4,7 @@
  *
  * FULLSTATE-1 states are packed only between pieces of work, so that a state in use stays unpacked.
  */
-import type { EndOfInput } from './end-of-input.ts'
+import type { EndOfInput } from './waiting-work.ts'
 
 interface FullTask {
   pack(): boolean

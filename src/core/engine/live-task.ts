@@ -256,10 +256,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#executor?.serve(mayFail)
   }
 
-  askForLimit(at: number, slot: number): void {
-    this.#host.timers.ask(this, 'wake', at, slot)
-  }
-
   isCurrent(lane: TaskLane): boolean {
     return this.#lane === lane
   }
@@ -283,14 +279,12 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const lane = this.#lane
     if (lane === undefined) return true
     const { model, state } = lane
-    const isOpen = !state.isFree || state.inFlight.size > 0
-    if (isOpen || this.#executor?.hasOpenCall === true) return false
+    if (!state.isFree || state.inFlight.size > 0) return false
     this.#host.workPacker.pack(model, state, this)
     return true
   }
 
   giveUp(): void {
-    if (this.#executor?.hasOpenCall === true) this.#executor.detach()
     this.#lane?.giveUp()
   }
 
@@ -299,7 +293,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
    * the call. False: none was moved.
    */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
-    if (this.#executor?.hasOpenCall === true) this.#executor.detach()
     return this.#lane?.moveLimits(move) ?? false
   }
 
@@ -315,8 +308,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   dueAt(kind: TimerKind, key: number): number {
     if (this.#lane === undefined) return Number.POSITIVE_INFINITY
-    const limit = kind === 'wake' ? this.#executor?.limitOf(key) : undefined
-    return limit ?? dueAt(this.#lane, kind, key)
+    return dueAt(this.#lane, kind, key)
   }
 
   fire(kind: TimerKind, key: number, now: number): void {

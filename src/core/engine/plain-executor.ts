@@ -14,8 +14,6 @@ export class PlainExecutor implements Executor {
     tookPlain: (messages) => void (this.#plain.asked += messages.length),
     drop: () => undefined,
     modelChanged: () => undefined,
-    limitOf: () => undefined,
-    hasOpenCall: false,
     serve: () => undefined,
     ahead: 0,
   }

@@ -1,6 +1,5 @@
 /** Work that arrived at an engine while it was busy, first in, first out. */
 import { AppError } from '#kernel'
-import type { EndOfInput } from './end-of-input.ts'
 
 /** A piece of work; `now`: the time of its turn. */
 export type Work = (now: number) => void
@@ -42,4 +41,8 @@ export class WaitingWork {
     }
     return next
   }
+}
+
+export interface EndOfInput {
+  hasWork: boolean
 }

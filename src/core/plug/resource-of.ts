@@ -3,6 +3,9 @@ import { AppError } from '#kernel'
 import { parseResource, resolveResource } from '../language/placeholders/resource.ts'
 import type { PlugContext } from './plug.ts'
 
+/** Declaration of a property for `resourceOf`, without its description. */
+export const RESOURCE_INPUT = { type: 'string', format: { type: 'resource' }, example: 'boiler-1' } as const
+
 /**
  * Resource that the property names, as a node would (`$`, `$variable`, `$taskId`), else that of the node, else of the
  * task. Throws `PLUG_FAILED` without one, `RESOLUTION` for an unresolvable placeholder.

@@ -1,5 +1,5 @@
 /** Makes the rules service of a host, and what runs its tasks. */
-import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
+import { asyncScheduler } from 'rxjs'
 import { type BuiltinOptions, builtins, createBuiltins } from '#plugins'
 import { DescendantBudget, withinBudget } from './descendant-budget.ts'
 import { resourceFinder } from './resource-filter.ts'
@@ -100,18 +100,15 @@ function openRules(
   const plugServicesHere = withinBudget(partition?.ports(own) ?? own, budget)
   const functionsHere = () => partition?.first?.functions ?? services.functions
   const deployed = () => functionsHere()?.plugs() ?? NO_FUNCTIONS
-  const functions = derived(deployed, (list) => list.map((one) => functionPlug(one, functionsHere)))
+  const functions = derived([deployed], (list) => list.map((one) => functionPlug(one, functionsHere)))
   const plugsWith = (options: BuiltinOptions) => {
-    const equipped = createBuiltins({ ...outboundOf(config), services: plugServicesHere, ...options })
-    return joined(
-      derived(dependencies.plugs, (list) => [...equipped, ...more, ...list]),
-      functions,
-    )
+    const equipped = [...createBuiltins({ ...outboundOf(config), services: plugServicesHere, ...options }), ...more]
+    return derived([() => equipped, dependencies.plugs, functions], (all) => all)
   }
   // tasks want their answers at once; who asks for a run can wait for it, and others need not
   const plugs = plugsWith({ clock: machineTimers.elapsed })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
-  const uncheckedOnes = derived(plugs, (all) => all.map(unchecked))
+  const uncheckedOnes = derived([plugs], (all) => all.map(unchecked))
   const ports = enginePorts(tenant, services, partition)
   const generate = generatorHere()
   const durable = openDurableRunner({
@@ -119,7 +116,7 @@ function openRules(
     log: logOf(services, store),
     plugs: uncheckedOnes,
     ports,
-    scheduler: new HostScheduler(now),
+    scheduler: { now, schedule: asyncScheduler.schedule.bind(asyncScheduler) },
     reached: atLeast,
     bind: async (resources) => relay?.bind(resources),
     restMs: REST_MS,
@@ -170,6 +167,7 @@ function openRules(
     }),
     resources: () => services.resources && resourceFinder(tenant, services.resources),
     templateWritten: (template) => services.work?.templateWritten(template),
+    readable: async () => services.broker?.readable(),
   })
   const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {
@@ -252,48 +250,24 @@ function unchecked(plug: Plug): Plug {
   return made
 }
 
-/** What follows from a list, made anew when it is another one: who asks again gets the same. */
-function derived<T>(source: () => readonly T[], make: (list: readonly T[]) => readonly Plug[]): () => readonly Plug[] {
-  let of = source()
-  let made = make(of)
+/** Plugs made of lists: the same list until one of those is another. */
+function derived<T>(
+  sources: readonly (() => readonly T[])[],
+  make: (all: readonly T[]) => readonly Plug[],
+): () => readonly Plug[] {
+  let lists = sources.map((source) => source())
+  let made = make(lists.flat())
   return () => {
-    if (source() !== of) {
-      of = source()
-      made = make(of)
-    }
-    return made
-  }
-}
-
-/** Two lists as one: the same as long as both are. */
-function joined(one: () => readonly Plug[], other: () => readonly Plug[]): () => readonly Plug[] {
-  let of = other()
-  let to = one()
-  let made = [...to, ...of]
-  return () => {
-    if (other() !== of || one() !== to) {
-      of = other()
-      to = one()
-      made = [...to, ...of]
+    const current = sources.map((source) => source())
+    if (current.some((list, i) => list !== lists[i])) {
+      lists = current
+      made = make(current.flat())
     }
     return made
   }
 }
 
 const NO_FUNCTIONS: readonly DeployedPlug[] = []
-
-/** The machine's timers by the host's clock. */
-class HostScheduler implements SchedulerLike {
-  readonly now: () => number
-
-  constructor(now: () => number) {
-    this.now = now
-  }
-
-  schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number, state?: T): Subscription {
-    return asyncScheduler.schedule(work, delay, state)
-  }
-}
 
 /** What the engine of a tenant asks of its services. A host without a vault has no secrets. */
 function enginePorts(tenant: string, services: ServiceRegistry, partition: HostedPartition | undefined): Ports {

@@ -19,7 +19,7 @@ import { ofCaller, served } from './service-registry.ts'
 export const makeSubscriptions: MakeService = ({ figures, logger, now, config, checkPair, tenants, serves }) => {
   const seal = new Seal(sealKey(config))
   const places = new JobPlaces()
-  const { later, newId } = machineTimers
+  const { newId } = machineTimers
   figures.queue('object-deliveries', ({ subscriptions }) => subscriptions?.gauges().openDeliveries)
   figures.total('object-deliveries-made', ({ subscriptions }) => subscriptions?.gauges().delivered)
   figures.total('object-deliveries-failed', ({ subscriptions }) => subscriptions?.gauges().failed)
@@ -56,7 +56,6 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
         now,
         newId,
         timers: machineTimers,
-        later,
         places,
         logger,
       })

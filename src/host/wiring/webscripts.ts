@@ -1,7 +1,7 @@
 /** Adapts webscripts to the port of plugs. */
 import type { WebscriptPort } from '#core'
 import { AppError } from '#kernel'
-import type { InternalWebscripts, ScriptAnswer } from '#services/webscripts/contract'
+import { answerText, type InternalWebscripts } from '#services/webscripts/contract'
 
 /** characters of an answer that plugs read */
 const MAX_TEXT = 1_000_000
@@ -27,25 +27,12 @@ export function webscriptPort(webscripts: () => InternalWebscripts | undefined):
         signal,
         causation: { hops, ...(root !== undefined && { root }) },
       })
-      return { status: answer.status, data: dataOf(await textOf(answer)) }
+      const answered = await answerText(answer, MAX_TEXT + 1)
+      if (answered.length > MAX_TEXT)
+        throw new AppError('TOO_LARGE', `the webscript answered with more than ${MAX_TEXT} characters`)
+      return { status: answer.status, data: dataOf(answered) }
     },
   }
-}
-
-async function textOf({ body }: ScriptAnswer): Promise<string> {
-  if (typeof body === 'string') return bounded(body)
-  if (body instanceof Uint8Array) return bounded(new TextDecoder().decode(body))
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const piece of body) {
-    text = bounded(text + decoder.decode(piece, { stream: true }))
-  }
-  return text
-}
-
-function bounded(text: string): string {
-  if (text.length <= MAX_TEXT) return text
-  throw new AppError('TOO_LARGE', `the webscript answered with more than ${MAX_TEXT} characters`)
 }
 
 function dataOf(text: string): unknown {

@@ -43,7 +43,7 @@ export function pipCommand(text: string, { lock, requirePinned = false }: PipOpt
   }
   const open = requirePinned ? lines.find((line) => !PINNED.test(line)) : undefined
   if (open !== undefined) {
-    const rule = 'this host wants exact versions (--require-pinned)'
+    const rule = 'this host requires exact versions (--require-pinned)'
     throw new BuildRefusal(`${PROJECT}: "${open.slice(0, 100)}" does not lock a version; write name==1.2.3: ${rule}`)
   }
   if (lines.length === 0) return undefined
@@ -69,7 +69,7 @@ export function lockOf(report: string): readonly string[] {
   const installed: unknown = isPlainObject(read) ? read['install'] : undefined
   const lines = Array.isArray(installed) ? installed.map(lockedLine) : []
   if (lines.length === 0 || lines.some((line) => line === undefined)) {
-    throw new BuildRefusal('pip did not report what it installed; this host wants pip 22.2 or newer')
+    throw new BuildRefusal('pip did not report what it installed; this host needs pip 22.2 or newer')
   }
   return lines.flatMap((line) => line ?? []).sort()
 }

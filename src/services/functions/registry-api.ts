@@ -1,8 +1,8 @@
 /** Routes of the registry: runtimes, examples, schemas, jobs and tags. */
-import { AppError, Yielder } from '#kernel'
+import { AppError, withFirst, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { EVENTS_MEDIA_TYPE, routesOf, sendTexts, untilClosed } from '#services/shared'
-import type { FunctionJobEvent, FunctionsApi, JobQuery } from './contract.ts'
+import type { FunctionsApi, JobQuery } from './contract.ts'
 import {
   Anything,
   Bytes,
@@ -242,17 +242,6 @@ export function jobQuery({
 }: JobsQuery): JobQuery & { readonly limit: number } {
   const functionTypes = functionType?.map((one) => (one === 'kfserving' ? 'models' : one))
   return { limit, types, states, functionTypes, ...times }
-}
-
-async function* withFirst(
-  first: IteratorResult<FunctionJobEvent>,
-  rest: AsyncIterator<FunctionJobEvent>,
-): AsyncGenerator<FunctionJobEvent> {
-  try {
-    for (let next = first; next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
 }
 
 function exampleOf(name: string, range: string, includeDeprecated = true) {

@@ -31,6 +31,7 @@ import {
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
+import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 /** Batch operations of other services on the same paths. */
@@ -251,6 +252,7 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
     ...INSPECTION_ROUTES,
     ...INPUTS_ROUTES,
     ...TOOL_ROUTES,
+    ...REHEARSAL_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]
   await addRoutes(app, service, { ...shared, routes })

@@ -21,6 +21,14 @@ import type {
 } from './inspection/inspection-schema.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
+import type {
+  EventPage,
+  QueuedRehearsal,
+  Rehearsal,
+  RehearsalEvents,
+  RehearsalRequest,
+  RehearsalSummary,
+} from './rehearsals/rehearsal-schema.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -95,6 +103,7 @@ export interface RulesApi {
   readonly batches: BatchApi
   readonly inspection: InspectionApi
   readonly tools: ToolApi
+  readonly rehearsals: RehearsalApi
 }
 
 export interface TaskApi {
@@ -191,6 +200,18 @@ export interface ToolApi {
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
 
+/** Rehearsals of rules. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
+export interface RehearsalApi {
+  /** The answer, or where it will be when it takes longer than two seconds. */
+  run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
+  get(id: string): Promise<Rehearsal>
+  events(id: string, page?: EventPage): Promise<RehearsalEvents>
+  /** Cancels it, or removes it when it has ended. */
+  remove(id: string): Promise<void>
+  /** Of a task, newest first, at most 100. */
+  ofTask(id: string): Promise<readonly RehearsalSummary[]>
+}
+
 export type { FoundVariable }
 
 export type { Explanation } from '#core'
@@ -201,6 +222,7 @@ export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
 export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
+export type * from './rehearsals/rehearsal-schema.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'
 export type * from './tools/tools-schema.ts'

@@ -1,5 +1,5 @@
 /** Errors of the rules service: `{ statusCode, error, code?, details? }`. */
-import { type AppError, type ErrorCode, type Issue, issuesText } from '#kernel'
+import { type AppError, type Issue, issuesText } from '#kernel'
 import type { Refusal } from '#services/shared'
 import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
 import type { ErrorBody, WireIssue } from './shared-schema.ts'
@@ -13,23 +13,17 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
     const text = `what was sent can neither be kept nor searched for: ${issuesText(shown)}`
     return { statusCode, error: text, code, details: shown.map(wireIssue) }
   }
-  const { text, name } = code === 'VALIDATION' ? headline(first, error, issues) : { text: textOf(code, error, issues) }
+  const { text, name } =
+    code === 'VALIDATION' ? headline(first, error, issues) : { text: code === 'SCHEDULE' ? issuesText(issues) : error }
   return { statusCode, error: text, code: name ?? code, details: issues.map(wireIssue) }
 }
 
 const OF_STORAGE: ReadonlySet<string> = new Set(['STORAGE', 'SIZE'])
 
-function textOf(code: ErrorCode, error: string, issues: readonly Issue[]): string {
-  return code === 'SCHEDULE' ? issuesText(issues) : error
-}
-
-export function refusalOf(error: AppError): Refusal {
-  return { statusCode: error.status, error: error.message, code: error.code, issues: error.issues }
-}
-
 /** The text of a refusal in one line, for batch results and lists of failures. */
 export function refusalText(error: AppError): string {
-  return rulesErrorBody(refusalOf(error)).error
+  const { status: statusCode, message, code, issues } = error
+  return rulesErrorBody({ statusCode, error: message, code, issues }).error
 }
 
 export function wireIssue(issue: Issue): WireIssue {

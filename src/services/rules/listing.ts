@@ -82,11 +82,9 @@ function tagFiltersOf(query: unknown): readonly TagFilter[] {
   const parameters: readonly (readonly [string, unknown])[] = Object.entries(query ?? {})
   return parameters
     .filter(([name]) => TAG_PARAMETERS.test(name))
-    .flatMap(([name, value]) => [value].flat().map((one) => tagFilter(name.slice('tags.'.length), String(one))))
-}
-
-function tagFilter(key: string, value: string): TagFilter {
-  return value === '' ? { key } : { key, value }
+    .flatMap(([name, value]) =>
+      [value].flat().map((one) => ({ key: name.slice('tags.'.length), ...(one !== '' && { value: String(one) }) })),
+    )
 }
 
 export function idsOf({

@@ -4,14 +4,13 @@ import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import { portions } from '#storage'
-import { batchHandler } from './batches/batch-jobs.ts'
+import { act, batchHandler, preview } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import type { RulesApi, InternalRules } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
 import { rebind } from './tasks/rebinding.ts'
 import type { RunnableTask } from './runner.ts'
 import { taskIdsLike } from '#cluster'
-import { act, preview } from './batches/task-action.ts'
 import { acrossPartitions, foreignOf } from './partitions/rules-partition.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import { runnable } from './tasks/task-maker.ts'
@@ -20,6 +19,7 @@ import { RunEnds } from './run-ends.ts'
 import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
+import { Rehearsals } from './rehearsals/rehearsals.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
 const PORTION = 1000
@@ -34,6 +34,7 @@ class Rules implements InternalRules {
   readonly #rules: TenantRules
   readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
+  readonly #rehearsals: Rehearsals
   readonly #ends: Subscription
   readonly #runEnds: RunEnds
 
@@ -52,6 +53,7 @@ class Rules implements InternalRules {
       logger,
     })
     this.#rules = new TenantRules(options, this.#history, this.#jobs)
+    this.#rehearsals = new Rehearsals(this.#rules)
     this.#runEnds = new RunEnds({
       store: (run) => this.#rules.changes.noteEnd(run),
       startTimer: machineTimers.later,
@@ -91,7 +93,7 @@ class Rules implements InternalRules {
   }
 
   #local(caller: Caller): RulesApi {
-    const rules = this.#rules
+    const [rules, rehearsals] = [this.#rules, this.#rehearsals]
     // lazy: most requests need one of them
     return {
       get tasks() {
@@ -109,19 +111,23 @@ class Rules implements InternalRules {
       get tools() {
         return toolApi(rules, caller)
       },
+      get rehearsals() {
+        return rehearsals.as(caller)
+      },
     }
   }
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
     const isFirst = (this.#options.partition?.number ?? 0) === 0
-    if (isFirst) await this.#rules.sources.tidy()
+    if (isFirst) await Promise.all([this.#rules.sources.tidy(), this.#rehearsals.start()])
     await this.#resume()
     if (isFirst) await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#history.close()
+    await this.#rehearsals.stop()
     await this.#jobs.stop()
     await this.#rules.changes.idle()
     this.#ends.unsubscribe()

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type CancelSignal, decodedText, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
-import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
+import { answerPreflight, foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import { CONNECTION_HEADERS } from '#services/shared/contract'
 import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
 import { admit, type AdmissionOptions, noWebscript } from './admission.ts'
@@ -54,7 +54,7 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
   /** Synchronous for public webscripts without credentials, the usual case. */
   const authorize = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     reply.header('access-control-allow-origin', '*')
-    if (isPreflight(request)) return void allow(request, reply)
+    if (isPreflight(request)) return void answerPreflight(request, reply, METHODS.join(', '))
     const { raw, headers } = request
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
@@ -253,17 +253,6 @@ function kindOf(error: AppError): readonly [number, string] {
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
-}
-
-function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const requested = headers['access-control-request-headers']
-  return reply
-    .code(204)
-    .header('access-control-allow-methods', METHODS.join(', '))
-    .header('access-control-max-age', 600)
-    .header('vary', 'access-control-request-headers')
-    .headers(typeof requested === 'string' ? { 'access-control-allow-headers': requested } : {})
-    .send()
 }
 
 function secretIn(query: string): string | undefined {

@@ -95,3 +95,16 @@ export interface WebscriptsApi {
   tail(name: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncIterable<ScriptLine>
   metrics(name: string): Promise<ScriptMetrics>
 }
+
+/** At most the first `most` characters; a longer stream ends early. */
+export async function answerText({ body }: ScriptAnswer, most: number): Promise<string> {
+  if (typeof body === 'string') return body.slice(0, most)
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body.subarray(0, most * 4)).slice(0, most)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of body) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length >= most) break
+  }
+  return text.slice(0, most)
+}

@@ -77,7 +77,7 @@ export class OpenCall {
 
   /** Bytes of the body in base64. */
   read(offset: unknown): string {
-    if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it wants an offset')
+    if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it needs an offset')
     return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
   }
 

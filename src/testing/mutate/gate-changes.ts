@@ -2,8 +2,10 @@
 import type { PlugRegistry, Relation, Rule, Template, Trigger } from '#core'
 import { present } from '#kernel'
 import { statesOf } from '../rule-paths.ts'
-import type { Change } from './change.ts'
 import { coolDownChanges } from './value-changes.ts'
+
+/** A rule with one change, with a name for it; validity is not checked yet. */
+export type Change = readonly [name: string, rule: Rule | Template]
 
 /** Another type, other rows, one row more or less, one parent less. */
 export function relationChanges(rule: Rule | Template, relation: Relation, plugs: PlugRegistry): readonly Change[] {

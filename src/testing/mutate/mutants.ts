@@ -12,8 +12,7 @@ import {
 } from '#core'
 import { type PlugNode, settingsOf, type VariableDeclaration } from '#core/spi'
 import { present } from '#kernel'
-import type { Change } from './change.ts'
-import { relationChanges, triggerChanges } from './gate-changes.ts'
+import { type Change, relationChanges, triggerChanges } from './gate-changes.ts'
 import { cronChanges, millisecondChanges, propertyChanges, type Confusions } from './value-changes.ts'
 
 export interface Mutant {

@@ -1,8 +1,8 @@
-/** The properties that every check includes. */
+/** Properties about failed and missing answers of plugs, most of which every check includes. */
 import type { CheckedRun, Moment } from '../checked-run.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { instantText } from '../moment-text.ts'
-import type { RuleProperty } from '../property.ts'
+import { type RuleProperty, monitored } from '../property.ts'
 import { isSignal } from '../arbitraries/signals.ts'
 import { silentText } from '../rule-paths.ts'
 
@@ -65,4 +65,24 @@ export function isNoValue(value: unknown): boolean {
 function isAsText(value: unknown, generator: Metrics[string]): boolean {
   if (typeof value !== 'string' || !Number.isFinite(Number(value))) return false
   return isSignal(generator) || !generator.canShrinkWithoutContext(value)
+}
+
+/** No call of a plug fails, except those of the named nodes. */
+export function noErrors(allowed: readonly string[] = []): RuleProperty {
+  return monitored<null>(
+    {
+      start: null,
+      next(memory, { failed, message }) {
+        const failure = failed.find(({ node }) => !allowed.includes(node))
+        if (failure === undefined) return { memory }
+        const { resource: _resource, timestamp: _timestamp, ...values } = message ?? { resource: '' }
+        const sent = message === undefined ? '' : ` with ${JSON.stringify(values)}`
+        return {
+          memory,
+          wrong: `${failure.node} failed at ${instantText(failure.time)}${sent}: ${failure.error ?? ''}`,
+        }
+      },
+    },
+    { name: 'no plug fails' },
+  )
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
-import { tryWithoutChunks } from '../chunks.ts'
+import { tryWithoutChunks } from '../minimise.ts'
 import { constantsOf } from '../arbitraries/constants.ts'
 import { isSignal } from '../arbitraries/signals.ts'
 import { withConstants, type Metrics } from '../arbitraries/messages.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { explainLines } from '../../../src/cli/report/explain-text.ts'
+import { explainLines } from '../../../src/cli/report/run-report.ts'
 import { plain } from '../../../src/cli/terminal.ts'
 import { START } from './events.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SavedExecution, SavedState } from '../../../src/core/task/saved.ts'
-import { waitingLines } from '../../../src/cli/report/waiting.ts'
+import { waitingLines } from '../../../src/cli/report/run-report.ts'
 import { zoneOf } from '../../../src/cli/zone.ts'
 import { START } from './events.ts'
 

@@ -41,7 +41,7 @@ async function run(messages: readonly Omit<Message, 'resource'>[], isPlain: bool
   })
   await engine.start(rule)
   const fired: unknown[] = []
-  engine.events({ types: ['fired'] }).subscribe((event) => fired.push(event))
+  engine.eventBatches({ types: ['fired'] }).subscribe((batch) => fired.push(...batch))
   for (const [i, message] of messages.entries()) {
     clock.advanceTo(1000 * (i + 1))
     engine.receive({ resource: 'r', ...message })

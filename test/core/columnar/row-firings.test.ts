@@ -89,7 +89,7 @@ describe('firings of a batch of events', () => {
     ['sensors that run others', [chained(20), chained(30)], { types: ['fired'] }],
     ['rows that cool down', [ruleOf(10, 0.02)], { types: ['fired', 'held'] }],
     ['whoever wants no whys', [ruleOf(15), chained(20)], { types: ['fired'], why: false }],
-    ['whoever wants one task', [ruleOf(15), ruleOf(10)], { types: ['fired'], tasks: ['t1'] }],
+    ['a subscriber to one task', [ruleOf(15), ruleOf(10), ruleOf(12)], { types: ['fired'], tasks: ['t1'] }],
     ['whoever wants nothing that fires', [ruleOf(15)], { types: ['held', 'data'] }],
   ] as const)('are those of its events: %s', async (_, rules, filter: EventFilter) => {
     const own = await read(rules, false, filter)

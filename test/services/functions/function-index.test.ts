@@ -36,7 +36,7 @@ async function make(store: FunctionStore, { name, version, deprecated, isGone }:
   else if (!isGone) await store.store.commit(store.putting(record, found?.version ?? 'absent'))
 }
 
-it('has what any host wrote, in order, as soon as that was answered', async () => {
+it('includes writes of any host, in order, once they were answered', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const storage = openMemory()
@@ -57,7 +57,7 @@ it('has what any host wrote, in order, as soon as that was answered', async () =
   )
 })
 
-it('has tags, and gives them up', async () => {
+it('adds and removes tags', async () => {
   const store = new FunctionStore(openMemory().tenant('t'))
   await store.store.commit(store.puttingTag({ name: 'a', color: '#000000' }))
   expect([...(await store.indexed()).tags.values()]).toEqual([{ name: 'a', color: '#000000' }])
@@ -65,7 +65,7 @@ it('has tags, and gives them up', async () => {
   expect((await store.indexed()).tags.size).toBe(0)
 })
 
-it('reads all again when more was written than the log keeps', async () => {
+it('reads everything again when the log was trimmed', async () => {
   const store = new FunctionStore(openMemory().tenant('t'))
   const reader = new FunctionStore(store.store)
   await store.store.commit(store.putting(recordOf({ name: 'a', version: '1.0.0' }), 'absent'))
@@ -78,7 +78,7 @@ it('reads all again when more was written than the log keeps', async () => {
   expect(await seen(reader)).toHaveLength(100)
 })
 
-it('goes on after a look that failed', async () => {
+it('recovers after a failed read', async () => {
   const { tenant } = openMemory()
   const own = tenant('t')
   let isBroken = true

@@ -35,35 +35,21 @@ describe('what is wrong with a manifest', () => {
     ['that is no JSON', '{', /is not JSON/],
     ['that is a list', [], /must be object/],
     ['that is null', 'null', /must be object/],
-    ['without a name', { ...GOOD, name: undefined }, /name/],
-    ['with a name of a prototype', { ...GOOD, name: '__proto__' }, /\/name/],
-    ['with a number as a name', { ...GOOD, name: 7 }, /\/name/],
     ['with a half version', { ...GOOD, version: '1.2' }, /\/version.*not major\.minor\.patch/],
-    ['with a type that there is not', { ...GOOD, type: 'transformer' }, /\/type/],
-    ['with a field that there is not', { ...GOOD, more: 1 }, /is unknown/],
     ['with states of an actuator', { ...GOOD, type: 'actuator' }, /an actuator has no states/],
     ['with a state twice', { ...GOOD, interface: { states: ['A', 'A'] } }, /"A" is there twice/],
     ['with a property twice', { ...GOOD, interface: { input: [{ name: 'x' }, { name: 'x' }] } }, /"x" is there twice/],
-    [
-      'with a bad property',
-      { ...GOOD, interface: { input: [{ name: 'x', dataType: 'date' }] } },
-      /\/interface\/input\/0/,
-    ],
-    ['with too little memory', { ...GOOD, deploy: { limits: { memory: '16Mi' } } }, /\/deploy\/limits\/memory/],
-    ['with too much memory', { ...GOOD, deploy: { limits: { memory: '513Mi' } } }, /\/deploy\/limits\/memory/],
-    ['with no CPU time', { ...GOOD, deploy: { limits: { cpu: '0' } } }, /\/deploy\/limits\/cpu/],
-    ['with a secret whose name no environment has', { ...GOOD, deploy: { secrets: ['a-b'] } }, /\/deploy\/secrets\/0/],
     [
       'with a secret that is an environment variable too',
       { ...GOOD, deploy: { envVars: { A: 'x' }, secrets: ['A'] } },
       /"A" is among envVars too/,
     ],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
-  ])('%s is told', (_, value, problem) => {
+  ])('%s is reported', (_, value, problem) => {
     expect(() => read(value)).toThrow(problem)
   })
 
-  it('is told with all of it at once', () => {
+  it('reports all problems at once', () => {
     expect(() => read({ ...GOOD, name: 7, type: 'x' })).toThrow(/\/name.*\/type/)
   })
 })

@@ -38,7 +38,7 @@ it.each<[string, 'npm' | 'pip', Partial<typeof NONE>, readonly string[]]>([
   expect([...registryHosts(tool, { ...NONE, ...settings }, [])]).toEqual(hosts)
 })
 
-it('and those that the operator names beside', () => {
+it('and further hosts of the operator', () => {
   const more = ['Files.acme.example', 'files.acme.example:8443']
   expect([...registryHosts('npm', NONE, more)]).toEqual([
     'registry.npmjs.org:443',

@@ -16,7 +16,7 @@ function sent() {
 }
 
 describe('a body', () => {
-  it('comes for as long as something of it comes, and leaves no timer', async () => {
+  it('is read while pieces arrive, and leaves no timer', async () => {
     const { body, looks, pieces } = sent()
     const reading = textOf(pieces)
     for (const text of ['a', 'b', 'c']) {
@@ -28,7 +28,7 @@ describe('a body', () => {
     expect([await reading, looks.length]).toEqual(['abc', 0])
   })
 
-  it('is given up when nothing of it came between two looks', async () => {
+  it('is dropped after a period without a byte', async () => {
     const { body, looks, pieces } = sent()
     const reading = textOf(pieces)
     await new Promise((resolve) => setImmediate(resolve))
@@ -37,7 +37,7 @@ describe('a body', () => {
     expect(body.destroyed).toBe(true)
   })
 
-  it('is not given up because its reader is slow', async () => {
+  it('is not dropped because its reader is slow', async () => {
     const { body, looks, pieces } = sent()
     body.write(bytes('a'))
     const iterator = pieces[Symbol.asyncIterator]()

@@ -86,7 +86,7 @@ describe('a removal', () => {
     expect(await foldersIn(world)).toEqual(foldersOf(await pathsIn(api, 'assets')))
   })
 
-  it('of more than a thousand objects gives the first thousand, and how many there were', async () => {
+  it('of more than a thousand objects returns the first thousand paths and the count', async () => {
     const world = await objectsWorld()
     const { api } = world
     const names = Array.from({ length: 1_203 }, (_, i) => `f/${i % 7}/${i}`)
@@ -106,7 +106,7 @@ describe('a removal', () => {
     expect(second).toEqual({ paths: ['f/c'], count: 1 })
   })
 
-  it('is for those with the right, and so is a put', async () => {
+  it('needs the right to delete, and a put the right to write', async () => {
     const { api, service } = await objectsWorld()
     const { inside } = service
     await putAll(inside, 'etl-export', 'a.csv')

@@ -176,7 +176,7 @@ describe('a signed form', () => {
     expect(await codeOf(answer)).toEqual([status, status === 204 ? undefined : 'InvalidPolicyDocument'])
   })
 
-  it('that breaks off, or is no form, writes nothing', async () => {
+  it('that breaks off, or is malformed, writes nothing', async () => {
     const { href, fields } = await signed('demo/z')
     const head = Object.entries(fields).map(
       ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,

@@ -35,7 +35,7 @@ describe('an object', () => {
     expect(await api.put('assets', 'plain', bytes(''))).toMatchObject({ contentType: 'binary/octet-stream', size: 0 })
   })
 
-  it('is replaced whole, and what it was before is let go', async () => {
+  it('is replaced as a whole, and its former content is deleted', async () => {
     const { api, contents, service } = await objectsWorld()
     const first = await api.put('assets', 'x', bytes('first'))
     const second = await api.put('assets', 'x', bytes('second'))
@@ -45,7 +45,7 @@ describe('an object', () => {
     expect(first.content).not.toBe(second.content)
   })
 
-  it('stays readable for whoever has opened it, and is a conflict for whoever comes later', async () => {
+  it('stays readable once opened, and is a conflict afterwards', async () => {
     const { api, service } = await objectsWorld()
     const record = await api.put('assets', 'x', bytes('first'))
     const open = await api.read(record)
@@ -83,7 +83,7 @@ describe('an object', () => {
     expect(await put({ min: 5, max: 5 })).toMatchObject({ size: 5 })
   })
 
-  it('is told from others by case and by Unicode form', async () => {
+  it('is distinguished by case and by Unicode form', async () => {
     const { api } = await objectsWorld()
     const names = ['ä', 'a\u0308', 'Ä', 'x', 'X', '😀', 'a b', '%2F', '\'"<&>']
     await putAll(api, 'assets', ...names)
@@ -224,7 +224,7 @@ describe('changes', () => {
     expect(await changes()).toHaveLength(2)
   })
 
-  it('of a rule are made once for each effect, and not when they come late', async () => {
+  it('of a rule are committed once per effect, and rejected when they are late', async () => {
     const { api, changes } = await objectsWorld()
     const cause = (input: number) => ({ task: 't', node: 'n', effect: `t/1/${input}/0`, hops: 1, root: 'r' })
     await api.put('assets', 'x', bytes('two'), { cause: cause(2) })
@@ -242,8 +242,8 @@ describe('changes', () => {
   })
 })
 
-describe('contents that nobody refers to', () => {
-  it('stay when the store of contents is away, and go when it is back', async () => {
+describe('orphaned contents', () => {
+  it('are kept while the store of contents is away, and deleted afterwards', async () => {
     let isAway = true
     const { api, contents, service, waiting, warnings } = await objectsWorld({
       contents: (own) =>
@@ -262,7 +262,7 @@ describe('contents that nobody refers to', () => {
     expect(await contents()).toEqual([second.content])
   })
 
-  it('of an earlier life go when the next one starts, and none that an object has', async () => {
+  it('of an earlier session are deleted at the next start, and those of objects kept', async () => {
     const folder = testFolder(onTestFinished)
     const open = async () => openSqlite({ folder, blobs: await openFiles({ folder: join(folder, 'blobs') }) })
     const storage = await open()

@@ -3,7 +3,7 @@ import { tableFromIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DataSet, RowSet } from '../../../src/services/queries/contract.ts'
-import { jsonParts } from '../../../src/services/queries/render/json-parts.ts'
+import { jsonParts, LazyList } from '../../../src/services/queries/render/json-parts.ts'
 import { Yielder } from '../../../src/kernel/yielder.ts'
 import { machineTimers } from '../../../src/platform/timers.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
@@ -302,5 +302,12 @@ describe('a large result', () => {
       }),
       runs(30),
     )
+  })
+
+  it.each([0, 1, 500, 1_201])('of a lazy list of %d rows are those of the list', async (length) => {
+    const rowAt = (i: number) => [i, 'x']
+    let text = ''
+    for await (const part of jsonParts({ rows: new LazyList(length, rowAt) }, new Yielder(machineTimers))) text += part
+    expect(text).toBe(JSON.stringify({ rows: Array.from({ length }, (_, i) => rowAt(i)) }))
   })
 })

@@ -59,13 +59,13 @@ describe('a private webscript', () => {
     expect((await codeOf(script, [SECRET], shown)).code).toBe(code)
   })
 
-  it('without secrets is opened by none, the empty one and that of nobody included', async () => {
+  it('without secrets rejects every secret, also an empty one', async () => {
     for (const secret of ['', 'undefined', 'null', SECRET]) {
       expect((await codeOf(script, [], { secret })).code, secret).toBe('FORBIDDEN')
     }
   })
 
-  it('that is not there costs the same checks, and is not found', async () => {
+  it('that does not exist costs the same checks, and is not found', async () => {
     for (const shown of [{}, { secret: SECRET }, { authorization: pair('acme') }]) {
       const [there, nowhere] = [await codeOf(script, [SECRET], shown), await codeOf(undefined, [], shown)]
       expect(nowhere.code).toBe('NOT_FOUND')
@@ -77,7 +77,7 @@ describe('a private webscript', () => {
 describe('a public webscript', () => {
   const open = { ...script, isPrivate: false }
 
-  it('takes every call, and checks no key unless one is shown', async () => {
+  it('accepts every call, and checks a key only when it is shown', async () => {
     for (const shown of [{}, { secret: 'x' }, { authorization: `hmac-sha256 ${SECRET}` }]) {
       expect(await codeOf(open, [SECRET], shown)).toEqual({ code: 'in', asked: [] })
     }

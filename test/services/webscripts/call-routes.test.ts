@@ -57,7 +57,7 @@ describe('an address', () => {
 })
 
 describe('a tenant that calls too much', () => {
-  it('is refused before the body is read, and told when to come again', async () => {
+  it('is rejected before the body is read, with the time to retry', async () => {
     let read = 0
     const body = new Readable({
       read() {
@@ -70,7 +70,7 @@ describe('a tenant that calls too much', () => {
     expect([answer.statusCode, answer.headers['retry-after'], read]).toEqual([429, '7', 0])
   })
 
-  it('is not, for callers who may not call', async () => {
+  it('is not reported to unauthorized callers', async () => {
     expect((await app.inject({ url: '/api/v1/busy/private' })).statusCode).toBe(401)
   })
 })
@@ -88,14 +88,14 @@ describe('a page of another origin', () => {
   }
   const pair = `Basic ${Buffer.from('acme:s').toString('base64')}`
 
-  it('writes nothing with the pair that a browser keeps', async () => {
+  it('cannot write with a pair that a browser keeps', async () => {
     expect(await called('POST', 'private', pair)).toBe(403)
     expect(await called('POST', 'private', pair, 'null')).toBe(403)
     expect(await called('POST', 'private', pair, 'https://iot.example')).toBe(200)
     expect(await called('GET', 'private', pair)).toBe(200)
   })
 
-  it('calls with what no browser attaches', async () => {
+  it('accepts credentials that browsers do not attach', async () => {
     expect(await called('POST', 'private', 'hmac-sha256 s3cret')).toBe(200)
     expect(await called('POST', 'public', pair)).toBe(200)
   })
@@ -112,7 +112,7 @@ describe('credentials', () => {
     expect((await handedOn(name, query, authorization)).authorization).toBe(expected)
   })
 
-  it('reach it no second time in a header that was not checked', async () => {
+  it('do not reach it in a second header, which was not checked', async () => {
     const headers = { authorization: ['Bearer another', 'Bearer of-the-host'] }
     await app.inject({ url: '/api/v1/acme/public', headers: headers as unknown as Record<string, string> })
     const shown = asked.at(-1)?.headers.filter(([name]) => name === 'authorization')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { createRegistry, validateRule } from '../../../src/index.ts'
-import { crashDraws, crashPoints } from '../../../src/testing/arbitraries/crash-points.ts'
+import { crashDraws, crashPoints } from '../../../src/testing/check-options.ts'
 import { randomRules } from '../../../src/testing/index.ts'
 
 const rules = fc.sample(randomRules({ plugs: builtins, resources: ['a', 'b'] }), { numRuns: 100, seed: 1 })

@@ -113,14 +113,14 @@ describe('checkWorld', () => {
       ),
       { commands: ['push'] },
     )
-    expect(pushed).toMatch(/somebody sets heating\/wanted to True$/m)
+    expect(pushed).toMatch(/a user sets heating\/wanted to True$/m)
     const changes = [thermostat('t < 30', 'heater')]
     const changing: World = {
       ...apart,
       tasks: { ...apart.tasks, heating: { rule: thermostat('t < 18', 'heater'), changes } },
     }
     expect(await failure(changing, never(bothOn), { commands: ['change'] })).toMatch(
-      /somebody puts version 1 in place of heating$/m,
+      /a user changes heating to version 1$/m,
     )
   })
 

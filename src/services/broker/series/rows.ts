@@ -45,8 +45,8 @@ export async function sampleRows(reader: SampleReader, request: SeriesRequest): 
     )
   }
   const rows: Row[] = []
-  for await (const samples of reader.slices(span, descending)) {
-    for (const { time, value } of samples) if (filter(value)) rows.push([time, value])
+  for await (const { times, values } of reader.columns(span, descending)) {
+    for (const [i, value] of values.entries()) if (filter(value)) rows.push([times[i] ?? 0, value])
     if (rows.length > limit) break
   }
   return cut(rows, request, (edge) => edge + 1)
@@ -66,8 +66,9 @@ export async function differenceRows(reader: SampleReader, request: SeriesReques
   const { resources, metric, range, aggregates, filter, descending, limit } = request
   const rows: Row[] = []
   let before: { readonly time: number; readonly value: number } | undefined
-  for await (const samples of reader.slices({ resources, metric, ...range }, descending)) {
-    for (const { time, value } of samples) {
+  for await (const { times, values } of reader.columns({ resources, metric, ...range }, descending)) {
+    for (const [i, value] of values.entries()) {
+      const time = times[i] ?? 0
       if (typeof value !== 'number' || filter?.(value) === false) continue
       const [earlier, later] = descending ? [{ time, value }, before] : [before, { time, value }]
       before = { time, value }

@@ -137,7 +137,7 @@ function causesOf(
   if (skipRebuild && (isUpgraded || record.build === undefined))
     throw new AppError(
       'VALIDATION',
-      `skipRebuild: ${isUpgraded ? 'another version of the runtime wants a build' : 'it was never built'}`,
+      `skipRebuild: ${isUpgraded ? 'another version of the runtime needs a build' : 'it was never built'}`,
     )
   const build = !skipRebuild && (isUpgraded || !isBuilt || ignoreChecks)
   const isUp = ['running', 'deployed', 'unhealthy'].includes(status)

@@ -138,8 +138,7 @@ async function basisOf(context: ChangeContext, upload: Upload, options: CreateOp
 
 function exampleOf(type: FunctionType, explicit: Basis['manifest'] | undefined, { runtime }: CreateOptions): Basis {
   const named = runtime ?? explicit?.['runtime']
-  if (typeof named !== 'string')
-    throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
+  if (typeof named !== 'string') throw new AppError('VALIDATION', `copy=${EXAMPLE} needs the runtime of the example`)
   const found = findRuntime(type, splitRuntime(named))
   const assets = new Map([...found.example].map(([path, text]) => [path, bytesOf(text)]))
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
@@ -197,8 +196,8 @@ function versionOf(manifest: Manifest, range: string | undefined, existing: read
 export function withManifest(assets: Upload, file: string, manifest: Manifest): Upload {
   const written = `${JSON.stringify(manifest, undefined, 2)}\n`
   const former = assets.get(file)
-  const isSaid = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
-  return isSaid ? assets : new Map([...assets, [file, bytesOf(written)]])
+  const isUnchanged = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
+  return isUnchanged ? assets : new Map([...assets, [file, bytesOf(written)]])
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -81,8 +81,8 @@ async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<Fu
   const known = new Map(begun.map((one) => [one.id, one]))
   for await (const event of queue.events({ after, signal })) {
     const shownAs = shownType(event.type)
-    const isAsked = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
-    if (shownAs === undefined || !isAsked || isBefore(event, known.get(event.job))) continue
+    const isRequested = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
+    if (shownAs === undefined || !isRequested || isBefore(event, known.get(event.job))) continue
     const about = await queue.get(event.job)
     if (about !== undefined) yield shownEvent(event, about)
     if (event.job !== id || !isEnd(event.event)) continue

@@ -5,7 +5,7 @@
 import { AppError, csvText, withoutFormula } from '#kernel'
 import { ColumnLook, lookAt, typedName, type ValueType } from '#formats/recording'
 import { SampleReader } from '#services/shared'
-import type { Sample, SampleValue, Series } from '#storage'
+import type { SampleColumns, SampleValue, Series } from '#storage'
 
 export interface History {
   readonly resource: string
@@ -24,12 +24,12 @@ const PIECE = 65_536
 export async function* historyCsv(series: Series, history: History, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { resource, metrics, from, until, isSafe = false } = history
   const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
-  const slicesOf = (metric: string): AsyncIterable<readonly Sample[]> => {
+  const pagesOf = (metric: string): AsyncIterable<SampleColumns> => {
     const reader = new SampleReader(series, { most: Number.POSITIVE_INFINITY, page, signal })
-    return reader.slices({ resources: [resource], metric, from, until })
+    return reader.columns({ resources: [resource], metric, from, until })
   }
   const columns: Column[] = []
-  for (const metric of metrics) columns.push(new Column(slicesOf(metric), await formOf(metric, slicesOf(metric))))
+  for (const metric of metrics) columns.push(new Column(pagesOf(metric), await formOf(metric, pagesOf(metric))))
   yield* csvOf(resource, columns, isSafe ? (text) => csvText(withoutFormula(text)) : csvText)
 }
 
@@ -43,15 +43,14 @@ async function* csvOf(
   let text = `${['resource', 'timestamp', ...columns.map(({ name }) => name)].map(cellOfText).join(',')}\n`
   for (const column of columns) await column.next()
   for (;;) {
-    let time = Number.POSITIVE_INFINITY
-    for (const { current } of columns) if (current !== undefined && current.time < time) time = current.time
+    const time = Math.min(...columns.map((column) => column.time))
     if (time === Number.POSITIVE_INFINITY) break
     text += `${id},${new Date(time).toISOString()}`
     for (const column of columns) {
-      const { current } = column
       text += ','
-      if (current?.time !== time) continue
-      text += (typeof current.value === 'string' ? cellOfText : csvText)(column.textOf(current.value))
+      if (column.time !== time) continue
+      const { value } = column
+      text += (typeof value === 'string' ? cellOfText : csvText)(column.textOf(value))
       if (column.advance()) await column.next()
     }
     text += '\n'
@@ -70,12 +69,12 @@ interface ColumnForm {
 }
 
 /** The plainest form that reads back as the same values. */
-async function formOf(metric: string, slices: AsyncIterable<readonly Sample[]>): Promise<ColumnForm> {
+async function formOf(metric: string, pages: AsyncIterable<SampleColumns>): Promise<ColumnForm> {
   const look = new ColumnLook()
   const kinds = new Set<string>()
   let hasEmpty = false
-  for await (const slice of slices) {
-    for (const { value } of slice) {
+  for await (const { values } of pages) {
+    for (const value of values) {
       kinds.add(typeof value)
       hasEmpty ||= value === ''
       look.take(lookAt(plainText(value)), 0)
@@ -88,14 +87,16 @@ async function formOf(metric: string, slices: AsyncIterable<readonly Sample[]>):
   return { metric, type, isNamed: isMistaken || look.type !== type }
 }
 
+const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }
+
 /** The samples of a metric, one at a time. */
 class Column {
   readonly #form: ColumnForm
-  readonly #pages: AsyncIterator<readonly Sample[]>
-  #page: readonly Sample[] = []
+  readonly #pages: AsyncIterator<SampleColumns>
+  #page = NOTHING
   #index = 0
 
-  constructor(pages: AsyncIterable<readonly Sample[]>, form: ColumnForm) {
+  constructor(pages: AsyncIterable<SampleColumns>, form: ColumnForm) {
     this.#pages = pages[Symbol.asyncIterator]()
     this.#form = form
   }
@@ -118,23 +119,28 @@ class Column {
     return text
   }
 
-  get current(): Sample | undefined {
-    return this.#page[this.#index]
+  /** infinite at the end */
+  get time(): number {
+    return this.#page.times[this.#index] ?? Number.POSITIVE_INFINITY
+  }
+
+  get value(): SampleValue {
+    return this.#page.values[this.#index] ?? ''
   }
 
   /** True when `next` must be awaited. */
   advance(): boolean {
     this.#index++
-    return this.#index >= this.#page.length
+    return this.#index >= this.#page.times.length
   }
 
   async next(): Promise<void> {
     do {
       const page = await this.#pages.next()
-      this.#page = page.done === true ? [] : page.value
+      this.#page = page.done === true ? NOTHING : page.value
       this.#index = 0
       if (page.done === true) return
-    } while (this.#page.length === 0)
+    } while (this.#page.times.length === 0)
   }
 }
 

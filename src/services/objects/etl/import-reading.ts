@@ -1,7 +1,7 @@
 /** How to read an imported file: by its metadata, and by a survey of it. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { AppError, decodedText, EPOCH_UNITS } from '#kernel'
+import { AppError, decodedText, EPOCH_UNITS, withFirst } from '#kernel'
 import {
   ENCODINGS,
   type LineProblem,
@@ -101,20 +101,9 @@ export async function surveyFile(
 export async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const chunks = content[Symbol.asyncIterator]()
   const first = await chunks.next()
-  const whole = joined(first, chunks)
+  const whole = withFirst(first, chunks)
   const isPacked = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b
   if (!isPacked) return whole
   // both errors reach the reader
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined)
-}
-
-async function* joined(
-  first: IteratorResult<Uint8Array, unknown>,
-  rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = first; next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
 }

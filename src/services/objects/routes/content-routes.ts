@@ -1,6 +1,7 @@
 /** Contents by signed addresses, for any client of S3: `/<name of the bucket>/<path>`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
+import { answerPreflight } from '#services/shared'
 import { NAME_PREFIX } from '../buckets.ts'
 import type { BucketRight } from '../contract.ts'
 import { s3ErrorOf, S3Error } from '../signing/s3-error.ts'
@@ -65,7 +66,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
         ? takeForm(request, reply, address, routing)
         : answerPost(request, reply)
     })
-    app.options(at, options, allow)
+    app.options(at, options, (request, reply) => answerPreflight(request, reply, METHODS))
   }
 }
 
@@ -79,19 +80,6 @@ async function removeContent(...[request, reply, { api, alias, key }]: Answering
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error
   }
   return reply.code(204).send()
-}
-
-function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const requested = headers['access-control-request-headers']
-  return reply
-    .code(204)
-    .headers({
-      'access-control-allow-methods': METHODS,
-      'access-control-max-age': 600,
-      vary: 'access-control-request-headers',
-    })
-    .headers(typeof requested === 'string' ? { 'access-control-allow-headers': requested } : {})
-    .send()
 }
 
 /** Internal errors are logged under the id in the answer. */

@@ -1,4 +1,4 @@
-/** Conditional requests. */
+/** Evaluates conditional requests by etag and time. */
 
 import type { WriteCondition } from '../contract.ts'
 

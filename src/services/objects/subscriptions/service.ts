@@ -1,6 +1,6 @@
 /** The subscriptions of one tenant: their API, the reader of changes, and the jobs of deliveries. */
-import { type JobHandler, type JobQueue, type JobPlaces, JobRunner, type JobTimers } from '#jobs'
-import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import { type JobHandler, type JobQueue, type JobPlaces, JobRunner } from '#jobs'
+import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
@@ -23,8 +23,6 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
   readonly handlers: readonly JobHandler[]
   readonly now: () => number
   readonly newId: () => string
-  readonly timers: JobTimers
-  readonly later: StartTimer
   readonly logger: Logger
 }
 
@@ -55,7 +53,8 @@ export class Subscriptions implements InternalSubscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
-    const { store, now, newId, timers, later, logger, system } = options
+    const { store, now, newId, timers, logger, system } = options
+    const { later } = timers
     this.#system = new Map(system.map((one) => [keyOf(one.record.bucket, one.record.id), one]))
     this.#records = new Map([...this.#system].map(([key, { record }]) => [key, record]))
     const handler = deliveryHandler({
@@ -171,7 +170,7 @@ export class Subscriptions implements InternalSubscriptions {
   }
 
   #handOn(): void {
-    const { tenant, store, objects, engine, later, logger } = this.#options
+    const { tenant, store, objects, engine, timers, logger } = this.#options
     this.#reader ??= new ChangeReader({
       tenant,
       store,
@@ -179,7 +178,7 @@ export class Subscriptions implements InternalSubscriptions {
       outbox: this.#outbox,
       system: [...this.#records.values()],
       engine,
-      later,
+      later: timers.later,
       logger,
     })
     this.#reader.wake()

@@ -1,6 +1,7 @@
 /** Calls the webscript of a channel with its credentials. */
-import { AppError, type StartTimer } from '#kernel'
-import type { InternalWebscripts, ScriptAnswer, ShownCredentials } from '#services/webscripts/contract'
+import type { JobTimers } from '#jobs'
+import { AppError } from '#kernel'
+import { answerText, type InternalWebscripts, type ShownCredentials } from '#services/webscripts/contract'
 import type { ObjectChange, InternalObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
@@ -14,7 +15,7 @@ export interface WebscriptChannelOptions {
   readonly seal: Seal
   /** The owner of a key pair; undefined for a wrong one. */
   readonly checkPair: (key: string, secret: string, address: string) => Promise<{ readonly tenant: string } | undefined>
-  readonly later: StartTimer
+  readonly timers: JobTimers
 }
 
 const CALL_MS = 60_000
@@ -47,7 +48,7 @@ export async function callWebscript(
   const { authorization } = shown
   const { cause } = change
   const timeout = new AbortController()
-  const cancel = options.later(CALL_MS, () => timeout.abort())
+  const cancel = options.timers.later(CALL_MS, () => timeout.abort())
   try {
     const answer = await webscripts.call(script, {
       method: channel.method,
@@ -62,7 +63,7 @@ export async function callWebscript(
       signal: AbortSignal.any([signal, timeout.signal]),
       ...(cause && { causation: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
     })
-    const text = await beginningOf(answer)
+    const text = await answerText(answer, SHOWN)
     if (answer.status < 200 || answer.status > 299) {
       throw new Refused(answer.status, `${channel.name} answered with status ${answer.status}: ${text}`)
     }
@@ -97,18 +98,6 @@ async function credentialsOf(
       return { ...by(undefined), tokenOf: tenant }
     }
   }
-}
-
-async function beginningOf({ body }: ScriptAnswer): Promise<string> {
-  if (typeof body === 'string') return body.slice(0, SHOWN)
-  if (body instanceof Uint8Array) return new TextDecoder().decode(body.subarray(0, SHOWN))
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const piece of body) {
-    text += decoder.decode(piece, { stream: true })
-    if (text.length >= SHOWN) break
-  }
-  return text.slice(0, SHOWN)
 }
 
 async function notificationOf(

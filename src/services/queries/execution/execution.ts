@@ -13,7 +13,7 @@ import { ownerOf, type ColumnPlan } from '../query/plan.ts'
 import { fill, type Cell } from '../interpolation/fill.ts'
 import { readBuckets } from './bucket-table.ts'
 import { rawRows } from './raw-rows.ts'
-import { numberList, type CellColumn, type ExecutionOptions, type RowBatch, type RowTable } from './row-batch.ts'
+import { listOf, type CellColumn, type ExecutionOptions, type RowBatch, type RowTable } from './row-batch.ts'
 
 export interface Note {
   readonly text: string
@@ -45,7 +45,8 @@ export class Execution {
     if (line.grid !== undefined) {
       yield await this.#buckets()
     } else if (columns.some(({ interpolation }) => interpolation !== undefined)) {
-      const whole = await collect(this.#raw(), columns.length)
+      const { times, cells } = await collect(this.#raw(), columns.length)
+      const whole = { times, cells: cells.map(listOf) }
       await this.#fill(whole)
       yield whole
     } else {
@@ -120,12 +121,8 @@ function seriesText(column: ColumnPlan): string {
   return `(${parts.map((part) => `'${part}'`).join(', ')})`
 }
 
-function listOf(column: CellColumn): readonly Cell[] {
-  return column instanceof Float64Array ? numberList(column) : column
-}
-
 /** All rows at once. Throws `TOO_LARGE`. */
-export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowTable> {
+export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowBatch> {
   const all: RowBatch[] = []
   let rows = 0
   for await (const batch of batches) {
@@ -137,14 +134,24 @@ export async function collect(batches: AsyncIterable<RowBatch>, columns: number)
     }
   }
   const [only] = all
-  if (all.length === 1 && only !== undefined) return { times: only.times, cells: only.cells.map(listOf) }
-  const times = new Float64Array(rows)
-  const cells = Array.from({ length: columns }, (): Cell[] => [])
-  let at = 0
-  for (const batch of all) {
-    times.set(batch.times, at)
-    at += batch.times.length
-    for (const [i, column] of batch.cells.entries()) for (const cell of listOf(column)) cells[i]?.push(cell)
-  }
+  if (all.length === 1 && only !== undefined) return only
+  const times = joined(
+    all.map((batch) => batch.times),
+    rows,
+  )
+  const cells = Array.from({ length: columns }, (_, i): CellColumn => {
+    const parts = all.map((batch) => batch.cells[i] ?? [])
+    return parts.every((part) => part instanceof Float64Array) ? joined(parts, rows) : parts.flatMap(listOf)
+  })
   return { times, cells }
+}
+
+function joined(parts: readonly Float64Array[], length: number): Float64Array {
+  const whole = new Float64Array(length)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }

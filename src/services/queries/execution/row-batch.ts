@@ -23,15 +23,16 @@ export interface RowBatch {
   readonly cells: readonly CellColumn[]
 }
 
-/** Rows with plain lists as columns, for JSON. */
+/** Rows with plain lists as columns. */
 export interface RowTable extends RowBatch {
   readonly cells: readonly (readonly Cell[])[]
 }
 
 /** Three times as fast as `Array.from`: results have thousands of rows. */
-export function numberList(values: Float64Array): number[] {
+export function listOf(column: CellColumn): readonly Cell[] {
+  if (!(column instanceof Float64Array)) return column
   const list: number[] = []
-  for (let i = 0; i < values.length; i += 1) list.push(values[i] ?? Number.NaN)
+  for (let i = 0; i < column.length; i += 1) list.push(column[i] ?? Number.NaN)
   return list
 }
 

@@ -77,13 +77,14 @@ function aboutResource(query: unknown, resource: string | undefined): unknown {
   return isAbout ? query : { ...query, resource }
 }
 
-export async function resultOf(run: Run, isExplained: boolean): Promise<QueryResult> {
+/** `isLazy`: for `jsonParts` only. */
+export async function resultOf(run: Run, isExplained: boolean, isLazy = false): Promise<QueryResult> {
   const { plan, columns, execution, yielder, batches, messages, planTook } = run
   const table = await collect(batches, columns.length)
   const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
   const { zone } = plan.line
-  const set = await layOut({ columns, table, options: plan.render, windowSpec, zone }, yielder)
+  const set = await layOut({ columns, table, options: plan.render, windowSpec, zone }, yielder, isLazy)
   const render = machineTimers.elapsed() - since
   return {
     messages: messages(),
@@ -101,7 +102,7 @@ export async function openRun(
   const headers = headersOf(columns)
   const form = format ?? (plan.render.csv ? 'csv' : 'json')
   const type = TYPES[form]
-  if (form === 'json') return { type, parts: jsonParts(await resultOf(run, isExplained), yielder), messages: [] }
+  if (form === 'json') return { type, parts: jsonParts(await resultOf(run, isExplained, true), yielder), messages: [] }
   const parts: AsyncIterable<string | Uint8Array> =
     form === 'csv'
       ? csvParts(headers, batches, yielder, csv === 'safe')

@@ -4,6 +4,24 @@ import type { Yielder } from '#kernel'
 /** Length above which lists are streamed. */
 const ITEMS = 500
 
+/** A list whose items are created while it is written. */
+export class LazyList {
+  readonly length: number
+  readonly #itemAt: (index: number) => unknown
+
+  constructor(length: number, itemAt: (index: number) => unknown) {
+    this.length = length
+    this.#itemAt = itemAt
+  }
+
+  /** JSON of some items, without brackets. */
+  textOf(from: number, until: number): string {
+    const items: unknown[] = []
+    for (let i = from; i < until; i += 1) items.push(this.#itemAt(i))
+    return JSON.stringify(items).slice(1, -1)
+  }
+}
+
 export async function* jsonParts(value: unknown, yielder: Yielder): AsyncGenerator<string> {
   let text = ''
   for (const piece of pieces(value)) {
@@ -21,7 +39,13 @@ export async function* jsonParts(value: unknown, yielder: Yielder): AsyncGenerat
 const PART = 131_072
 
 function* pieces(value: unknown): Generator<string> {
-  if (Array.isArray(value) && isLong(value)) {
+  if (value instanceof LazyList) {
+    yield '['
+    for (let i = 0; i < value.length; i += ITEMS) {
+      yield `${i > 0 ? ',' : ''}${value.textOf(i, Math.min(i + ITEMS, value.length))}`
+    }
+    yield ']'
+  } else if (Array.isArray(value) && isLong(value)) {
     yield '['
     for (let i = 0; i < value.length; i += ITEMS) {
       const items: readonly unknown[] = value.slice(i, i + ITEMS)
@@ -52,6 +76,7 @@ function* joined(items: readonly unknown[]): Generator<string> {
 }
 
 function isLarge(value: unknown): boolean {
+  if (value instanceof LazyList) return true
   return Array.isArray(value) ? isLong(value) : isDeep(value)
 }
 

@@ -1,8 +1,9 @@
 /** Data set of a result, in the requested layout. */
 import type { Json, JsonObject, Yielder } from '#kernel'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
-import { numberList } from '../execution/row-batch.ts'
+import { type CellColumn, listOf } from '../execution/row-batch.ts'
 import { isoTexts } from './iso-text.ts'
+import { LazyList } from './json-parts.ts'
 import { headersOf, type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
 
@@ -10,7 +11,8 @@ import { objectsOf } from './objects.ts'
 const STRIDE = 256
 const ROLE: JsonObject = { role: 'input' }
 
-export async function layOut(layout: Layout, yielder: Yielder): Promise<DataSet> {
+/** `isLazy`: rows are a `LazyList`, for `jsonParts`. */
+export async function layOut(layout: Layout, yielder: Yielder, isLazy: boolean): Promise<DataSet> {
   const { options, columns } = layout
   const { header_array: heads, data_axis: axis = 'column', row_key: rowKey = 'data' } = options
   if (heads === undefined) return objectsOf(layout, yielder)
@@ -22,7 +24,8 @@ export async function layOut(layout: Layout, yielder: Yielder): Promise<DataSet>
       ? headsInRow(index, levels)
       : headsInColumn(layout, index, levels),
     ['column_names' as string]: [...(isRow ? index.map(([name]) => name) : []), ...headersOf(columns)],
-    [rowKey]: axis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, yielder),
+    [rowKey]:
+      axis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, isLazy ? undefined : yielder),
     data_axis: axis,
     attributes: { ...ROLE, ...common },
     ...(options.include_window_spec && { window_spec: layout.windowSpec }),
@@ -30,10 +33,10 @@ export async function layOut(layout: Layout, yielder: Yielder): Promise<DataSet>
 }
 
 /** Index columns: times, and their texts. */
-type Index = readonly (readonly [name: string, values: readonly Json[]])[]
+type Index = readonly (readonly [name: string, values: CellColumn])[]
 
 async function indexOf({ table, options, zone }: Layout, yielder: Yielder): Promise<Index> {
-  const times = numberList(table.times)
+  const { times } = table
   if (!options.iso_timestamp) return [['timestamp', times]]
   const textOf = isoTexts(zone)
   const texts: string[] = []
@@ -58,13 +61,14 @@ function headsInColumn({ table }: Layout, index: Index, levels: readonly Levels[
   return [...levelNames(levels), ...times]
 }
 
-async function rowsOf({ table }: Layout, index: Index, yielder: Yielder): Promise<readonly (readonly Json[])[]> {
+/** Without a yielder, a list whose rows are created while it is written. */
+async function rowsOf({ table }: Layout, index: Index, yielder?: Yielder): Promise<readonly Json[][] | LazyList> {
   const columns = [...index.map(([, values]) => values), ...table.cells]
+  const rowAt = (i: number): Json[] => columns.map((column) => column[i] ?? null)
+  if (yielder === undefined) return new LazyList(table.times.length, rowAt)
   const rows: Json[][] = []
   for (let i = 0; i < table.times.length; i += 1) {
-    const row: Json[] = []
-    for (const column of columns) row.push(column[i] ?? null)
-    rows.push(row)
+    rows.push(rowAt(i))
     if (i % STRIDE === 0) await yielder.due()
   }
   return rows
@@ -72,7 +76,7 @@ async function rowsOf({ table }: Layout, index: Index, yielder: Yielder): Promis
 
 /** One row per series; with heads in columns, rows begin with the levels, and times are in the head. */
 function seriesOf({ table, options }: Layout, index: Index, levels: readonly Levels[]): readonly (readonly Json[])[] {
-  if (options.header_array === 'row') return [...index.map(([, values]) => values), ...table.cells]
+  if (options.header_array === 'row') return [...index.map(([, values]) => values), ...table.cells].map(listOf)
   const names = levelNames(levels)
-  return table.cells.map((cells, i) => [...names.map((name) => levels[i]?.get(name) ?? null), ...cells])
+  return table.cells.map((cells, i) => [...names.map((name) => levels[i]?.get(name) ?? null), ...listOf(cells)])
 }

@@ -4,14 +4,14 @@
  */
 import type { JsonObject } from '#kernel'
 import type { WindowSpec } from '../contract.ts'
-import type { RowTable } from '../execution/row-batch.ts'
+import type { RowBatch } from '../execution/row-batch.ts'
 import { type ColumnPlan, ownerOf } from '../query/plan.ts'
 import type { RenderOptions } from './render-modes.ts'
 
 /** Input of a data set. */
 export interface Layout {
   readonly columns: readonly ColumnPlan[]
-  readonly table: RowTable
+  readonly table: RowBatch
   readonly options: RenderOptions
   readonly windowSpec: WindowSpec
   readonly zone: string | undefined

@@ -1,9 +1,14 @@
 /** Operations on many tasks as jobs. */
-import { itemHandler, type Job, type JobHandler } from '#jobs'
-import type { BatchEntry, BatchOperation, TaskAction } from './batch-schema.ts'
-import { act } from './task-action.ts'
+import { type Job, type JobHandler, itemHandler } from '#jobs'
+import { type BatchEntry, type BatchOperation, type TaskAction, removes } from './batch-schema.ts'
 import { foreignOf } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
+import { AppError } from '#kernel'
+import { documentChanges } from '../document-changes.ts'
+import { refusalText } from '../error-body.ts'
+import { noTaskWithId } from '../error-texts.ts'
+import type { TaskRecord } from '../tasks/task-record.ts'
+import type { DocumentChange, TaskPreview } from '../tasks/task-schema.ts'
 
 export const BATCH_JOB = 'rules.batch'
 
@@ -43,4 +48,72 @@ export function batchHandler(rulesOf: () => TenantRules): JobHandler {
 
 export function batchData({ data }: Job): BatchData {
   return data as BatchData
+}
+
+const DONE: BatchEntry = { statusCode: 200 }
+
+/**
+ * Acts on one task, whose failure is never an error of the batch. `again`: it may have been done before a crash, and
+ * then counts as done.
+ */
+export async function act(
+  { changes, collections }: TenantRules,
+  id: string,
+  action: TaskAction,
+  batch: string,
+  again: boolean,
+): Promise<BatchEntry> {
+  try {
+    if (again) {
+      const stored = await collections.tasks.get(id)
+      if (stored === undefined ? removes(action) : stored.value.batch === batch) return DONE
+    }
+    await changes.act(id, action, { batch })
+    return DONE
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return entryOf(error.code === 'NOT_FOUND' ? noTaskWithId(id) : error)
+  }
+}
+
+export function entryOf(error: AppError): BatchEntry {
+  return { statusCode: error.status, error: refusalText(error) }
+}
+
+export async function preview(rules: TenantRules, task: TaskRecord, action: TaskAction): Promise<TaskPreview> {
+  const { id: ID, name } = task
+  try {
+    return { ID, name, ...(await outcome(rules, task, action)) }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return { ID, name, changed: false, changes: [], error: refusalText(error) }
+  }
+}
+
+type Outcome = Omit<TaskPreview, 'ID' | 'name'>
+
+async function outcome({ maker, changes, show }: TenantRules, task: TaskRecord, action: TaskAction): Promise<Outcome> {
+  if (action.action !== 'reload' && action.action !== 'updatePlugins' && action.action !== 'updateProperties') {
+    const next = await changes.after(task, action)
+    return changing([
+      next === undefined
+        ? { path: '', from: { ID: task.id } }
+        : { path: '/status', from: task.status, to: next.status },
+    ])
+  }
+  const draft = await maker.updated(task, action)
+  const before = { ...(await show.rule(task)), settings: task.effective }
+  const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
+  const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }
+  const effect = await changes.effect(task, draft)
+  const { templateVersion } = draft.fields
+  return {
+    ...changing(documentChanges(before, after)),
+    ...(templateVersion !== undefined && { templateVersion }),
+    ...(effect && { lost: effect.lost }),
+  }
+}
+
+function changing(changes: readonly DocumentChange[]): Outcome {
+  return { changed: changes.length > 0, changes }
 }

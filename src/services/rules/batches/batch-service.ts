@@ -3,7 +3,7 @@ import type { Job, JobQueue } from '#jobs'
 import { portionsOfIds } from '#storage'
 import { itemResults } from '#services/shared'
 import { machineTimers } from '#platform'
-import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
+import { BATCH_JOB, batchData, type BatchData, entryOf, preview } from './batch-jobs.ts'
 import {
   type BatchAction,
   type BatchOperation,
@@ -21,7 +21,6 @@ import type { PlugRegistry } from '#core'
 import { AppError, type Caller, isPlainObject, refuse } from '#kernel'
 import { missingVersions } from '../tasks/plug-versions.ts'
 import { withResources } from '../tasks/resource-filter.ts'
-import { entryOf, preview } from './task-action.ts'
 import { NEWEST_FIRST, taskConditions } from '../tasks/task-conditions.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import { withLosses } from '../tasks/task-changes.ts'

@@ -8,15 +8,7 @@
  * REPLAY-3 an asynchronous plug's answer is applied where the log has it
  */
 import type { SchedulerLike } from 'rxjs'
-import {
-  CoreEngine,
-  type EngineOptions,
-  type Message,
-  type PlugRegistry,
-  type RareEvent,
-  type Sent,
-  VirtualClock,
-} from '#core'
+import { CoreEngine, type EngineOptions, type PlugRegistry, type RareEvent, type Sent, VirtualClock } from '#core'
 import {
   type DowntimeInterval,
   type Execution,
@@ -214,8 +206,12 @@ export class DeterministicEngine {
 
   #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
     const { kept } = this.engine
-    for (const index of input.u ?? []) markUnstamped(messagesOf(input.m)[index])
-    if (input.g !== undefined) for (const message of messagesOf(input.m)) ignoring(message, input.g)
+    const messages = messagesOf(input.m)
+    for (const index of input.u ?? []) {
+      const message = messages[index]
+      if (message !== undefined) withoutStamp(message)
+    }
+    if (input.g !== undefined) for (const message of messages) ignoring(message, input.g)
     kept.position = position
     kept.messages = input.m
     try {
@@ -368,7 +364,8 @@ export class DeterministicEngine {
     if (task === undefined || this.epochOf(t) !== e) return
     const reply = decodeNumbers(o) as Reply
     const execution = task.execution(x)
-    if (execution === undefined || !isOpen(execution) || execution.calls !== c) return
+    if (execution === undefined || execution.calls !== c) return
+    if (execution.phase !== 'called' && execution.phase !== 'rendering') return
     if (!isRendered(reply)) this.ledger.answered(t, execution, reply)
     task.settle(x, c, reply)
   }
@@ -434,14 +431,6 @@ export class DeterministicEngine {
   #failed(task: RunnableTask, error: unknown): void {
     this.#hooks.ended({ task, status: 'failed', time: this.now, error: messageOf(error) })
   }
-}
-
-function markUnstamped(message: Message | undefined): void {
-  if (message !== undefined) withoutStamp(message)
-}
-
-function isOpen({ phase }: Execution): boolean {
-  return phase === 'called' || phase === 'rendering'
 }
 
 function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {

@@ -17,7 +17,7 @@ import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { Recovery, type Recovered } from './recovery.ts'
-import { isInParts, joinedState, withoutParts } from './stored-states.ts'
+import { joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -518,7 +518,7 @@ export class LiveTasks {
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, isInParts(value) ? await joinedState(this.#dependencies.store, id, value) : value)
+        found.set(id, value.parts !== undefined ? await joinedState(this.#dependencies.store, id, value) : value)
         this.#checkpoints.known(id, value)
       }
     }

@@ -124,8 +124,8 @@ export class Recovery {
     const messages = await messagesAt(this.#store, positions)
     const complete = new Map<string, CompleteRecord>()
     for (const [id, record] of stored) {
-      const whole = withMessages(record, messages)
-      if (isComplete(whole)) complete.set(id, whole)
+      const { state, ...rest } = withMessages(record, messages)
+      if (state !== undefined) complete.set(id, { ...rest, state })
     }
     return complete
   }
@@ -242,10 +242,6 @@ export class Recovery {
     }
     if (input.k === 'answer') this.#answers.add(callKey(input.t, input.e, input.x, input.c))
   }
-}
-
-function isComplete(record: StateRecord): record is CompleteRecord {
-  return record.state !== undefined
 }
 
 function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>): CompleteRecord | undefined {

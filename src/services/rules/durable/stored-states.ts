@@ -57,10 +57,6 @@ export function withoutParts(store: Store, id: string, from: number, to: number)
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => collection.deleting(partId(id, from + i)))
 }
 
-export function isInParts({ parts = 0 }: StateRecord): boolean {
-  return parts > 0
-}
-
 export async function joinedState(store: Store, id: string, record: StateRecord): Promise<StateRecord> {
   const { parts = 0, ...rest } = record
   const ids = Array.from({ length: parts }, (_, i) => partId(id, i))

@@ -25,7 +25,7 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     const [view] = nodes.view(task.id, label)
     const network = forms.of(graph, [], 'bn')
     const listed: readonly unknown[] = Array.isArray(network['nodes']) ? network['nodes'] : []
-    const found = listed.find((each) => isNamed(each, label))
+    const found = listed.find((each) => isPlainObject(each) && each['name'] === label)
     if (isPlainObject(found)) return runtimeNode(found, view)
     const actuator = graph.actuators?.find((each) => each.label === label)
     if (actuator === undefined) throw noNode(task.id, label, graph)
@@ -62,11 +62,10 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
       await taskOf(rules, query.taskId)
       return logPage(history.events(query.taskId), query)
     },
-    events: (id, reader) =>
-      later(async () => {
-        await taskOf(rules, id)
-        return history.stream(id, options.now(), reader)
-      }),
+    events: async function* (id, reader) {
+      await taskOf(rules, id)
+      yield* history.stream(id, options.now(), reader)
+    },
     inputs: async (id, query = {}) => {
       await taskOf(rules, id)
       return pastOf(rules).inputs(id, query)
@@ -84,16 +83,8 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
 
 function pastOf({ options }: TenantRules): TaskPast {
   const { past } = options.runner
-  if (past === undefined) throw new AppError('UNSUPPORTED', 'this runner does not show tasks as they were')
+  if (past === undefined) throw new AppError('UNSUPPORTED', 'this runner does not keep the inputs of tasks')
   return past
-}
-
-async function* later<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T> {
-  yield* await open()
-}
-
-function isNamed(node: unknown, label: string): boolean {
-  return isPlainObject(node) && node['name'] === label
 }
 
 function actuatorNode(

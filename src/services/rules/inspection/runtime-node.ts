@@ -5,11 +5,6 @@ import type { RuntimeNode } from './inspection-schema.ts'
 
 type BnNodeLike = Readonly<Record<string, unknown>>
 
-export function runtimeNodes(nodes: readonly BnNodeLike[], views: readonly NodeView[]): readonly BnNodeLike[] {
-  const byLabel = new Map(views.map((view) => [view.node, view]))
-  return nodes.map((node) => ({ ...runtimeNode(node, byLabel.get(String(node['name']))) }))
-}
-
 export function runtimeNode(node: BnNodeLike, view: NodeView | undefined): RuntimeNode {
   const names = Array.isArray(node['states']) ? node['states'].map(String) : []
   const properties = isPlainObject(node['properties']) ? node['properties'] : {}

@@ -72,6 +72,9 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
         },
       }
     },
+    get rehearsals() {
+      return local.rehearsals
+    },
     get tools() {
       const { tools } = local
       return {

@@ -49,7 +49,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
               followed,
             )
             .then(({ taken, results }) => {
-              tell(relayed, options)
+              for (const partition of new Set(relayed.map(([to]) => to))) options.handed(partition)
               return {
                 taken: taken || relayed.some(([, { to }]) => to === 'home'),
                 results: results.slice(0, writes.length),
@@ -103,8 +103,4 @@ function handingOn(relayed: Parted['relayed'], { store }: RelayingOptions): read
   }
   const log = store.log(RELAY_LOG)
   return [...byPartition].map(([partition, entries]) => log.appending(partition, entries as unknown as readonly Json[]))
-}
-
-function tell(relayed: Parted['relayed'], { handed }: RelayingOptions): void {
-  for (const partition of new Set(relayed.map(([to]) => to))) handed(partition)
 }

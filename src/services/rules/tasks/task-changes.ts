@@ -2,19 +2,19 @@
  * Changes of stored tasks, by requests and batches: one at a time per task, document and runner's writes in one commit,
  * then the engine.
  */
-import type { Lost } from '#core'
+import type { Lost, TaskInfo } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
-import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
+import { AppError, KeyedMutex, type RevisionOptions, messageOf, requireVersion, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
-import { removes, type TaskAction } from '../batches/batch-schema.ts'
+import { type TaskAction, removes } from '../batches/batch-schema.ts'
 import type { RulesCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
 import { documentChanges } from '../document-changes.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
-import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
-import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
-import { revisionOf, type TaskRecord } from './task-record.ts'
+import { type Draft, type RunnableSource, type TaskMaker, runnable } from './task-maker.ts'
+import { type TaskRecord, revisionOf } from './task-record.ts'
+import type { TaskRunRecord } from './task-schema.ts'
 
 export interface ChangeOptions extends RevisionOptions {
   readonly batch?: string
@@ -187,7 +187,8 @@ export class TaskChanges {
   async #noteFailure(stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
     if (!(error instanceof AppError) || error.status >= 500) return
-    const failed = { ...failedToStart(task, this.#now(), messageOf(error)), revision: revisionOf(task) + 1 }
+    const reason = { status: 'failed', error: messageOf(error), finishedTime: this.#now() } as const
+    const failed = { ...task, ...reason, revision: revisionOf(task) + 1 }
     await this.#collections.tasks.put(task.id, failed, stored.version)
   }
 
@@ -331,4 +332,63 @@ function whatRuns({ rule, overrides }: Prepared): object {
 
 function whatNodeRuns({ position: _position, description: _text, iconURL: _icon, ...node }: PlugNode): object {
   return node
+}
+
+const RUNS_KEPT = 20
+
+function newRecord(id: string, user: string, now: number, draft: Draft): TaskRecord {
+  return {
+    id,
+    user,
+    createTime: now,
+    ...draft.fields,
+    status: 'stopped',
+    epoch: 0,
+    resourceIds: [],
+    invocationCount: 0,
+    runs: [],
+  }
+}
+
+/** Replaces the parts and keeps the history. */
+function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
+  const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
+  return { ...kept, ...draft.fields, lastUpdateTime: now }
+}
+
+function begun(task: TaskRecord, now: number, resourceIds: readonly string[]): TaskRecord {
+  const { error: _error, finishedTime: _finished, ...kept } = task
+  const epoch = task.epoch + 1
+  const run: TaskRunRecord = { run: epoch, startTime: now, status: 'running' }
+  return {
+    ...kept,
+    epoch,
+    status: 'running',
+    startTime: now,
+    resourceIds,
+    runs: [run, ...task.runs].slice(0, RUNS_KEPT),
+  }
+}
+
+/** `info`: counts of the run, if known. */
+function ended(
+  task: TaskRecord,
+  outcome: { readonly status: 'stopped' | 'failed'; readonly finishedTime: number; readonly error?: string },
+  info: TaskInfo | undefined,
+): TaskRecord {
+  const { status, finishedTime, error } = outcome
+  const [last, ...older] = task.runs
+  const lastExecutionTime = info?.lastExecutionTime ?? task.lastExecutionTime
+  return {
+    ...task,
+    status,
+    finishedTime,
+    ...(error !== undefined && { error }),
+    ...(lastExecutionTime !== undefined && { lastExecutionTime }),
+    invocationCount: task.invocationCount + (info?.invocationCount ?? 0),
+    runs:
+      last === undefined || task.status !== 'running'
+        ? task.runs
+        : [{ ...last, finishedTime, status, ...(error !== undefined && { error }) }, ...older],
+  }
 }

@@ -4,7 +4,7 @@ import type { RuleGraph } from '#core/spi'
 import { AppError } from '#kernel'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { NodeControl } from '../runner.ts'
-import { runtimeNodes } from '../inspection/runtime-node.ts'
+import { runtimeNode } from '../inspection/runtime-node.ts'
 import type { ShowOptions, TaskEntity } from './task-schema.ts'
 import type { SourceRepository } from './source-repository.ts'
 import { revisionOf, templateVersionOf, type TaskRecord } from './task-record.ts'
@@ -25,9 +25,9 @@ export class TaskShow {
     const network = await this.#network(task, options.format)
     const entity = this.withoutGraph(task, options)
     if (options.format !== 'bn' || !Array.isArray(network['nodes'])) return { ...entity, network }
-    const views = this.#nodes.view(task.id)
-    const nodes = runtimeNodes(network['nodes'] as readonly Readonly<Record<string, unknown>>[], views)
-    return { ...entity, network, nodes }
+    const views = new Map(this.#nodes.view(task.id).map((view) => [view.node, view]))
+    const nodes = network['nodes'] as readonly Readonly<Record<string, unknown>>[]
+    return { ...entity, network, nodes: nodes.map((node) => runtimeNode(node, views.get(String(node['name'])))) }
   }
 
   async listed(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {

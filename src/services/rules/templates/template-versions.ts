@@ -53,7 +53,9 @@ async function lettingGo(collections: RulesCollections, name: string, upTo: numb
   const ids = await collections.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
   if (ids.length === 0) return []
   const used = await tasksByVersion(collections, name)
-  return ids.filter((id) => !used.has(numberIn(id))).map((id) => collections.oldVersions.deleting(id))
+  return ids
+    .filter((id) => !used.has(id.slice(id.lastIndexOf('/') + 1)))
+    .map((id) => collections.oldVersions.deleting(id))
 }
 
 export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
@@ -129,8 +131,4 @@ function ofTemplate(name: string): readonly Condition[] {
 /** A template's name alone may be as long as an id. */
 function idOf(name: string, number: number): string {
   return `${createHash('sha256').update(name).digest('hex').slice(0, 32)}/${number}`
-}
-
-function numberIn(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1)
 }

@@ -1,11 +1,15 @@
 /** Tools without a stored task: plugs, data push, simulation, next runs. */
-import type { Plug, Template } from '#core'
-import type { Caller } from '#kernel'
+import type { Message, Template } from '#core'
+import { AppError, type Caller } from '#kernel'
 import type { ToolApi } from '../contract.ts'
-import { pushData } from './data-push.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
 import type { TenantRules } from '../tenant-rules.ts'
+import { type PlugNode, parseResource, resolveResource } from '#core/spi'
+import { foreignOf } from '../partitions/rules-partition.ts'
+import { taskConditions } from '../tasks/task-conditions.ts'
+import type { TaskRecord } from '../tasks/task-record.ts'
+import { DataPush, type PushOutcome, type PushedValue } from './tools-schema.ts'
 
 export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
   const { collections, context, direct } = rules
@@ -17,7 +21,10 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
     return stored.value.document
   }
   return {
-    plugs: (family) => Promise.resolve(newest(plugsOfFamily(plugs, family)).map(plugEntity)),
+    plugs: async (family) => {
+      const found = plugsOfFamily(plugs, family)
+      return found.filter(({ name }, i) => name !== found[i - 1]?.name).map(plugEntity)
+    },
     plug: async (family, name, version) => plugEntity(onePlug(plugs, family, name, version)),
     versions: async (family, name) => {
       const found = plugsOfFamily(plugs, family).filter((plug) => plug.name === name)
@@ -41,6 +48,86 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
   }
 }
 
-function newest(plugs: readonly Plug[]): readonly Plug[] {
-  return plugs.filter((plug, i) => plug.name !== plugs[i - 1]?.name)
+const MAX_TASKS = 10_000
+const MAX_VALUES = 10_000
+
+async function pushData(rules: TenantRules, caller: Caller, input: unknown): Promise<PushOutcome> {
+  const { resource, data, nodes } = DataPush.read(input)
+  if (nodes !== undefined) return pushStates(rules, caller, resource, nodes)
+  let taken = false
+  for (const message of messagesOf(resource, [data ?? []].flat())) {
+    taken = (await rules.options.runner.intake.receive([{ messages: message }])).taken || taken
+  }
+  return { taken }
+}
+
+async function pushStates(
+  { collections, show, options }: TenantRules,
+  caller: Caller,
+  resource: string,
+  nodes: NonNullable<DataPush['nodes']>,
+): Promise<PushOutcome> {
+  const { runner, partition } = options
+  const push = (id: string, node: string, state: string): Promise<unknown> => {
+    const at = foreignOf(id, partition)
+    if (partition === undefined || at === undefined) return runner.nodes.push(id, node, { state })
+    const args = [id, node, { state }]
+    return partition.ask(at, { ask: 'api', caller, api: 'inspection', method: 'push', args })
+  }
+  const where = taskConditions({ resource, status: 'running' })
+  const found = await collections.tasks.find({ where, limit: MAX_TASKS })
+  const reached: string[] = []
+  const refused: string[] = []
+  for (const { id, value } of found) {
+    const graph = await show.graph(value)
+    for (const { node, state } of nodes) {
+      const sensor = graph.sensors?.find((each) => each.label === node && isBound(each, value, resource))
+      if (sensor === undefined) continue
+      try {
+        await push(id, node, state)
+        if (reached.at(-1) !== id) reached.push(id)
+      } catch (error) {
+        if (!(error instanceof AppError) || error.status >= 500) throw error
+        refused.push(error.message)
+      }
+    }
+  }
+  if (reached.length === 0 && refused.length > 0) throw new AppError('INVALID_STATE', refused.slice(0, 20).join('; '))
+  return { taken: reached.length > 0, tasks: reached }
+}
+
+/** Whether a node is bound to that resource; its default is the task's resource. */
+function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
+  const override = task.settings.nodes?.find(({ name }) => name === node.label)?.properties.resource
+  try {
+    const resolved = resolveResource(parseResource(override ?? node.resource ?? '$'), {
+      taskId: task.id,
+      taskResource: task.effective.resource,
+      variable: (name) => task.effective.variables?.[name],
+      metadata: () => undefined,
+    })
+    return resolved === resource
+  } catch (error) {
+    // bound by metadata to one of the task's resources
+    if (error instanceof AppError) return true
+    throw error
+  }
+}
+
+/** Values of one time are one message; a repeated name begins another. */
+function messagesOf(resource: string, values: readonly PushedValue[]): readonly Message[] {
+  if (values.length > MAX_VALUES) {
+    const text = `${values.length} values are more than ${MAX_VALUES}; send them in several requests`
+    throw new AppError('TOO_LARGE', text)
+  }
+  const messages: Record<string, unknown>[] = []
+  for (const { parameterName, value, collectedTime } of values) {
+    let message = messages.at(-1)
+    if (message === undefined || Object.hasOwn(message, parameterName) || message['timestamp'] !== collectedTime) {
+      message = { resource, ...(collectedTime !== undefined && { timestamp: collectedTime }) }
+      messages.push(message)
+    }
+    message[parameterName] = value
+  }
+  return messages as Record<string, unknown>[] & Message[]
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
 import { TextBody } from './text-body.ts'
-import { Yielder } from '#kernel'
+import { withFirst, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { ServerEvent } from './server-event.ts'
 
@@ -62,15 +62,11 @@ export function sendTexts<T>(
 export async function sendLines(reply: FastifyReply, lines: AsyncIterable<unknown>): Promise<FastifyReply> {
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
-  return reply.type(NDJSON_MEDIA_TYPE).send(Readable.from(lineTexts(first, iterator)))
+  return reply.type(NDJSON_MEDIA_TYPE).send(Readable.from(lineTexts(withFirst(first, iterator))))
 }
 
-async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterator<unknown>): AsyncGenerator<string> {
-  try {
-    for (let next = first; next.done !== true; next = await iterator.next()) yield `${JSON.stringify(next.value)}\n`
-  } finally {
-    await iterator.return?.()
-  }
+async function* lineTexts(lines: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${JSON.stringify(line)}\n`
 }
 
 /** Wire format of an event. */

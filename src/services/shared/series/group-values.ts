@@ -72,10 +72,11 @@ async function gathered(
   const ranked = aggregates.some(({ needs }) => needs === 'ranks')
   let group: Gathering | undefined
   let previous: number | undefined
-  for await (const samples of reader.slices(span)) {
-    for (const { time, value } of samples) {
+  for await (const samples of reader.columns(span)) {
+    for (let i = 0; i < samples.times.length; i += 1) {
+      const value = samples.values[i] ?? 0
       if (filter?.(value) === false) continue
-      const start = groups.startOf(time)
+      const start = groups.startOf(samples.times[i] ?? 0)
       if (group?.start !== start) {
         if (group !== undefined) values.set(group.start, valuesOf(aggregates, group))
         group = new Gathering(start, value, ranked)

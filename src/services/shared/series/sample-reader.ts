@@ -1,6 +1,6 @@
 /** Reads samples in pages, with constant memory. */
 import { AppError } from '#kernel'
-import type { Bucket, RangeQuery, Sample, SampleColumns, Series } from '#storage'
+import type { Bucket, Sample, SampleColumns, Series } from '#storage'
 import { MAX_TIME } from './times.ts'
 
 /** Resources and range of samples; both ends are inclusive. */
@@ -53,44 +53,32 @@ export class SampleReader {
   }
 
   /** Pages ordered by time. Throws `TOO_LARGE` above the limit. */
-  slices(span: Span, descending = false): AsyncGenerator<readonly Sample[]> {
-    return this.#pages(span, descending, (query) => this.#series.range(query), SAMPLES)
-  }
-
-  columns(span: Span, descending = false): AsyncGenerator<SampleColumns> {
-    return this.#pages(span, descending, (query) => this.#series.columns(query), COLUMNS)
-  }
-
-  async *#pages<Page>(
-    span: Span,
-    descending: boolean,
-    read: (query: RangeQuery) => Promise<Page>,
-    { sizeOf, timeAt, upTo }: Paging<Page>,
-  ): AsyncGenerator<Page> {
+  async *columns(span: Span, descending = false): AsyncGenerator<SampleColumns> {
     if (span.from > span.until) return
-    const readPage = async ({ resources, metric, from, until }: Span): Promise<Page> => {
+    const readPage = async ({ resources, metric, from, until }: Span): Promise<SampleColumns> => {
       this.#signal?.throwIfAborted()
-      return read({ resources, metric, from, until, descending, limit: this.#page })
+      return this.#series.columns({ resources, metric, from, until, descending, limit: this.#page })
     }
     for (let reading = readPage(span); ;) {
       const page = await reading
-      const size = sizeOf(page)
-      const isLast = size < this.#page
-      const edge = size === 0 ? 0 : timeAt(page, size - 1)
-      if (isLast) {
-        this.#count(size)
+      const { times, values } = page
+      if (times.length < this.#page) {
+        this.#count(times.length)
         yield page
         return
       }
       // samples of the last time may continue on the next page: keep them for it
-      let whole = size
-      while (whole > 0 && timeAt(page, whole - 1) === edge) whole -= 1
+      const edge = times.at(-1) ?? 0
+      const whole = times.indexOf(edge)
       this.#count(whole)
       const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
       const next = this.#ahead ? readPage(rest) : undefined
       // a caller that stops reading does not observe its failure
       next?.catch(() => undefined)
-      yield upTo(page, whole)
+      yield {
+        times: times.subarray(0, whole),
+        values: values instanceof Float64Array ? values.subarray(0, whole) : values.slice(0, whole),
+      }
       reading = next ?? readPage(rest)
     }
   }
@@ -103,25 +91,4 @@ export class SampleReader {
       `the query reads more than ${this.#most} samples; request a shorter range, or aggregates other than median, percentile, std and diff and without a filter`,
     )
   }
-}
-
-interface Paging<Page> {
-  sizeOf(page: Page): number
-  timeAt(page: Page, place: number): number
-  upTo(page: Page, end: number): Page
-}
-
-const SAMPLES: Paging<readonly Sample[]> = {
-  sizeOf: (page) => page.length,
-  timeAt: (page, place) => page[place]?.time ?? 0,
-  upTo: (page, end) => page.slice(0, end),
-}
-
-const COLUMNS: Paging<SampleColumns> = {
-  sizeOf: ({ times }) => times.length,
-  timeAt: ({ times }, place) => times[place] ?? 0,
-  upTo: ({ times, values }, end) => ({
-    times: times.subarray(0, end),
-    values: values instanceof Float64Array ? values.subarray(0, end) : values.slice(0, end),
-  }),
 }

@@ -4,7 +4,8 @@
  */
 export class SortedRuns {
   readonly #runs: Float64Array[] = []
-  #open: number[] = []
+  #open = new Float64Array(16)
+  #count = 0
   #size = 0
 
   get size(): number {
@@ -13,20 +14,26 @@ export class SortedRuns {
 
   add(value: number): void {
     this.#size += 1
-    this.#open.push(value)
-    if (this.#open.length >= RUN) this.#close()
+    if (this.#count === this.#open.length) {
+      const larger = new Float64Array(Math.min(this.#count * 4, RUN))
+      larger.set(this.#open)
+      this.#open = larger
+    }
+    this.#open[this.#count++] = value
+    if (this.#count === RUN) this.#close()
   }
 
   /** Number at an index of the ascending order, from 0; NaN outside. */
   at(place: number): number {
-    if (this.#open.length > 0) this.#close()
+    if (this.#count > 0) this.#close()
     if (this.#runs.length > 1) return select(this.#runs, place)
     return this.#runs[0]?.[place] ?? Number.NaN
   }
 
   #close(): void {
-    this.#runs.push(Float64Array.from(this.#open).sort())
-    this.#open = []
+    this.#runs.push(this.#open.subarray(0, this.#count).sort())
+    this.#open = new Float64Array(16)
+    this.#count = 0
   }
 }
 

@@ -5,10 +5,9 @@ import {
   formulaState,
   sourceOf,
   stateSource,
-  workOut,
+  workOutNumbers,
   type FormulaValues,
 } from '../../../../src/core/columnar/formula-code.ts'
-import type { BatchShape } from '../../../../src/core/columnar/batch-shape.ts'
 import { compileCondition } from '../../../../src/core/language/expression/condition.ts'
 import { conditionFormula, conditionSteps } from '../../../../src/core/language/expression/condition-formula.ts'
 import { compileExpression } from '../../../../src/core/language/expression/expression.ts'
@@ -49,7 +48,7 @@ function results(formula: Formula, { a, b }: Values): { generated: unknown; work
     constant: (own) => own,
     numbers: [],
   }
-  const isFinite = workOut({ sensors: [{ formula: sensor }] } as unknown as BatchShape, values)
+  const isFinite = workOutNumbers(sensor, values)
   if (!isNumber) return { generated: generated === 1, worked: formulaState(sensor, values) === 1 }
   return { generated, worked: isFinite ? values.numbers[0] : generated }
 }

@@ -42,7 +42,7 @@ describe('a signature', () => {
     )
   })
 
-  it('of an upload and of a download as an attachment are those that were computed elsewhere', () => {
+  it('of an upload and of a download as an attachment equal values computed elsewhere', () => {
     expect(signatureOf(signedAddress({ ...ORDER, method: 'PUT' }))).toBe(
       'ed001e0b33bde86a2efb1b0d40a4c53f03cd913622a73aec606b7f86fba51bbe',
     )

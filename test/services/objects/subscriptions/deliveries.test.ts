@@ -1,4 +1,4 @@
-/** What becomes of a change: to whom it is told, in which order, and what happens when nobody takes it. */
+/** Deliveries of changes: to which subscribers, in which order, and their retries. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_STALLS } from '../../../../src/jobs/job-change.ts'
 import { deferred } from '../../../support/deferred.ts'
@@ -26,7 +26,7 @@ afterEach(() => host.stop())
 
 // Holds SUBSCRIBE-1 to SUBSCRIBE-5
 describe('a change', () => {
-  it('is told to whoever subscribed to it, with the object as the API shows it', async () => {
+  it('is delivered to subscribers, with the object as the API shows it', async () => {
     const payload = { signed_links: ['GET', 'PUT'], reference: { site: 7 } }
     await host.api.create('assets', subscriptionOf({}, { payload, expiry: { hours: 1, seconds: 30 } }))
     await host.put('a/b.txt')
@@ -51,7 +51,7 @@ describe('a change', () => {
     })
   })
 
-  it('of an object that is gone says so, and is told without a body where the method has none', async () => {
+  it('of a removed object is marked, and is delivered without a body by GET', async () => {
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }))
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }, { method: 'GET' }))
     await host.put('x')
@@ -73,7 +73,7 @@ describe('a change', () => {
     ['a suffix', { suffix: '.csv' }, ['a/1.csv', 'b/3.csv']],
     ['both', { prefix: 'a/', suffix: '.csv' }, ['a/1.csv']],
     ['removals alone', { events: ['delete'] }, []],
-  ])('is about %s, and never about what is hidden', async (_, filter, paths) => {
+  ])('matches %s, and never hidden objects', async (_, filter, paths) => {
     await host.put('before.csv')
     await host.api.create('assets', subscriptionOf({ filters: [filter] }))
     for (const path of ['a/1.csv', 'a/2.txt', 'b/3.csv', '.hidden.csv']) await host.put(path)
@@ -83,7 +83,7 @@ describe('a change', () => {
     expect(world.heard.map(({ object }) => object.path)).toEqual(['before.csv', 'a/1.csv', 'a/2.txt', 'b/3.csv'])
   })
 
-  it('that is not taken is told again, with longer and longer pauses, until it is', async () => {
+  it('is retried with growing pauses until it is accepted', async () => {
     const at: number[] = []
     world.answering = () => {
       at.push(world.now - START)
@@ -99,7 +99,7 @@ describe('a change', () => {
     ])
   })
 
-  it('that nobody ever takes ends after ten attempts, with the last error, and the next one goes on', async () => {
+  it('that is never accepted fails after ten attempts with the last error, and the next one is delivered', async () => {
     world.answering = ({ body }) => (JSON.stringify(body).includes('first') ? 500 : 200)
     const { id } = await host.api.create('assets', subscriptionOf({}, { payload: { signed_links: [] } }))
     await host.put('x', 'first')
@@ -123,7 +123,7 @@ describe('a change', () => {
     })
   })
 
-  it('of one object waits for the earlier ones of that object, and for nothing else', async () => {
+  it('of one object waits for earlier ones of that object alone', async () => {
     const gate = deferred<number>()
     world.answering = ({ body }) => (sizeOf(body) === 1 ? gate.promise : 200)
     await host.api.create('assets', subscriptionOf())
@@ -139,7 +139,7 @@ describe('a change', () => {
     expect(sizes()).toEqual([1, 2, 2, 3])
   })
 
-  it('that the host was told when it died is told once more after the next start, and then no more', async () => {
+  it('in flight at a crash is delivered again after the next start, once', async () => {
     const gate = deferred<number>()
     world.answering = () => gate.promise
     await host.api.create('assets', subscriptionOf())
@@ -158,7 +158,7 @@ describe('a change', () => {
     expect(world.heard).toHaveLength(1)
   })
 
-  it('that was committed when nobody was there to hand it on is handed on after the next start', async () => {
+  it('committed without a reader is forwarded after the next start', async () => {
     await host.api.create('assets', subscriptionOf())
     await host.service.stop()
     await host.put('x')
@@ -169,7 +169,7 @@ describe('a change', () => {
     expect(world.heard).toHaveLength(1)
   })
 
-  it('under which the host dies again and again is given up, and the next one goes on', async () => {
+  it('that crashes the host repeatedly fails, and the next one is delivered', async () => {
     world.answering = () => new Promise(() => undefined)
     const { id } = await host.api.create('assets', subscriptionOf())
     await host.put('x', '1')
@@ -189,7 +189,7 @@ describe('a change', () => {
     ])
   })
 
-  it('that waits behind a thousand others of its object makes the oldest of them give way', async () => {
+  it('behind a thousand others of its object makes the oldest fail', async () => {
     const gate = deferred<number>()
     world.answering = () => gate.promise
     const { id } = await host.api.create('assets', subscriptionOf())
@@ -206,7 +206,7 @@ describe('a change', () => {
     gate.resolve(200)
   })
 
-  it('is given up when its subscription is removed', async () => {
+  it('fails when its subscription is removed', async () => {
     world.answering = () => 500
     const { id } = await host.api.create('assets', subscriptionOf())
     await host.put('x')
@@ -247,7 +247,7 @@ describe('a webscript', () => {
     expect(deliveries).toMatchObject([{ state: calls > 0 ? 'delivered' : 'active', attempts: 1 }])
   })
 
-  it('that is not there, or answers that it failed, is called again', async () => {
+  it('that does not exist is called again', async () => {
     const { id } = await host.api.create('assets', subscriptionOf({}, { name: 'none' }))
     await host.put('x')
     await host.settled()

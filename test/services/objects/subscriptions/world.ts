@@ -141,7 +141,6 @@ export class SubscriptionsHost {
       now,
       newId,
       timers,
-      later: world.later,
       logger,
     })
   }

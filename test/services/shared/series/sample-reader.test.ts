@@ -34,8 +34,8 @@ describe.each(media)('three resources with a sample at each time, over several p
 
   it.each([false, true])('are read each once and in order; descending: %s', async (descending) => {
     const seen: string[] = []
-    for await (const samples of new SampleReader(store.series).slices(SPAN, descending)) {
-      seen.push(...samples.map(({ resource, time }) => `${time} ${resource}`))
+    for await (const { times, values } of new SampleReader(store.series).columns(SPAN, descending)) {
+      times.forEach((time, i) => seen.push(`${time} ${RESOURCES[Math.floor(Number(values[i]) / TIMES)]}`))
     }
     const ascending = Array.from({ length: TIMES }, (_, time) =>
       RESOURCES.map((resource) => `${time} ${resource}`),
@@ -46,7 +46,7 @@ describe.each(media)('three resources with a sample at each time, over several p
   it('are refused above the bound, exactly', async () => {
     const readAll = async (most: number): Promise<number> => {
       let count = 0
-      for await (const samples of new SampleReader(store.series, { most }).slices(SPAN)) count += samples.length
+      for await (const { times } of new SampleReader(store.series, { most }).columns(SPAN)) count += times.length
       return count
     }
     expect(await readAll(24_000)).toBe(24_000)

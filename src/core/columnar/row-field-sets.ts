@@ -1,0 +1,113 @@
+/** What indexed rows know of the messages before their last one: a field-set history each, or one that they share and a message of their own. */
+import { messageValue } from '../task/message-value.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { TaskState } from '../task/task-state.ts'
+import { AlternatingHistories, carriedValue, isKept, nextFieldSets, streamValue } from './field-set-history.ts'
+import type { AlternatingHistory, FieldSetHistory, DetouredHistory } from './field-set-history.ts'
+import type { Fields } from './message-fields.ts'
+import type { Part } from './message-parts.ts'
+import { FIELD_SETS, HANDLE, KEPT, KEPT_INDEX, KEPT_TIME, keptAt, LAST, type Layout } from './row-layout.ts'
+
+/** What is asked of the store that they belong to. */
+interface Rows {
+  readonly layout: Layout
+  readonly objects: (object | number | undefined)[]
+  readonly past: Float64Array
+  readonly offsets: Float64Array
+  readonly clock: Float64Array
+  pastAt(row: number): number
+  time(row: number): number
+  count(row: number): number
+}
+
+/** What is asked of a handle here. */
+interface Attached {
+  readonly task: { readonly model: TaskModel; readonly state: TaskState }
+  readonly offset: number
+  readonly materializedCount: number
+}
+
+export class RowFieldSets {
+  readonly #rows: Rows
+  readonly #alternating = new AlternatingHistories()
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
+
+  /** The field-set history of a row's last message. */
+  of(row: number): FieldSetHistory | DetouredHistory {
+    const { objects, past, layout } = this.#rows
+    const own = row * layout.objects
+    const fieldSets = objects[own + FIELD_SETS] as FieldSetHistory | AlternatingHistory
+    if (!('keptFields' in fieldSets)) return fieldSets
+    const at = this.#keptAt(row)
+    const index = past[at + KEPT_INDEX] as number
+    const time = past[at + KEPT_TIME] as number
+    const kept = {
+      message: objects[own + KEPT] as Message,
+      fields: fieldSets.keptFields,
+      time,
+      index,
+      older: undefined,
+    }
+    return { fields: fieldSets.fields, from: index + 1, kept, previous: undefined }
+  }
+
+  /** The next message of a row has other fields. False when the row cannot take it. */
+  turn(row: number, fields: Fields, part: Part): boolean {
+    const rows = this.#rows
+    const { objects } = rows
+    const own = row * rows.layout.objects
+    const { next } = objects[own + FIELD_SETS] as Partial<AlternatingHistory>
+    const last = objects[own + LAST] as Message
+    const time = rows.time(row)
+    const index = (rows.offsets[row] as number) + rows.count(row)
+    if (next?.fields === fields && part.lacks.length === 0) {
+      objects[own + FIELD_SETS] = next
+      this.#keep(row, last, time, index)
+      return true
+    }
+    const made = nextFieldSets(this.of(row), last, time, index, fields)
+    if (part.lacks.length > 0 && isKept(made, part.lacks)) return false
+    const { kept } = made
+    // Who may look between two sensors asks for the field-set history before, too.
+    if (rows.layout.earlier === -1 && kept?.index === index && kept.older === undefined) {
+      objects[own + FIELD_SETS] = this.#alternating.of(fields, kept.fields)
+      this.#keep(row, last, time, index)
+    } else objects[own + FIELD_SETS] = made
+    return true
+  }
+
+  /** What a row's message lacks and an earlier one had. */
+  carried(row: number, name: string): unknown {
+    const { objects, past, layout, clock } = this.#rows
+    const own = row * layout.objects
+    const { task, offset, materializedCount } = objects[own + HANDLE] as Attached
+    const validity = task.model.streamValidity
+    const [stream] = task.state.streams
+    const seen = offset + materializedCount
+    const now = clock[0] ?? 0
+    const fieldSets = objects[own + FIELD_SETS] as FieldSetHistory | AlternatingHistory
+    if (!('keptFields' in fieldSets)) return carriedValue(fieldSets, name, now, validity, seen, stream)
+    const at = this.#keptAt(row)
+    if ((past[at + KEPT_INDEX] as number) > seen) {
+      const value = messageValue(objects[own + KEPT] as Message, name)
+      if (value !== undefined) return (past[at + KEPT_TIME] as number) + validity > now ? value : undefined
+    }
+    return streamValue(name, now, validity, stream)
+  }
+
+  #keep(row: number, message: Message, time: number, index: number): void {
+    const { objects, past, layout } = this.#rows
+    const at = this.#keptAt(row)
+    objects[row * layout.objects + KEPT] = message
+    past[at + KEPT_TIME] = time
+    past[at + KEPT_INDEX] = index
+  }
+
+  #keptAt(row: number): number {
+    return this.#rows.pastAt(row) + keptAt(this.#rows.layout)
+  }
+}

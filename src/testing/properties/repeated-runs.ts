@@ -1,0 +1,117 @@
+/** Properties that run a case again, under other circumstances. */
+import { sameJson } from '#kernel'
+import { firstDifference } from '../event-difference.ts'
+import type { RuleProperty } from '../property.ts'
+import type { EngineEvent } from '#core'
+import { spanOf } from '../length-of.ts'
+import { downSpans } from '../checked-run.ts'
+
+/**
+ * Firings and the final state are the same with subscribers only to firings, as in a live engine: comparisons are then
+ * looked up, by declarations of plugs (`steps`, `calculates`), instead of calls.
+ */
+export function columnarAsPlain(): RuleProperty {
+  return {
+    name: 'it does the same without subscribers',
+    async check(run) {
+      const { fired, saved } = await run.unheard()
+      const difference = firstDifference(run.firings(), fired)
+      if (difference !== undefined) return `without a listener it differs ${difference}`
+      if (sameJson(saved, run.saved())) return undefined
+      return 'without a listener the task ends in another state, although it fires the same'
+    },
+  }
+}
+
+/**
+ * The same case a second time has the same events, to the byte. It finds plugs that read the machine's clock, have
+ * randomness of their own, or remember outside of their `internalState`.
+ */
+export function deterministic(): RuleProperty {
+  return {
+    name: 'the same messages give the same events',
+    async check(run) {
+      const difference = firstDifference(run.events, (await run.again()).events)
+      return difference === undefined ? undefined : `run again, it differs ${difference}`
+    },
+  }
+}
+
+const LONGEST_MS = 5000
+
+/**
+ * Each answer of a plug is delayed by up to five seconds, by another length for each node. Only the times of events may
+ * differ, and the order in which actuators answer.
+ */
+export function latencyChangesNothing(): RuleProperty {
+  return {
+    name: 'latency changes nothing',
+    async check(run) {
+      const { sensors = [], actuators = [] } = run.rule
+      const lengths = [...sensors, ...actuators].map(
+        ({ label }, i) => [label, 1 + (((run.seed ?? 1) * 31 + i * 977) % LONGEST_MS)] as const,
+      )
+      const late = await run.again({}, { latency: Object.fromEntries(lengths) })
+      const acts = new Set(actuators.map(({ label }) => label))
+      const [usual, other] = [partsOf(run.events, acts), partsOf(late.events, acts)]
+      const difference =
+        firstDifference(usual.inOrder, other.inOrder, { but: 'late' }) ??
+        firstDifference(usual.answers, other.answers, { but: 'times' })
+      if (difference === undefined) return undefined
+      const told = lengths.map(([label, ms]) => `${label} ${ms} ms`).join(', ')
+      return `with late answers (${told}) it differs ${difference}`
+    },
+  }
+}
+
+/** Separates answers of actuators, which may follow later inputs. */
+function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
+  const isAnswer = ({ type, node }: EngineEvent): boolean =>
+    (type === 'result' || type === 'log') && node !== undefined && acts.has(node)
+  const place = ({ invocation, node = '', type }: EngineEvent): string =>
+    `${String(invocation).padStart(9, '0')} ${node} ${type}`
+  const byPlace = (a: EngineEvent, b: EngineEvent): number => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0)
+  return {
+    inOrder: events.filter((event) => !isAnswer(event)),
+    answers: events.filter(isAnswer).sort(byPlace),
+  }
+}
+
+export interface RestartChoice {
+  /**
+   * range of downtimes, as `0..3h`: streams have silences of up to that length, in which the process crashes. Timers
+   * that were due then act late, so that times of events are not compared. Default: no time passes
+   */
+  readonly down?: string
+  /** the process may also crash while plugs are at work on a message; default true */
+  readonly inFlight?: boolean
+}
+
+/**
+ * A process that crashes after any messages, and continues from its saved state, has the same events, to the byte. With
+ * downtime, what was due then happens later, but happens; its consequences in time are not compared. A clock that skips
+ * missed ticks then differs rightly.
+ */
+export function restartChangesNothing({ down, inFlight = true }: RestartChoice = {}): RuleProperty {
+  const longest = down === undefined ? 0 : longestOf(down)
+  return {
+    name: 'a restart changes nothing',
+    ...(longest > 0 && { durations: [Math.round(longest / 3), longest] }),
+    async check(run) {
+      const restarted = await run.restarted({ down: longest, inFlight })
+      const spans = downSpans(run, longest)
+      const difference = firstDifference(run.events, restarted.events, { spans })
+      if (difference === undefined) return undefined
+      return `dying ${crashesText(run.crashes, longest > 0)} it differs ${difference}`
+    },
+  }
+}
+
+function longestOf(down: string): number {
+  return spanOf(down.replace(/^\s*0\s*\.\.\s*/, ''), 'restartChangesNothing: down')
+}
+
+export function crashesText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
+  const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (plugs at work)' : ''}`)
+  return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`
+}
