@@ -23,7 +23,7 @@ export interface Computed {
   readonly formula: SensorFormula | undefined
 }
 
-/** Of a sensor whose plug is called. */
+/** A sensor whose plug is called. */
 export const NEITHER: Computed = { steps: undefined, formula: undefined }
 
 /** Whether messages call its plug. */

@@ -53,7 +53,7 @@ export interface AlternatingHistory {
   next: AlternatingHistory | undefined
 }
 
-/** Those of one batch. */
+/** Alternating histories of one batch. */
 export class AlternatingHistories {
   readonly #all = new Map<Fields, Map<Fields, AlternatingHistory>>()
 

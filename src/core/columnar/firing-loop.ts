@@ -33,7 +33,7 @@ export interface FiringRows extends FiringPlaces {
   isOver: boolean
 }
 
-/** Of rows that have not got the first message yet. */
+/** Rows before the first message. */
 export function firingRows(
   rows: readonly number[],
   rowAt: Int32Array,
@@ -49,7 +49,7 @@ export function firingRows(
   }
 }
 
-/** Who takes a call that does not end within its row. */
+/** Owner of calls that do not end within their rows. */
 export interface FiringOwner {
   /** A plug looked at a task, or its answer does not fit into a row. True when the call ended within its row all the same. */
   firingAnswered(row: number, plug: Plug, result: unknown): boolean

@@ -9,7 +9,7 @@ import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './followings.ts'
 import type { StateWhy } from './row-texts.ts'
 
-/** Of what fires, when that is not at the message's time, not the first of its place, or held back. */
+/** Exceptions of a record: fired later than the message, not the first after its sensor, or held back. */
 export interface FiringPart {
   /** the engine's clock, epoch ms */
   readonly at: number

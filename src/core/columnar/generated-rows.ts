@@ -109,7 +109,7 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Of a message that runs a part of the sensors, or has not the usual fields. */
+  /** Takes a message that runs a part of the sensors, or has other fields than the usual ones. */
   takePart(part: Part): string {
     const leave = 'return false'
     return [

@@ -64,7 +64,7 @@ export interface EpochRecords {
   beginEpoch(from: EpochSource): RecordEpoch
 }
 
-/** Who keeps records of what rows take. */
+/** Records of the messages of rows. */
 export interface MessageRecords extends EpochRecords {
   /**
    * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: as for
@@ -83,7 +83,7 @@ export interface MessageRecords extends EpochRecords {
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
 }
 
-/** Who keeps the last messages of each row. */
+/** The last messages of each row. */
 export interface MessageHistory {
   /** of a row */
   readonly kept: number

@@ -70,7 +70,7 @@ export class RowContext implements FiringContext, Scope {
   triggerAt = 0
   /** state bits of the sensors before */
   bits = 0
-  /** Whose call it is when rows fire one after the other; to go on to the next is to set the place alone. */
+  /** The rows while they fire one after the other; setting the place moves to the next call. */
   firing: FiringPlaces | null = null
   place = 0
   readonly #owner: ContextOwner

@@ -72,7 +72,7 @@ export class RowFieldSets {
     const made = nextFieldSets(this.of(row), last, time, index, fields)
     if (part.lacks.length > 0 && isKept(made, part.lacks)) return false
     const { kept } = made
-    // Who may look between two sensors asks for the field-set history before, too.
+    // A call of a sensor reads the history of the message before, too.
     if (rows.layout.earlier === -1 && kept?.index === index && kept.older === undefined) {
       objects[own + FIELD_SETS] = this.#alternating.of(fields, kept.fields)
       this.#keep(row, last, time, index)

@@ -170,7 +170,7 @@ export class RowHistory implements MessageHistory {
     }
   }
 
-  /** Those up to a number that were not handed over before. */
+  /** Returns the messages up to a number that were not handed over before. */
   take(row: number, last: number): TakenMessages {
     const taken: KeptTaken[] = []
     const done = this.#done[row] ?? 0

@@ -10,7 +10,7 @@ export const HEAD = 6
 /** One of them takes writes that concern no row, which saves a branch. */
 export const NOWHERE = 0
 
-/** Of a row. Whole numbers: state bits before the last message, and after it. They fill the first double. */
+/** A row begins with whole numbers: state bits before the last message, and after it. They fill the first double. */
 export const BEFORE = 0
 export const AFTER = 1
 /** Doubles: count and time of the last message; then the constants, then since when each node had its state before it. */
@@ -18,7 +18,7 @@ export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
-/** Of a row's past, for each actuator: its last firing ... */
+/** A row's past has for each actuator: its last firing ... */
 export const FIRED = 0
 /** ... of that message: its count (-1: none since the last synchronization), firings before it, state bits before and after it ... */
 export const AT_COUNT = 1

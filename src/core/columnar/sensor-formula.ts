@@ -79,7 +79,7 @@ export function sensorFormula(
   for (const [state, written] of Object.entries(calculation.states ?? {})) {
     const formula = resolver.written(written as WrittenFormula, 'truth')
     const index = states.indexOf(state)
-    // Such names stand first in an object, wherever they were written.
+    // Numeric names come first in an object, wherever they were written.
     if (formula === undefined || index === -1 || /^\d+$/.test(state)) return undefined
     found.push([formula, index])
   }

@@ -71,7 +71,7 @@ export class SingleListenerIndex {
   }
 
   /**
-   * Of the row that is most likely meant, before texts are compared: a fleet's rows are far away, and so are the texts. The
+   * Reads the row that is most likely meant before texts are compared: a fleet's rows are far away, and so are the texts. The
    * processor fetches both at once.
    */
   #readAhead(number: number): void {

@@ -60,7 +60,7 @@ interface Source {
   readonly reads: number
 }
 
-/** Who fires what follows. */
+/** The batch that fires what follows. */
 export interface UnknownFirings {
   /** whether firings have a subscriber */
   readonly isObserved: boolean

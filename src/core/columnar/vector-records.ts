@@ -140,7 +140,7 @@ export class VectorRecord implements EventRecord {
     return this.#events
   }
 
-  /** Those of the row at place `i`. */
+  /** Events of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
     return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))

@@ -140,7 +140,7 @@ export class VectorizedBatch {
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch.actuators)
   }
 
-  /** Of the newest message. Who asks is a plug in its call: its row has got it. */
+  /** Time of the newest message. A plug asks during its call: its row has received the message. */
   get time(): number {
     return this.#times[this.#newest] ?? 0
   }
