@@ -101,7 +101,7 @@ const HEAVY: readonly Row[] = [
   ['POST /api/sensors/one', '/api/sensors/stream', EXECUTED, 'unread call', 200],
   ['POST /api/sensors/one/versions/one', '/api/sensors/stream/versions/latest', EXECUTED, 'unread call', 200],
   ['POST /api/tasks/simulate', '/api/tasks/simulate', { rule: GRAPH, resource: 'boiler' }, 'unread simulate', 200],
-  ['POST /api/rehearsals', '/api/rehearsals', REHEARSAL, 'rehearse', 200],
+  ['POST /api/rehearsals', '/api/rehearsals', REHEARSAL, 'counted rehearse', 200],
   ['POST /api/templates', '/api/templates', { name: 'new', ...GRAPH }, 'check', 201],
   ['PUT /api/templates/one', '/api/templates/long', { name: 'long', ...GRAPH }, 'check', 200],
   ['POST /api/templates/run', '/api/templates/run', { graph: GRAPH, ...ON_BOILER }, 'unread run', 200],

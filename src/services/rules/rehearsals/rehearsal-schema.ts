@@ -274,7 +274,7 @@ const RehearsalAnswerSchema = Type.Object(
 )
 export interface RehearsalAnswer extends Decoded<typeof RehearsalAnswerSchema> {}
 
-export const REHEARSAL_STATUS = ['running', 'done', 'empty', 'failed', 'cancelled', 'interrupted'] as const
+const REHEARSAL_STATUS = ['running', 'done', 'empty', 'failed', 'cancelled', 'interrupted'] as const
 
 const HEAD = {
   id: Text,
