@@ -68,6 +68,7 @@ export class Checkpoints {
   /** the last position that all stored states reflect */
   #reflected = 0
   #pruned = 0
+  #pruning: Promise<void> | undefined
   #prunedAt = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #isClosed = false
@@ -172,6 +173,7 @@ export class Checkpoints {
     await this.#round
     await this.flush()
     await this.#prune(true)
+    await this.#pruning
     this.drop()
   }
 
@@ -242,9 +244,10 @@ export class Checkpoints {
     if ((!isWorthIt && !isEnd) || this.#reflected === this.#pruned || this.#isClosed) return
     this.#pruned = this.#reflected
     this.#prunedAt = now
-    await pruner
+    this.#pruning = pruner
       .prune(false)
       .catch((error: unknown) => this.#log.log(`the log was not pruned: ${messageOf(error)}`, '', {}))
+    await this.#pruning
   }
 
   /** At rest all of the log can go: a round moves the mark, which alone is behind. */
