@@ -69,7 +69,7 @@ function compileCall(text: string, name: string, args: readonly string[]): Opera
   }
   const reach = { ...reachOf(text, Number(length), unit), lateness: Number.POSITIVE_INFINITY }
   const timedOf = (kept: Kept): TimedWindow => (kept.timed ??= timedWindow(kept.window))
-  const letGo = (timed: TimedWindow, end: number): void => {
+  const dropOld = (timed: TimedWindow, end: number): void => {
     while (shiftOutOfReach(timed, end, reach) !== undefined);
   }
   return {
@@ -78,11 +78,11 @@ function compileCall(text: string, name: string, args: readonly string[]): Opera
     record(kept, value, { at, now, lateness }) {
       const timed = timedOf(kept)
       takeAt(timed, at, now, sampleOf(value), { ...reach, lateness })
-      letGo(timed, timed.newest ?? at)
+      dropOld(timed, timed.newest ?? at)
     },
     goOn(kept, now) {
       const timed = timedOf(kept)
-      letGo(timed, endOf(timed, now))
+      dropOld(timed, endOf(timed, now))
     },
     value: ({ timed }) => (timed && sizeOf(timed.window) > 0 ? pickFrom(summaryOf(timed.window)) : undefined),
   }

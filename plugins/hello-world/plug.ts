@@ -67,7 +67,7 @@ export const helloWorld = definePlug({
     const who = properties.who.trim()
     if (who === '') return { state: 'Nobody', rawData: { greeting: '' } }
     const times = Math.min(Math.max(properties.repeat, 1), 10)
-    const told = properties.reading === undefined ? '' : ` It is ${context.number(properties.reading)}.`
-    return { state: 'Greeted', rawData: { greeting: `${'Hello, '.repeat(times)}${who}!${told}` } }
+    const measured = properties.reading === undefined ? '' : ` It is ${context.number(properties.reading)}.`
+    return { state: 'Greeted', rawData: { greeting: `${'Hello, '.repeat(times)}${who}!${measured}` } }
   },
 })

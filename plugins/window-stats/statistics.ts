@@ -46,7 +46,7 @@ function fittingMemory(state: unknown, ordered: boolean): Memory {
 export function take(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!takeAt(memory, at, now, value, reach)) return
   if (memory.tree) insert(memory.tree, value)
-  letGo(memory, memory.newest ?? at, reach)
+  dropOld(memory, memory.newest ?? at, reach)
 }
 
 /** Adds a late number, unless the window has one of its time and value. */
@@ -56,10 +56,10 @@ export function takeLate(memory: Memory, at: number, now: number, value: number,
 
 /** Advances the time in a run without a number. */
 export function goOn(memory: Memory, now: number, reach: WindowReach): void {
-  letGo(memory, endOf(memory, now), reach)
+  dropOld(memory, endOf(memory, now), reach)
 }
 
-function letGo(memory: Memory, end: number, reach: WindowReach): void {
+function dropOld(memory: Memory, end: number, reach: WindowReach): void {
   for (;;) {
     const oldest = shiftOutOfReach(memory, end, reach)
     if (oldest === undefined) return

@@ -63,12 +63,12 @@ const UNNAMED = 'resource-1'
 /** Prints the result. 1: the rule or the recording has problems, which are printed; 2: the gate failed. */
 export async function runBench(path: string, flags: BenchFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const options = readBenchOptions(path, flags)
-  const given = { ...options, resource: options.resource ?? (await fallback(path, options)) }
+  const complete = { ...options, resource: options.resource ?? (await fallback(path, options)) }
   const baseline = options.baseline === undefined ? undefined : await baselineOf(options.baseline)
-  const opened = await openPlayback([path], given, terminal)
+  const opened = await openPlayback([path], complete, terminal)
   const [rule] = opened?.rules ?? []
   if (opened === undefined || rule === undefined) return 1
-  const messages = await collected(playbackOf(opened, given, terminal).playback.messages ?? [])
+  const messages = await collected(playbackOf(opened, complete, terminal).playback.messages ?? [])
   const other = options.against === undefined ? undefined : checkOutFor(path, options.against)
   const progress = new Progress(terminal.errIsTerminal ? (text) => terminal.err(text) : () => undefined, () =>
     performance.now(),

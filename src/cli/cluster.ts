@@ -38,8 +38,8 @@ export const define: DefineCommand = (command, start) => {
     .summary('move everything away from a host')
     .description('Makes a host hand over everything and take nothing. It continues to forward requests to the others.')
     .argument('<host>', 'its id or address, as cluster shows them')
-    .action((host: string, flags: ClusterFlags, own: Command) =>
-      run({ ...own.parent?.opts(), ...flags }, { drain: host }),
+    .action((host: string, flags: ClusterFlags, subcommand: Command) =>
+      run({ ...subcommand.parent?.opts(), ...flags }, { drain: host }),
     )
   withOptions(cluster.command('partitions'))
     .summary('spread a tenant over the hosts')
@@ -49,8 +49,8 @@ export const define: DefineCommand = (command, start) => {
     )
     .argument('<tenant>', 'whose messages and tasks they are')
     .argument('<count>', 'how many it is to have')
-    .action((tenant: string, count: string, flags: ClusterFlags, own: Command) =>
-      run({ ...own.parent?.opts(), ...flags }, { tenant, partitions: count }),
+    .action((tenant: string, count: string, flags: ClusterFlags, subcommand: Command) =>
+      run({ ...subcommand.parent?.opts(), ...flags }, { tenant, partitions: count }),
     )
   cluster.addHelpText('after', '\nExample:\n  reflexarc cluster --store postgresql://reflexarc@db.local/reflexarc')
 }
@@ -72,19 +72,19 @@ export type ClusterOrder =
 /** `USAGE`, `NOT_FOUND`, `STORE`; for partitions also `WRONG_STATUS` and `CONFLICT`. */
 export async function runCluster(
   order: ClusterOrder | undefined,
-  { store: given, json = false, tenant }: ClusterFlags,
+  { store: url, json = false, tenant }: ClusterFlags,
   env: Environment,
   terminal: Pick<Terminal, 'out'>,
 ): Promise<0> {
-  const choice = storeOf(given ?? env[OPTIONS.store.env] ?? '')
+  const choice = storeOf(url ?? env[OPTIONS.store.env] ?? '')
   if (choice?.medium !== 'postgres') {
     throw new AppError('USAGE', '--store: name the PostgreSQL of the hosts, such as postgres://user@host/database')
   }
   const { openPostgres } = await import('#storage/postgres')
   const storage = await openPostgres({ url: choice.url, blobs: openMemoryBlobs() })
   try {
-    const told = await carriedOut(order, storage, tenant)
-    terminal.out(`${json ? JSON.stringify(told) : textOf(told)}\n`)
+    const view = await carriedOut(order, storage, tenant)
+    terminal.out(`${json ? JSON.stringify(view) : textOf(view)}\n`)
     return 0
   } finally {
     await storage.close()
@@ -105,10 +105,10 @@ async function carriedOut(
   return raisePartitions(storage, order.tenant, Number(order.partitions))
 }
 
-function textOf(told: WholeView | HostView | RaisedPartitions): string {
-  if ('hosts' in told) return [...hostLines(told), ...tenantLines(told)].join('\n')
-  if ('url' in told) return `${told.url} hands over what it has; "reflexarc cluster" shows the progress`
-  const { tenant, before, count } = told
+function textOf(view: WholeView | HostView | RaisedPartitions): string {
+  if ('hosts' in view) return [...hostLines(view), ...tenantLines(view)].join('\n')
+  if ('url' in view) return `${view.url} hands over what it has; "reflexarc cluster" shows the progress`
+  const { tenant, before, count } = view
   return before === count
     ? `${tenant} has ${count} partitions already`
     : `${tenant} has ${count} partitions now, and had ${before}; tasks that are made from now on are spread over them`

@@ -80,12 +80,12 @@ Examples:
   reflexarc check fixtures/rules/overheating.json
   reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why`,
     )
-  const asked = args.find((word) => !word.startsWith('-'))
+  const subcommand = args.find((word) => !word.startsWith('-'))
   try {
     for (const [term, summary, load] of COMMANDS) {
       const [name = ''] = term.split(' ')
       const command = program.command(name).summary(summary)
-      if (name === asked) (await load()).define(command, start)
+      if (name === subcommand) (await load()).define(command, start)
     }
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -94,9 +94,9 @@ Examples:
   }
 }
 
-function report(error: unknown, asked: boolean, terminal: Terminal): number {
+function report(error: unknown, isDebug: boolean, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
-  const debug = asked || Boolean(process.env['REFLEXARC_DEBUG'])
+  const debug = isDebug || Boolean(process.env['REFLEXARC_DEBUG'])
   if (error instanceof AppError) terminal.err(`error: ${error.message}\n`)
   else terminal.err(`unexpected error: ${messageOf(error).split('\n')[0]}${debug ? '' : ' (--debug shows where)'}\n`)
   if (debug && error instanceof Error) terminal.err(`${error.stack}\n`)

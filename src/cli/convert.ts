@@ -67,8 +67,8 @@ function whereOf(error: AppError, rendered: string | undefined): readonly string
   if (Array.isArray(around)) return around.map(String)
   const problem = rendered === undefined ? undefined : findJsonProblem(rendered)
   if (problem === undefined) return []
-  const place = `line ${problem.line}, column ${problem.column}`
-  return [`${place} of the rendered text: ${problem.message}`, excerptOf(problem), 'see all of it with --text']
+  const position = `line ${problem.line}, column ${problem.column}`
+  return [`${position} of the rendered text: ${problem.message}`, excerptOf(problem), 'see all of it with --text']
 }
 
 function parsed(path: string, text: string): unknown {

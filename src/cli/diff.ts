@@ -17,11 +17,19 @@ import { openPlayback, playbackOf, withHint } from './open-playback.ts'
 import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal } from './terminal.ts'
-import { readOptions, SET, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+import {
+  readOptions,
+  SET,
+  type SimulateFlags,
+  type SimulateOptions,
+  variablesOf,
+  withPlaybackFlags,
+} from './simulate-options.ts'
+import { documentAt, runStored, type StoredFlags, withStoredFlags } from './stored.ts'
 import { openSource, textOf } from './recording/source.ts'
 
 export const define: DefineCommand = (command, start) => {
-  withPlaybackFlags(command, 's')
+  withStoredFlags(withPlaybackFlags(command, 's'))
     .description(
       'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +
         'firings that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
@@ -41,9 +49,22 @@ export const define: DefineCommand = (command, start) => {
       'after',
       '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((old: string, fresh: string | undefined, flags: DiffFlags) =>
-      start((terminal) => runDiff(old, fresh, flags, terminal)),
+    .action((old: string, fresh: string | undefined, flags: DiffFlags & StoredFlags) =>
+      start((terminal) =>
+        flags.stored === true ? diffStored(old, fresh, flags, terminal) : runDiff(old, fresh, flags, terminal),
+      ),
     )
+}
+
+async function diffStored(
+  old: string,
+  fresh: string | undefined,
+  flags: DiffFlags & StoredFlags,
+  terminal: Terminal,
+): Promise<0 | 1> {
+  if (fresh === undefined) throw new AppError('USAGE', '--stored: the other rule is missing; give two rules')
+  const compareWith = { rule: await documentAt(old) }
+  return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal)
 }
 
 /** Checks everything, runs the rules over the recording, and prints the differences. */
@@ -141,15 +162,15 @@ async function readFirings(path: string): Promise<readonly FiredEvent[]> {
   return firings.sort((a, b) => a.time - b.time)
 }
 
-function eventOf(line: string, place: string): FiredEvent | undefined {
+function eventOf(line: string, location: string): FiredEvent | undefined {
   const event = parsed(line)
   if (!isPlainObject(event) || typeof event['type'] !== 'string') {
-    throw wrong(place, 'is not an event', 'write what simulate --json printed, one event a line')
+    throw wrong(location, 'is not an event', 'write what simulate --json printed, one event a line')
   }
   if (event['type'] !== 'fired') return undefined
   if (isFired(event)) return event
   throw wrong(
-    place,
+    location,
     'is a firing without a time, a node or a source',
     'write the whole line that simulate --json printed',
   )
@@ -168,6 +189,6 @@ function parsed(line: string): unknown {
   }
 }
 
-function wrong(place: string, what: string, right: string): AppError {
-  return new AppError('BAD_RECORDING', `${place}: the line ${what}; ${right}`)
+function wrong(location: string, what: string, right: string): AppError {
+  return new AppError('BAD_RECORDING', `${location}: the line ${what}; ${right}`)
 }

@@ -71,9 +71,9 @@ export async function runKeys(
   const chosen =
     action.do === 'add' ? (action.tenant ?? (env[OPTIONS.tenant.env] || OPTIONS.tenant.default)) : undefined
   const store = storeOf(flags.store ?? (env[OPTIONS.store.env] || OPTIONS.store.default))
-  const place = store?.medium === 'postgres' ? { url: store.url } : { folder }
-  refuseWrong(store, place, chosen ?? (action.do === 'list' ? action.tenant : undefined))
-  await withPairs(place, now, async (pairs, changed) => {
+  const location = store?.medium === 'postgres' ? { url: store.url } : { folder }
+  refuseWrong(store, location, chosen ?? (action.do === 'list' ? action.tenant : undefined))
+  await withPairs(location, now, async (pairs, changed) => {
     switch (action.do) {
       case 'list': {
         const entries = await pairs.list(action.tenant)
@@ -101,15 +101,15 @@ export async function runKeys(
 
 type Place = { readonly folder: string } | { readonly url: string }
 
-function refuseWrong(store: StoreChoice | undefined, place: Place, tenant: string | undefined): void {
+function refuseWrong(store: StoreChoice | undefined, location: Place, tenant: string | undefined): void {
   const problems: string[] = []
   if (store === undefined || store.medium === 'memory') {
     problems.push('--store: keys are kept in sqlite: (with --data) or in postgres://user@host/database')
   }
   // A mistyped folder must not become a new store.
-  if ('folder' in place && !existsSync(join(place.folder, 'state.db'))) {
+  if ('folder' in location && !existsSync(join(location.folder, 'state.db'))) {
     problems.push(
-      `--data: no host has kept anything in ${place.folder} yet; name the data folder of a host that has started`,
+      `--data: no host has kept anything in ${location.folder} yet; name the data folder of a host that has started`,
     )
   }
   if (tenant !== undefined) problems.push(...tenantProblems(tenant))
@@ -117,11 +117,11 @@ function refuseWrong(store: StoreChoice | undefined, place: Place, tenant: strin
 }
 
 async function withPairs(
-  place: Place,
+  location: Place,
   now: () => number,
   work: (pairs: ApiKeys, changed: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const storage = await ('url' in place ? openShared(place.url) : openStore(place.folder))
+  const storage = await ('url' in location ? openShared(location.url) : openStore(location.folder))
   try {
     await work(new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now), () => tellKeyChange(storage))
   } finally {

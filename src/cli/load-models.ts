@@ -11,10 +11,10 @@ import { xgboostDriver } from '#services/models/xgboost'
  * The models of the sensors `predict` and `classify`: boosters by name, each as `name=file`. `USAGE` with all
  * unreadable ones.
  */
-export async function loadModels(given: readonly string[]): Promise<ModelPort> {
+export async function loadModels(files: readonly string[]): Promise<ModelPort> {
   const problems: string[] = []
   const models = new Map<string, OpenModel>()
-  for (const text of given) {
+  for (const text of files) {
     const at = text.indexOf('=')
     const [name, path] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
     try {
@@ -33,7 +33,7 @@ export async function loadModels(given: readonly string[]): Promise<ModelPort> {
     const [value = null] = await open.call({ operation: 'predict', instances: [instance] })
     return value
   }
-  return { predict, classify: async (asked) => labelsOf((await predict(asked)) as Json) }
+  return { predict, classify: async (request) => labelsOf((await predict(request)) as Json) }
 }
 
 async function readModel(name: string, path: string): Promise<OpenModel> {

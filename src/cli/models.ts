@@ -80,10 +80,10 @@ Examples:
 
 /** A prediction a line; with `--json` the whole answer. */
 async function runPredict(name: string, instances: string, flags: ConnectFlags, terminal: Terminal): Promise<0> {
-  const given = parsed(instances === '-' ? await text(process.stdin) : instances)
+  const input = parsed(instances === '-' ? await text(process.stdin) : instances)
   const answer = await connect(flags, process.env).models.predict(
     name,
-    Array.isArray(given) ? { instances: given } : (given as object),
+    Array.isArray(input) ? { instances: input } : (input as object),
   )
   if (flags.json === true || !('predictions' in answer)) terminal.out(`${JSON.stringify(answer)}\n`)
   else for (const one of answer.predictions) terminal.out(`${JSON.stringify(one)}\n`)

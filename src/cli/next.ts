@@ -88,8 +88,8 @@ function read(text: string, flags: NextFlags, now: number): { options: NextRunsO
   }
   const zone = attempt('--zone', () => zoneOf(flags.zone ?? 'UTC')) ?? zoneOf('UTC')
   // Times are in the zone of the output, and a rule may name its zone itself.
-  const own = flags.zone === undefined ? ownZone(text, now) : undefined
-  const shown = own ?? zone
+  const zoneOfText = flags.zone === undefined ? ownZone(text, now) : undefined
+  const shown = zoneOfText ?? zone
   const from = attempt('--from', () => (flags.from === undefined ? now : timeOf(flags.from, shown))) ?? now
   const down = attempt('--down', () => (flags.down === undefined ? undefined : spanOf(flags.down, shown)))
   const count = attempt('--count', () => countOf(flags.count)) ?? 1

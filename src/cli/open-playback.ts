@@ -49,8 +49,8 @@ export async function openPlayback(
   options: OpenOptions,
   terminal: Terminal,
 ): Promise<Opened | undefined> {
-  const { models: given = [] } = options
-  const models = given.length === 0 ? undefined : await (await import('./load-models.ts')).loadModels(given)
+  const { models: modelFiles = [] } = options
+  const models = modelFiles.length === 0 ? undefined : await (await import('./load-models.ts')).loadModels(modelFiles)
   const plugs = await loadPlugs(options.plugs, models === undefined ? {} : { models })
   const registry = createRegistry(plugs)
   const files: RuleFile[] = []
@@ -62,7 +62,7 @@ export async function openPlayback(
   }
   const rules = files.flatMap(({ rule }) => rule ?? [])
   const unread = rules.length < files.length
-  const resource = options.resource ?? rules.map((rule) => settingsOf(rule)?.resource).find((own) => own !== undefined)
+  const resource = options.resource ?? rules.map((rule) => settingsOf(rule)?.resource).find((id) => id !== undefined)
   // An unreadable rule has no resource, which is not a problem of the recording.
   const reading: RecordingOptions = {
     zone: options.zone,

@@ -215,10 +215,10 @@ async function propertiesOf(path: string, kit: typeof Kit): Promise<Properties> 
   }
   const { default: make } = module
   const { default: fc } = await import('fast-check')
-  const given: unknown =
+  const exported: unknown =
     typeof make === 'function' ? await (make as (kit: object) => unknown)({ ...kit, fc }) : (make ?? module)
-  if (isPlainObject(given) && Array.isArray(given['properties']) && isPlainObject(given['options']))
-    return { properties: given['properties'] as Kit.PropertyLike[], options: given['options'] }
+  if (isPlainObject(exported) && Array.isArray(exported['properties']) && isPlainObject(exported['options']))
+    return { properties: exported['properties'] as Kit.PropertyLike[], options: exported['options'] }
   throw new AppError(
     'USAGE',
     `${path} does not return { properties: [...], options: { metrics } }; export default (kit) => ({ properties, options })`,

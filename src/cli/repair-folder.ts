@@ -55,10 +55,9 @@ async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<D
     const wanted = (what: Damage['what'], one: Sample | NewMessage): boolean => {
       const metric = 'metric' in one ? one.metric : one.stream
       const places = lost.filter(
-        (place) =>
-          place.what === 'structure' || (place.what === what && isWithin(place, one.resource, metric, one.time)),
+        (key) => key.what === 'structure' || (key.what === what && isWithin(key, one.resource, metric, one.time)),
       )
-      for (const place of places) restored.set(place, (restored.get(place) ?? 0) + 1)
+      for (const key of places) restored.set(key, (restored.get(key) ?? 0) + 1)
       return places.length > 0
     }
     await store.series.append({

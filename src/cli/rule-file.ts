@@ -61,11 +61,11 @@ export function issueLines({ file, issues, broken }: RuleFile): string[] {
 export function verdict({ file, rule, issues }: RuleFile): string {
   const count = (severity: Issue['severity']): number => issues.filter((issue) => issue.severity === severity).length
   const [errors, warnings, notes] = [count('ERROR'), count('WARNING'), count('INFO')]
-  const told = [
+  const lines = [
     warnings > 0 ? `, ${counted(warnings, 'warning')}` : '',
     notes > 0 ? `, ${counted(notes, 'note')}` : '',
   ].join('')
-  if (errors > 0 || rule === undefined) return `${file}: ${counted(errors, 'error')}${told}`
+  if (errors > 0 || rule === undefined) return `${file}: ${counted(errors, 'error')}${lines}`
   const { sensors = [], relations = [], triggers = [], actuators = [] } = rule
   const parts = [
     counted(sensors.length, 'sensor'),
@@ -73,7 +73,7 @@ export function verdict({ file, rule, issues }: RuleFile): string {
     counted(triggers.length, 'trigger'),
     counted(actuators.length, 'actuator'),
   ]
-  return `${file}: ok${told} (${parts.join(', ')})`
+  return `${file}: ok${lines} (${parts.join(', ')})`
 }
 
 function isTemplate(document: unknown): boolean {

@@ -9,11 +9,11 @@ import type { Terminal } from './terminal.ts'
 const LAST_CALL = STOP_PATIENCE + 3_500
 
 /** Serves until a signal. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` if it cannot start. */
-export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
+export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1> {
   keepHeapSteady()
-  const config = readConfig(given, process.env, [...SERVICES.keys()])
+  const config = readConfig(flags, process.env, [...SERVICES.keys()])
   let left = (): string => 'it was still starting'
-  const told = stopSignal().then(() => lastCall(terminal, () => left()))
+  const stopped = stopSignal().then(() => lastCall(terminal, () => left()))
   let read = await readPlugs(config.plugs)
   const making = { plugs: () => read.plugs, plugModules: () => read.modules, started: compactHeap }
   const host = await startHost(config, { write: (line) => terminal.err(line) }, making)
@@ -39,7 +39,7 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
     ...demoLines(host),
   ]
   terminal.out(`${lines.join('\n')}\n`)
-  const late = await told
+  const late = await stopped
   await host.stop()
   clearTimeout(late)
   // Ends the process even if something keeps it alive.

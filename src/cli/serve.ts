@@ -17,11 +17,11 @@ export const define: DefineCommand = (command, start) => {
     if (many) command.option(flags, text, (one: string, earlier?: readonly string[]) => gather(one, earlier ?? []))
     else command.option(flags, text)
   }
-  command.addHelpText('after', '\nExample:\n  reflexarc serve --port 8080 --data ./data').action((given: Given) => {
+  command.addHelpText('after', '\nExample:\n  reflexarc serve --port 8080 --data ./data').action((flags: Given) => {
     return start(async (terminal) => {
-      requirePackages(given, process.env)
+      requirePackages(flags, process.env)
       const { runServe } = await import('./run-serve.ts')
-      return runServe(given, terminal)
+      return runServe(flags, terminal)
     })
   })
 }

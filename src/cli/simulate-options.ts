@@ -127,6 +127,13 @@ function seedOption(text: string | undefined): number | undefined {
   throw new AppError('USAGE', `"${text}" is not a seed; write a whole number from 0 to 4294967295`)
 }
 
+/** Variables of `--set name=value`. Throws `USAGE`. */
+export function variablesOf(texts: readonly string[]): Readonly<Record<string, unknown>> {
+  const variables: Record<string, unknown> = {}
+  for (const text of texts) addVariable(variables, text)
+  return variables
+}
+
 function addVariable(variables: Record<string, unknown>, text: string): void {
   const equals = text.indexOf('=')
   const name = text.slice(0, equals).trim()
@@ -137,9 +144,9 @@ function addVariable(variables: Record<string, unknown>, text: string): void {
 }
 
 function addLatency(latency: Record<string, number>, text: string): void {
-  const [name = '', given = ''] = text.split(/=(.*)/s, 2)
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(given) ?? []
-  const ms = number === undefined ? durationOrNaN(given) : Number(number) * (unit === 's' ? 1000 : 1)
+  const [name = '', value = ''] = text.split(/=(.*)/s, 2)
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(value) ?? []
+  const ms = number === undefined ? durationOrNaN(value) : Number(number) * (unit === 's' ? 1000 : 1)
   if (name === '' || FORBIDDEN_KEYS.has(name) || !(ms >= 0))
     throw new AppError('USAGE', `"${text}" is not a valid latency; write name=duration, such as callURL=200ms`)
   latency[name] = ms

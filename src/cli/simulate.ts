@@ -4,11 +4,19 @@ import { simulate } from '#library'
 import type { EngineEvent, Rule, Template } from '#core'
 import { openPlayback, playbackOf, withHint, type Opened } from './open-playback.ts'
 import { RunReport } from './report/run-report.ts'
-import { readOptions, SET, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+import {
+  readOptions,
+  SET,
+  type SimulateFlags,
+  type SimulateOptions,
+  variablesOf,
+  withPlaybackFlags,
+} from './simulate-options.ts'
+import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
 import type { Terminal } from './terminal.ts'
 
 export const define: DefineCommand = (command, start) => {
-  withPlaybackFlags(command)
+  withStoredFlags(withPlaybackFlags(command))
     .description(
       'Runs a rule or template over recorded messages in virtual time and prints what fired.\n' +
         'The whole recording is checked before anything runs.\n\n' +
@@ -39,7 +47,13 @@ export const define: DefineCommand = (command, start) => {
       'after',
       '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',
     )
-    .action((rule: string, flags: SimulateFlags) => start((terminal) => runSimulation(rule, flags, terminal)))
+    .action((rule: string, flags: SimulateFlags & StoredFlags) =>
+      start((terminal) =>
+        flags.stored === true
+          ? runStored(rule, { variables: variablesOf(flags.set) }, flags, terminal)
+          : runSimulation(rule, flags, terminal),
+      ),
+    )
 }
 
 /** Output is written in pieces of about this many characters. */

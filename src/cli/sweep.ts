@@ -6,6 +6,7 @@ import { sweepValues } from '#core/spi'
 import { type Opened, openPlayback, playbackOf, withHint } from './open-playback.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal, Paint } from './terminal.ts'
+import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
 import { readOptions, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
 import { counted, grouped } from './numbers.ts'
 import { formatSpan } from './time-text.ts'
@@ -13,7 +14,7 @@ import { visible } from './visible.ts'
 import { tableLines } from './report/table.ts'
 
 export const define: DefineCommand = (command, start) => {
-  withPlaybackFlags(command)
+  withStoredFlags(withPlaybackFlags(command))
     .description(
       'Runs a rule or template once for each value of a property, all in one pass over the recording, and prints the\n' +
         'firings of each destination, in all and per day. Several --set make a grid of at most 1,000 runs.\n\n' +
@@ -27,7 +28,13 @@ export const define: DefineCommand = (command, start) => {
       'after',
       '\nExample:\n  reflexarc sweep fixtures/rules/overheating.json --set temperature.threshold=85..100/5 --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((rule: string, flags: SweepFlags) => start((terminal) => runSweep(rule, flags, terminal)))
+    .action((rule: string, flags: SweepFlags & StoredFlags) =>
+      start((terminal) =>
+        flags.stored === true
+          ? runStored(rule, { sweep: gridOf(flags.set) }, flags, terminal)
+          : runSweep(rule, flags, terminal),
+      ),
+    )
 }
 
 /** Checks everything, runs the rule with every value over the recording, and prints the firings. */
@@ -84,8 +91,22 @@ interface SweepOptions extends SimulateOptions {
 
 function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
   const problems: string[] = []
+  const grid = readGrid(flags.set, problems)
+  const options = readOptions(rule, { ...flags, set: [] }, problems)
+  return { ...options, grid }
+}
+
+/** Values by path. Throws `USAGE`. */
+function gridOf(texts: readonly string[]): Readonly<Record<string, readonly unknown[]>> {
+  const problems: string[] = []
+  const grid = readGrid(texts, problems)
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  return grid
+}
+
+function readGrid(texts: readonly string[], problems: string[]): Readonly<Record<string, readonly unknown[]>> {
   const grid = new Map<string, readonly unknown[]>()
-  for (const text of flags.set) {
+  for (const text of texts) {
     const equals = text.indexOf('=')
     const path = text.slice(0, equals).trim()
     if (equals < 1 || path === '') {
@@ -103,9 +124,8 @@ function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
       }
     }
   }
-  if (flags.set.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
-  const options = readOptions(rule, { ...flags, set: [] }, problems)
-  return { ...options, grid: Object.fromEntries(grid) }
+  if (texts.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
+  return Object.fromEntries(grid)
 }
 
 /** A row for each run: its values, and the firings of each destination, in total and per day. */
@@ -120,10 +140,10 @@ function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   ])
   const [head = '', ...lines] = tableLines([header, ...cells], new Set(header.keys()))
   const work = `${counted(rows.length, 'run')} in one pass over ${counted(messages, 'message')} in ${formatSpan(wall)}`
-  const told = [paint('underline', head), ...lines, '', paint('bold', work)]
-  if (destinations.length === 0) told.push('no trigger leads anywhere, so nothing can fire')
-  if (late > 0) told.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
-  return told
+  const report = [paint('underline', head), ...lines, '', paint('bold', work)]
+  if (destinations.length === 0) report.push('no trigger leads anywhere, so nothing can fire')
+  if (late > 0) report.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
+  return report
 }
 
 function textOf(value: unknown): string {

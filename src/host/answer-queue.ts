@@ -26,7 +26,7 @@ export class AnswerQueue<T> {
   }
 
   /** False when the answer was already released. */
-  letGo(place: Place<T>): boolean {
+  release(place: Place<T>): boolean {
     if (place.answer === undefined) return false
     place.answer = undefined
     this.#empty++

@@ -44,6 +44,8 @@ export interface Config {
   readonly duplicates: (typeof DUPLICATES)[number]
   /** ms */
   readonly dedupWindow: number
+  /** Limits of the kept inputs of tasks; undefined: nothing is kept */
+  readonly keepInputs: { readonly ageMs: number; readonly bytes: number } | undefined
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
@@ -274,6 +276,13 @@ export const OPTIONS = {
     default: '10m',
     help: 'how long tasks that accept late messages recognize the last 1,000 of a resource, such as 30m; the same on all hosts of a cluster',
   },
+  keepInputs: {
+    flag: 'keep-inputs',
+    env: 'REFLEXARC_KEEP_INPUTS',
+    value: 'limits',
+    default: '7d,4GB',
+    help: 'how long, and how many bytes of each tenant, inputs of tasks are kept to look at the past and to rehearse rules; 0 keeps none',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -357,6 +366,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const badTime = read('badTime', (what) => BAD_TIMES.find((one) => one === what), `write ${BAD_TIMES.join(' or ')}`)
   const duplicates = read('duplicates', (what) => DUPLICATES.find((one) => one === what), 'write drop or take')
   const dedupWindow = read('dedupWindow', lengthOf, 'write a duration such as 90s, 10m or PT10M')
+  const keepInputs = read('keepInputs', keptOf, 'write an age, a size or both, such as 7d,4GB, or 0')
   if (descendants === 0) problems.push('--max-descendants: 0 would stop all rules; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 would reject all bodies; write a number of bytes from 1')
   if (ms === 0) problems.push('--time-limit: 0 would reject all requests; write ms from 1')
@@ -416,6 +426,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     identityIgnores: list('identityIgnores'),
     duplicates: duplicates ?? 'drop',
     dedupWindow: dedupWindow ?? 0,
+    keepInputs: keepInputs === 'nothing' ? undefined : keepInputs,
     times: { ahead: ahead ?? Infinity, behind: behind ?? Infinity, refuses: badTime === 'refuse' },
     objects: objects ?? { kind: 'files' },
     url,
@@ -447,6 +458,26 @@ function lengthOf(text: string): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A limit that is absent does not apply. */
+function keptOf(text: string): Config['keepInputs'] | 'nothing' {
+  if (text === '0') return 'nothing'
+  const parts = text.split(',').map((part) => part.trim())
+  const sizes = parts.flatMap((part) => sizeOf(part) ?? [])
+  const ages = parts.flatMap((part) => (sizeOf(part) === undefined ? (lengthOf(part) ?? []) : []))
+  if (sizes.length > 1 || ages.length > 1 || sizes.length + ages.length < parts.length) return undefined
+  const [ageMs = Infinity] = ages
+  const [bytes = Infinity] = sizes
+  return ageMs > 0 && bytes > 0 ? { ageMs, bytes } : undefined
+}
+
+const SIZES = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const
+
+/** bytes */
+function sizeOf(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT]B)$/i.exec(text) ?? []
+  return unit === undefined ? undefined : Number(count) * SIZES[unit.toUpperCase() as keyof typeof SIZES]
 }
 
 function wholeUpTo(most: number): (text: string) => number | undefined {

@@ -9,6 +9,7 @@ export interface Gauges {
   watchQueue(name: string, read: () => number): void
   watchTotal(name: string, read: () => number): void
   watchReadings(reason: ReadingReason, read: () => number): void
+  watchKept(read: () => Kept): void
   watchClock(read: () => ClockFigures): void
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
@@ -41,6 +42,13 @@ export interface Ways {
   readonly vectorized: number
   readonly rows: number
   readonly why: Readonly<Record<string, number>>
+}
+
+/** Inputs of tasks that are kept. `oldest`: epoch ms; undefined: none is kept */
+export interface Kept {
+  readonly bytes: number
+  readonly messages: number
+  readonly oldest: number | undefined
 }
 
 export type ByStatus = Readonly<Record<string, number>>

@@ -111,18 +111,18 @@ export class HostClock {
 
   warnings(): readonly string[] {
     this.now()
-    const told: string[] = []
+    const problems: string[] = []
     if (this.leadMs >= JUMP_MS) {
-      told.push(
+      problems.push(
         `this host's time is ${seconds(this.leadMs)} s ahead of the clock of the machine; it loses a tenth of the time that passes until both are the same, or all at once by reflexarc clock --follow`,
       )
     }
     if (this.#unconfirmed > 0) {
-      told.push(
+      problems.push(
         `the clock of the machine went forward by ${seconds(this.#unconfirmed)} s, which ${this.#witness} has not confirmed: this host does not follow it; set the clock right, or say reflexarc clock --follow`,
       )
     }
-    return told
+    return problems
   }
 
   get #witness(): string {

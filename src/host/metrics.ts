@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Gauges, Ways, Work } from './gauges.ts'
+import type { Gauges, Kept, Ways, Work } from './gauges.ts'
 import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
@@ -97,6 +97,7 @@ function makeGauges(registry: Registry): Gauges {
     watchQueue: (name, read) => void queues.set(name, read),
     watchTotal: (name, read) => void totals.set(name, read),
     watchReadings: (reason, read) => void readings.set(reason, read),
+    watchKept: (read) => watchKept(registry, read),
     watchClock: (read) => watchClock(registry, read),
     watchCommits: (read) => watchCommits(registry, read),
   }
@@ -167,6 +168,32 @@ function watchTasks(registry: Registry, read: Parameters<Gauges['watchTasks']>[0
       },
     }),
   )
+}
+
+function watchKept(registry: Registry, read: () => Kept): void {
+  const figures = [
+    ['reflexarc_kept_inputs_bytes', 'Bytes of inputs that are kept', ({ bytes }: Kept) => bytes],
+    ['reflexarc_kept_inputs_messages', 'Messages among inputs that are kept', ({ messages }: Kept) => messages],
+    [
+      'reflexarc_kept_inputs_oldest_seconds',
+      'Arrival of the oldest input that is kept, as Unix time',
+      ({ oldest }: Kept) => (oldest === undefined ? undefined : oldest / 1000),
+    ],
+  ] as const
+  for (const [name, help, valueOf] of figures) {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          const value = valueOf(read())
+          this.reset()
+          if (value !== undefined) this.set(value)
+        },
+      }),
+    )
+  }
 }
 
 function watchClock(registry: Registry, read: Parameters<Gauges['watchClock']>[0]): void {

@@ -42,7 +42,7 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
   })
   app.addHook('onResponse', (request, reply, done) => {
     const place = (reply as Held)[PLACE]
-    if (place === undefined || !waiting.letGo(place)) lasting.delete(reply)
+    if (place === undefined || !waiting.release(place)) lasting.delete(reply)
     // a socket whose upgrade was declined accepts no further requests and would stay open
     if (request.headers.upgrade !== undefined) request.raw.socket.destroySoon()
     done()

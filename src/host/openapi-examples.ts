@@ -89,6 +89,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postTaskNode: { state: 'False' },
   postTasklogs: { taskId: 'the id of a task', logLevel: 'INFO', limit: 10 },
   postVariableDeclarations: GRAPH,
+  postRehearsals: { template: DEMO_TEMPLATE.name, resources: ['boiler-1'], source: { from: '-1d' } },
   postTasksSimulate: {
     rule: GRAPH,
     resource: 'boiler-1',

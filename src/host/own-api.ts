@@ -87,10 +87,10 @@ export class OwnApi {
       over.abort()
       throw failed(`the answer has more than ${MAX_BYTES} bytes; ask for less`)
     }
-    const told = Object.entries(answer.headers).flatMap(([name, value]): (readonly [string, string])[] =>
+    const received = Object.entries(answer.headers).flatMap(([name, value]): (readonly [string, string])[] =>
       value === undefined ? [] : [value].flat().map((one) => [name, String(one)] as const),
     )
-    return { status: answer.statusCode, headers: told, text: Buffer.concat(pieces).toString('utf8') }
+    return { status: answer.statusCode, headers: received, text: Buffer.concat(pieces).toString('utf8') }
   }
 
   async #tokenOf({ tenant, user }: Caller): Promise<string> {

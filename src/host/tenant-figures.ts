@@ -1,5 +1,5 @@
 /** Metrics of services that exist once per tenant: sums over open tenants; totals include closed ones. */
-import type { ByStatus, Gauges, ReadingReason, Ways, Work } from './gauges.ts'
+import type { ByStatus, Gauges, Kept, ReadingReason, Ways, Work } from './gauges.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 
 /** Reads a figure of one tenant; undefined without that service. */
@@ -45,6 +45,10 @@ export class TenantFigures {
     this.#gauges.watchWays(this.#lasting(NO_WAYS, addWays, read))
   }
 
+  kept(read: Read<Kept>): void {
+    this.#gauges.watchKept(() => this.#read(read).reduce(addKept, { bytes: 0, messages: 0, oldest: undefined }))
+  }
+
   tasks(read: Read<Promise<ByStatus>>): void {
     this.#gauges.watchTasks(async () => (await Promise.all(this.#read(read))).reduce(addCounts, {}))
   }
@@ -62,6 +66,15 @@ export class TenantFigures {
 
 function plus(a: number, b: number): number {
   return a + b
+}
+
+function addKept(a: Kept, b: Kept): Kept {
+  const oldest = [a.oldest, b.oldest].filter((at) => at !== undefined)
+  return {
+    bytes: a.bytes + b.bytes,
+    messages: a.messages + b.messages,
+    oldest: oldest.length === 0 ? undefined : Math.min(...oldest),
+  }
 }
 
 function addWork(a: Work, b: Work): Work {

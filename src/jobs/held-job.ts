@@ -63,7 +63,7 @@ export class HeldJob {
     this.#abort.abort()
   }
 
-  letGo(): void {
+  release(): void {
     this.#isLetGo = true
     this.#stopRenewing()
   }

@@ -121,8 +121,8 @@ export function changed(job: Job, change: JobChange): Job {
     case 'complete': {
       const { failedReason: _failedReason, ...good } = free
       const { result, progress } = change
-      const told = { ...(result !== undefined && { result }), ...(progress && { progress }) }
-      return over({ ...good, ...told, attemptsMade: job.attemptsMade + 1 }, 'completed', change)
+      const changes = { ...(result !== undefined && { result }), ...(progress && { progress }) }
+      return over({ ...good, ...changes, attemptsMade: job.attemptsMade + 1 }, 'completed', change)
     }
   }
 }

@@ -215,7 +215,7 @@ export class TypeRunner {
   #begin(held: HeldJob): void {
     const { id } = held.job
     const ended = new Execution(held, { ...this.#dependencies, isStopped: () => this.#isStopped }).run().finally(() => {
-      held.letGo()
+      held.release()
       this.#running.delete(id)
       this.#dependencies.places.give()
       this.wake()

@@ -146,7 +146,7 @@ function streamOf(rule: Checked, options: CheckOptions, properties: readonly Rul
   }
   const one = oneRule(rule)
   const resource = options.resource ?? (one && settingsOf(one).resource) ?? 'r1'
-  const all = [metrics ?? {}, ...Object.values(byResource ?? {})].flatMap((given: Metrics) => Object.keys(given))
+  const all = [metrics ?? {}, ...Object.values(byResource ?? {})].flatMap((values: Metrics) => Object.keys(values))
   const names = [...new Set(all)]
   const caseOptions = caseOptionsOf(options)
   const rules = [...(one === undefined ? [] : [one]), ...properties.flatMap(({ rules: others = [] }) => others)]

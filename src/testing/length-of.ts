@@ -5,18 +5,18 @@ import { AppError, durationMs } from '#kernel'
  * Milliseconds of a number, or of a text such as `PT1H` or `1h`; `what`: its name in the error. Throws `VALIDATION` for
  * a negative one.
  */
-export function lengthOf(given: number | string, what: string): number {
-  const ms = typeof given === 'number' ? given : durationMs(given)
+export function lengthOf(length: number | string, what: string): number {
+  const ms = typeof length === 'number' ? length : durationMs(length)
   if (ms >= 0) return ms
-  throw new AppError('VALIDATION', `${what} is ${String(given)}; give a length of time such as 1h`)
+  throw new AppError('VALIDATION', `${what} is ${String(length)}; give a length of time such as 1h`)
 }
 
 /** The same, above 0. */
-export function spanOf(given: number | string, what: string): number {
-  const ms = lengthOf(given, what)
+export function spanOf(length: number | string, what: string): number {
+  const ms = lengthOf(length, what)
   if (ms > 0) return ms
   throw new AppError(
     'VALIDATION',
-    `${what} is ${String(given)}; give a length of time that is longer than nothing, such as 1h`,
+    `${what} is ${String(length)}; give a length of time that is longer than nothing, such as 1h`,
   )
 }

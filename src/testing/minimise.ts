@@ -57,8 +57,8 @@ function movedCrashes(crashes: readonly CrashPoint[], start: number, end: number
   const points = new Map<number, CrashPoint>()
   for (const crash of crashes) {
     const after = crash.after <= start ? crash.after : Math.max(start, crash.after - (end - start))
-    const place = Math.min(Math.max(1, after), length)
-    if (place > 0 && !points.has(place)) points.set(place, { ...crash, after: place })
+    const position = Math.min(Math.max(1, after), length)
+    if (position > 0 && !points.has(position)) points.set(position, { ...crash, after: position })
   }
   return [...points.values()]
 }

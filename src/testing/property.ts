@@ -43,8 +43,8 @@ export interface Monitor<Memory = Json> {
 /** A property, or a plain function of the run: false, a text, or a thrown error means that it does not hold. */
 export type PropertyLike = RuleProperty | ((run: CheckedRun) => Verdict | Promise<Verdict>)
 
-export function propertiesOf(given: PropertyLike | readonly PropertyLike[]): readonly RuleProperty[] {
-  const list: readonly PropertyLike[] = Array.isArray(given) ? given : [given as PropertyLike]
+export function propertiesOf(like: PropertyLike | readonly PropertyLike[]): readonly RuleProperty[] {
+  const list: readonly PropertyLike[] = Array.isArray(like) ? like : [like as PropertyLike]
   return list.map((one) => (typeof one === 'function' ? { name: one.name || 'the property', check: one } : one))
 }
 

@@ -13,8 +13,8 @@ export function sensorsBehind(rule: RuleGraph, source: string): readonly string[
 
 /** The shortest cool-down that can have let a firing through, in ms. */
 export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, 'node' | 'source'>): number {
-  const led = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
-  return Math.min(...led.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
+  const incoming = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
+  return Math.min(...incoming.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
 }
 
 /** The possible states of a sensor or gate; empty if unknown. */

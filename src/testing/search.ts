@@ -86,7 +86,7 @@ export async function search<Case>(
       size,
       path,
       concurrency,
-      isOver: (place) => done + place > 0 && isOver(),
+      isOver: (number) => done + number > 0 && isOver(),
     })
     if (first !== undefined) {
       const at = path ?? String(first.place)
@@ -104,7 +104,7 @@ interface Batch {
   readonly size: number
   readonly path: string | undefined
   readonly concurrency: number
-  readonly isOver: (place: number) => boolean
+  readonly isOver: (number: number) => boolean
 }
 
 /** Runs one batch of cases until one fails, and waits for earlier ones. */
@@ -117,19 +117,19 @@ async function tried<Case>(
   let began = 0
   let isEnded = false
   let first: { failing: Case; place: number } | undefined
-  const run = async (failing: Case, place: number): Promise<void> => {
+  const run = async (failing: Case, number: number): Promise<void> => {
     try {
       await fails(failing)
     } catch {
-      if (first === undefined || place < first.place) first = { failing, place }
+      if (first === undefined || number < first.place) first = { failing, place: number }
     }
   }
   const parameters = { numRuns: path === undefined ? size : 1, endOnFailure: true, ...(path !== undefined && { path }) }
   const end = await check(cases, seed, parameters, async (one) => {
     isEnded ||= isOver(began)
     if (isEnded) return
-    const place = began++
-    await running.begin(() => run(one, place))
+    const number = began++
+    await running.begin(() => run(one, number))
     // a failure ends it, so that no further case is generated
     if (first !== undefined) throw new Error('a case fails')
   }).catch((error: unknown) => ({ error }))

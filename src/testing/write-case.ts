@@ -62,10 +62,10 @@ export function readCase(text: string): RunCase {
 
 /** The rule with settings from the options, so that it runs on its own. */
 export function withSettings(rule: Rule | Template, options: CaseOptions): Rule | Template {
-  const merge = (own: TaskSettings = {}): TaskSettings => {
-    const variables = { ...own.variables, ...options.settings?.variables, ...options.variables }
+  const merge = (settings: TaskSettings = {}): TaskSettings => {
+    const variables = { ...settings.variables, ...options.settings?.variables, ...options.variables }
     return {
-      ...own,
+      ...settings,
       ...options.settings,
       ...(options.resource !== undefined && { resource: options.resource }),
       ...(Object.keys(variables).length > 0 && { variables }),

@@ -41,7 +41,7 @@ describe('convert', () => {
   it('warns of texts that should be numbers', async () => {
     const { code, stderr } = await convert(GOOD.replace('$payload.t}', '"$payload.t"}'))
     expect(code).toBe(0)
-    expect(stderr).toContain('WARNING /metrics/0/temperature is the text "93" and no number')
+    expect(stderr).toContain('WARNING /metrics/0/temperature is the text "93" instead of a number')
   })
 
   it('follows 2.4 when it is asked to, and names the parts of a topic', async () => {

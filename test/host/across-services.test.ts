@@ -17,7 +17,7 @@ afterAll(() => host[Symbol.asyncDispose]())
 
 describe('a template of a resource type', () => {
   it.each<[object, string]>([
-    [{ templateName: 'plain', type: 'sometimes' }, '/templates/0/type <- "sometimes" is no type of tasks'],
+    [{ templateName: 'plain', type: 'sometimes' }, '/templates/0/type <- "sometimes" is not a type of tasks'],
     [{ templateName: 'plain', type: 'periodic' }, '/templates/0/frequency <- is missing'],
     [{ templateName: 'none', type: 'periodic' }, '/templates/0/frequency <- is missing'],
     [{ templateName: 'plain', type: 'scheduled' }, '/templates/0/cron <- is missing'],

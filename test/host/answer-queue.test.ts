@@ -10,14 +10,14 @@ describe('answers that have not begun', () => {
     queue.add('three', 30)
     expect(queue.takeDue(5)).toEqual([])
     expect(queue.takeDue(20)).toEqual(['one', 'two'])
-    expect(queue.letGo(two)).toBe(false)
+    expect(queue.release(two)).toBe(false)
     expect([...queue]).toEqual(['three'])
   })
 
   it('keep no place for what was let go, although one before it lasts', () => {
     const queue = new AnswerQueue<number>()
     queue.add(-1, 0)
-    for (let i = 0; i < 100_000; i++) queue.letGo(queue.add(i, i))
+    for (let i = 0; i < 100_000; i++) queue.release(queue.add(i, i))
     expect(queue.size).toBeLessThan(5_000)
     expect([...queue]).toEqual([-1])
   })
@@ -42,7 +42,7 @@ describe('answers that have not begun', () => {
           } else if (each.kind === 'letGo') {
             const number = each.which % Math.max(1, places.length)
             const place = places[number]
-            if (place !== undefined) expect(queue.letGo(place)).toBe(model.delete(number))
+            if (place !== undefined) expect(queue.release(place)).toBe(model.delete(number))
           } else {
             const due = [...model].filter(([, end]) => end <= now).map(([number]) => number)
             expect(queue.takeDue(now)).toEqual(due)

@@ -194,6 +194,7 @@ export class ApiStory {
       const { operation } = json(answer) as { operation: { id: string } }
       this.made.set('/api/v1/webscripts/operations/', operation.id)
     }
+    if (id === 'postRehearsals') this.made.set('/api/rehearsals/', (json(answer) as { id: string }).id)
     if (id === 'postExport') this.made.set('/storage/v1/export/', (json(answer) as { id: string }).id)
     if (id === 'postBatch') this.made.set('/api/batch/', entity?.id ?? '')
     if (id === 'postAlarmBatch') this.made.set('/batch/', entity?.id ?? '')

@@ -38,6 +38,7 @@ describe('the options', () => {
       identityIgnores: [],
       duplicates: 'drop',
       dedupWindow: 600_000,
+      keepInputs: { ageMs: 604_800_000, bytes: 4e9 },
       times: { ahead: 3_600_000, behind: 2_592_000_000, refuses: false },
       objects: { kind: 'files' },
       url: undefined,
@@ -61,6 +62,9 @@ describe('the options', () => {
     ['paths from outside', {}, { REFLEXARC_PLUGS: 'a.mjs, b' }, { plugs: ['a.mjs', 'b'] }],
     ['no demo', { empty: true }, {}, { demo: false }],
     ['duplicates', { duplicates: 'take', dedupWindow: 'PT1H' }, {}, { duplicates: 'take', dedupWindow: 3_600_000 }],
+    ['kept inputs', { keepInputs: '500 MB' }, {}, { keepInputs: { ageMs: Infinity, bytes: 5e8 } }],
+    ['kept inputs by age', { keepInputs: 'PT1H' }, {}, { keepInputs: { ageMs: 3_600_000, bytes: Infinity } }],
+    ['no kept inputs', { keepInputs: '0' }, {}, { keepInputs: undefined }],
     ['no demo, from outside', {}, { REFLEXARC_EMPTY: '1' }, { demo: false }],
     ['memory', { store: 'memory:' }, {}, { store: { medium: 'memory' } }],
     [

@@ -111,7 +111,7 @@ describe('a call that cannot be answered', () => {
       /\/instances\/0\/depth <- is not a feature.*a, b, c, d/,
     ],
     ['probabilities of a booster', { instances: [[0, 0, 0, 0]], probabilities: true }, 400, /for models of sklearn/],
-    ['more than are taken', { instances: Array.from({ length: 10_001 }, () => []) }, 400, /at most 10000/],
+    ['more than are taken', { instances: Array.from({ length: 10_001 }, () => []) }, 400, /exceed the limit of 10000/],
     ['columns of several lengths', { inputs: { a: [1], b: [1, 2] } }, 400, /\/inputs\/b <- has 2 values, and a has 1/],
   ])('%s', async (_title, body, status, error) => {
     const answer = await predict(body)

@@ -80,7 +80,7 @@ it.each<[string, Partial<ApiRequest>, RegExp]>([
   ['another host', { path: '//127.0.0.1/seen' }, /begins with one slash/],
   ['an address', { path: 'http://127.0.0.1/seen' }, /begins with one slash/],
   ['backslashes', { path: '/\\127.0.0.1' }, /begins with one slash/],
-  ['another method', { method: 'CONNECT' }, /no method CONNECT/],
+  ['another method', { method: 'CONNECT' }, /does not support the method CONNECT/],
   ['a stream of events', { headers: [['accept', 'text/event-stream']] }, /streams of events/],
 ])('refuses %s', async (_, request, problem) => {
   const { ask } = await opened()

@@ -46,7 +46,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'limits pass although nobody knows whether the store says anything',
     file: `${RULES}/stall-detector.ts`,
-    find: 'return now - this.#heardAt > QUIET_MS',
+    find: 'return now - this.#lastSign > QUIET_MS',
     replace: 'return false',
   },
   {

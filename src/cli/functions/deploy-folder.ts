@@ -152,7 +152,7 @@ export function reportDeployed({ version, buildLog, problem }: Deployed, json: b
   const label = `${name}@${version.version}`
   if (json) {
     const failureReason = record['failureReason']
-    const told = {
+    const lines = {
       name,
       version: version.version,
       status,
@@ -160,7 +160,7 @@ export function reportDeployed({ version, buildLog, problem }: Deployed, json: b
       buildLog,
       ...(failureReason !== undefined && { failureReason }),
     }
-    terminal.out(`${JSON.stringify(told)}\n`)
+    terminal.out(`${JSON.stringify(lines)}\n`)
   } else if (problem === undefined) terminal.out(`${label} is ${status}${draft ? ', as a draft' : ''}\n`)
   if (problem === undefined) return 0
   terminal.err(

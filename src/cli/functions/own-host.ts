@@ -13,15 +13,15 @@ export interface OwnHost {
 
 /** Reports missing tools of the machine if the work failed. */
 export async function withOwnHost(
-  given: Given,
+  options: Given,
   terminal: Terminal,
-  work: (own: OwnHost) => Promise<0 | 1>,
+  work: (host: OwnHost) => Promise<0 | 1>,
 ): Promise<0 | 1> {
   const credentials = { key: 'own', secret: randomUUID() }
   const all: Given = {
     port: 0,
     host: '127.0.0.1',
-    ...given,
+    ...options,
     store: 'memory:',
     ...credentials,
     empty: true,

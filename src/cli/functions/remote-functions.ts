@@ -5,11 +5,10 @@ import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '#services/functio
 import { tableLines } from '../report/table.ts'
 import type { Terminal } from '../terminal.ts'
 import { connect, type ConnectFlags, urlOf } from './connect.ts'
-import { findFunction } from './find-function.ts'
 import { AppError } from '#kernel'
 import { visible } from '../visible.ts'
 import { deployFolder, followChange, reportDeployed } from './deploy-folder.ts'
-import { readFunctionFolder } from './read-folder.ts'
+import { readFunctionFolder, isFunctionFolder } from './read-folder.ts'
 import { textAt } from '../recording/source.ts'
 
 const PAGE = 100
@@ -169,4 +168,26 @@ export async function deleteSecret(name: string, flags: ConnectFlags, terminal: 
   await connect(flags, process.env).vault.remove(name)
   terminal.out(flags.json === true ? `${JSON.stringify({ name, removed: true })}\n` : `${name} is removed\n`)
   return 0
+}
+
+interface FoundFunction {
+  readonly type: FunctionType
+  readonly name: string
+  /** of its manifest, or of the argument */
+  readonly version?: string | undefined
+}
+
+/** `NOT_FOUND` for an unknown function. */
+async function findFunction({ functions }: Client, target: string): Promise<FoundFunction> {
+  if (await isFunctionFolder(target)) {
+    const { type, manifest } = await readFunctionFolder(target)
+    return { type, name: manifest.name, version: manifest.version }
+  }
+  const at = target.lastIndexOf('@')
+  const [name, version] = at < 0 ? [target, undefined] : [target.slice(0, at), target.slice(at + 1)]
+  for (const type of FUNCTION_TYPES) {
+    const { count } = await functions[type].list({ exactName: name, status: ['any'], limit: 1 })
+    if (count > 0) return { type, name, version }
+  }
+  throw new AppError('NOT_FOUND', `the host has no function ${name.slice(0, 100)}`)
 }

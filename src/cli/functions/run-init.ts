@@ -53,11 +53,14 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 function exampleOf({ example, functionType }: Runtime, name: string): ReadonlyMap<string, string> {
-  const { name: own } = JSON.parse(example.get(TYPE_NAMES[functionType].manifestFile) ?? '{}') as {
+  const { name: exampleName } = JSON.parse(example.get(TYPE_NAMES[functionType].manifestFile) ?? '{}') as {
     readonly name: string
   }
   return new Map(
-    [...example].map(([path, text]) => [path, text.replaceAll(own, name).replaceAll(kebab(own), kebab(name))]),
+    [...example].map(([path, text]) => [
+      path,
+      text.replaceAll(exampleName, name).replaceAll(kebab(exampleName), kebab(name)),
+    ]),
   )
 }
 

@@ -32,10 +32,10 @@ interface ModelFile {
 }
 
 /** `NOT_FOUND` for a missing path, `USAGE` for an unknown framework. */
-async function readModelFile(path: string, given: Framework | undefined): Promise<ModelFile> {
+async function readModelFile(path: string, chosen: Framework | undefined): Promise<ModelFile> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) throw new AppError('NOT_FOUND', `${path}: file or folder not found`)
-  const framework = given ?? (found.isDirectory() ? 'tensorflow' : BY_ENDING.get(extname(path)))
+  const framework = chosen ?? (found.isDirectory() ? 'tensorflow' : BY_ENDING.get(extname(path)))
   if (framework === undefined) {
     throw new AppError(
       'USAGE',
@@ -98,8 +98,8 @@ async function uploadOf(
 }
 
 function kindOf({ framework, framework_version: version, remote }: ModelInfo): string {
-  const place = remote === undefined ? '' : ` at ${remote.url}`
-  return `${framework}${version === undefined ? '' : ` ${version}`}${place}`
+  const origin = remote === undefined ? '' : ` at ${remote.url}`
+  return `${framework}${version === undefined ? '' : ` ${version}`}${origin}`
 }
 
 async function exists(models: ModelsApi, name: string): Promise<boolean> {

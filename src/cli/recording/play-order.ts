@@ -25,8 +25,8 @@ export function playOrderOf(text: string): PlayOrder {
 /** The time of a recorded message, epoch ms; undefined if it lacks the one of its order. */
 export function playTime(message: RecordedMessage, order: PlayOrder): number | undefined {
   if (order !== 'lived') return message.timestamp
-  const given = message[ARRIVAL_FIELD]
-  const time = typeof given === 'string' ? isoInstant(given) : given
+  const value = message[ARRIVAL_FIELD]
+  const time = typeof value === 'string' ? isoInstant(value) : value
   return typeof time === 'number' && isInstant(time) ? time : undefined
 }
 

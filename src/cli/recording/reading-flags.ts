@@ -19,21 +19,21 @@ export function withReadingFlags(command: Command): Command {
 }
 
 export function readReadingFlags({ unit, types, encoding }: ReadingFlags, problems: string[]): GivenReading {
-  const given: GivenReading = {}
+  const flags: GivenReading = {}
   if (unit !== undefined) {
-    if (isOneOf(EPOCH_UNITS, unit)) given.unit = unit satisfies EpochUnit
+    if (isOneOf(EPOCH_UNITS, unit)) flags.unit = unit satisfies EpochUnit
     else problems.push(`--unit: "${unit}" is not a unit; write one of ${EPOCH_UNITS.join(', ')}`)
   }
   if (encoding !== undefined) {
-    if (isOneOf(ENCODINGS, encoding)) given.encoding = encoding satisfies Encoding
+    if (isOneOf(ENCODINGS, encoding)) flags.encoding = encoding satisfies Encoding
     else problems.push(`--encoding: "${encoding}" is not read; write one of ${ENCODINGS.join(', ')}`)
   }
   if (types !== undefined) {
     const read = readValueTypes(types)
     if ('problem' in read) problems.push(`--types: ${read.problem}; ${TYPES_FORM}`)
-    else given.types = read
+    else flags.types = read
   }
-  return given
+  return flags
 }
 
 function isOneOf<T extends string>(names: readonly T[], name: string): name is T {

@@ -180,11 +180,11 @@ export function describeBack({ name, back, order }: Recording, { zone }: Recordi
   return visible(`WARNING ${name}:${back.line}: ${goes}; ${lines} ${taken} them`)
 }
 
-function withoutArrival(line: number, given: unknown): LineProblem {
+function withoutArrival(line: number, value: unknown): LineProblem {
   const message =
-    given === undefined
+    value === undefined
       ? `the message has no ${ARRIVAL_FIELD}`
-      : `${ARRIVAL_FIELD} ${JSON.stringify(given)} is not a time`
+      : `${ARRIVAL_FIELD} ${JSON.stringify(value)} is not a time`
   const suggestion = `write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps`
   return { line, message, suggestion }
 }

@@ -16,11 +16,12 @@ export function partingLines(parted: Parting | null, zone: Zone, paint: Paint): 
   if (parted === null) return []
   const { time, input, node } = parted
   const { message, number } = input
-  const place = number === undefined ? (input.kind === 'start' ? ', at the start' : '') : `, message ${grouped(number)}`
+  const position =
+    number === undefined ? (input.kind === 'start' ? ', at the start' : '') : `, message ${grouped(number)}`
   const said = message === undefined ? '' : ` (${visible(`${message.resource}: ${valuesText(message)}`)})`
   const about = node ?? 'the task'
   return [
-    `${paint('bold', 'They part')} at ${formatTime(time, zone)}${place}${said}`,
+    `${paint('bold', 'They part')} at ${formatTime(time, zone)}${position}${said}`,
     `  ${paint('dim', 'old')}  ${visible(sideText(about, parted.old))}`,
     `  ${paint('dim', 'new')}  ${visible(sideText(about, parted.new))}`,
     '',
@@ -56,10 +57,10 @@ export function verdictLines(diff: Diff, paint: Paint): string[] {
   ])
   const [head = '', ...rows] = tableLines([header, ...cells], new Set([1, 2, 3, 4, 5, 6]))
   const count = diff.differences.length + diff.more
-  const told = diff.equal
+  const summary = diff.equal
     ? `No difference over ${counted(diff.messages, 'message')}`
     : `${counted(count, 'difference')} over ${counted(diff.messages, 'message')}`
-  const lines = [paint('underline', head), ...rows, '', paint('bold', told)]
+  const lines = [paint('underline', head), ...rows, '', paint('bold', summary)]
   if (diff.late > 0) lines.push(`${counted(diff.late, 'message')} had a timestamp before the time of the clock`)
   return lines
 }

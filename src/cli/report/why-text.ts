@@ -56,12 +56,12 @@ function inputText(input: InputSummary, zone: Zone): string {
 
 function sensorText({ node, state, since, input, carried = {} }: WhySensor, cause: InputSummary, zone: Zone): string {
   if (state === null) return `${node} is unknown`
-  const told: string[] = []
-  if (since !== undefined && since < cause.time) told.push(`since ${formatTime(since, zone)}`)
+  const lines: string[] = []
+  if (since !== undefined && since < cause.time) lines.push(`since ${formatTime(since, zone)}`)
   if (input !== undefined && (input.resource !== cause.resource || input.kind !== cause.kind))
-    told.push(inputText(input, zone))
-  for (const [name, { time }] of Object.entries(carried)) told.push(`${name} of ${formatTime(time, zone)}`)
-  return `${node} is ${state}${told.length > 0 ? ` (${told.join(', ')})` : ''}`
+    lines.push(inputText(input, zone))
+  for (const [name, { time }] of Object.entries(carried)) lines.push(`${name} of ${formatTime(time, zone)}`)
+  return `${node} is ${state}${lines.length > 0 ? ` (${lines.join(', ')})` : ''}`
 }
 
 function gateText({ node, type, state, row }: WhyGate): string {

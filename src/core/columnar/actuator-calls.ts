@@ -1,9 +1,7 @@
 /** Calls of actuators of rows: within the row, or in flight in the full state while the row takes further messages. */
-import { fillProperties } from '../engine/call-plug.ts'
 import { isFinal } from '../engine/lane-inputs.ts'
 import type { ActuatorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
-import type { BadAnswer } from '../plug/result.ts'
 import type { ActuatorState } from '../task/state.ts'
 import { keptAnswer } from './materialize.ts'
 import { LATER, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
@@ -12,7 +10,7 @@ import type { RowContext } from './row-context.ts'
 import { answersBefore } from './row-effects.ts'
 import type { Batch, RowHandle } from './row-handle.ts'
 import { PLUG, PROPERTIES } from './row-layout.ts'
-import type { RowPlugCalls } from './row-plug-calls.ts'
+import { CONTINUES, type RowPlugCalls } from './row-plug-calls.ts'
 import type { RowStore } from './row-store.ts'
 
 /** What is asked of the records of a batch. */
@@ -41,51 +39,36 @@ export class ActuatorCalls implements RowActuators {
     const properties = objects[place + PROPERTIES] as Values | undefined
     const context = this.#calls.actuator(this.#batch, row, actuator, trigger)
     if (this.#acting.size > 0 && this.#mustWait(row)) return this.#queue(context)
-    let given: unknown
-    let refused: BadAnswer | undefined
-    try {
-      if (properties === undefined) {
-        const { graph, properties: own } = this.#batch.handleAt(row).task.model
-        refused = fillProperties(own.of((graph.actuators[actuator] as ActuatorNode).call), context)
-      } else {
-        context.properties = properties
-        context.prepared = undefined
-      }
-      if (refused === undefined) given = plug.execute(context)
-    } catch (error) {
-      this.#calls.failed(error)
-      return false
-    }
-    if (refused !== undefined) {
-      this.#calls.goOn(refused)
-      return false
-    }
-    return this.#answered(context, row, actuator, plug, given)
+    const result = this.#calls.execute(context, plug, properties, () => {
+      const { graph, properties: own } = this.#batch.handleAt(row).task.model
+      return own.of((graph.actuators[actuator] as ActuatorNode).call)
+    })
+    return result !== CONTINUES && this.#answered(context, row, actuator, plug, result)
   }
 
-  firingAnswered(row: number, plug: Plug, given: unknown): boolean {
-    return this.#answered(this.#calls.context, row, 0, plug, given)
+  firingAnswered(row: number, plug: Plug, result: unknown): boolean {
+    return this.#answered(this.#calls.context, row, 0, plug, result)
   }
 
   firingFailed(error: unknown): void {
     this.#calls.failed(error)
   }
 
-  #answered(context: RowContext, row: number, actuator: number, plug: Plug, given: unknown): boolean {
+  #answered(context: RowContext, row: number, actuator: number, plug: Plug, result: unknown): boolean {
     if (context.opened === null) {
-      if (this.#keeps(row, actuator, given)) {
+      if (this.#keeps(row, actuator, result)) {
         this.#calls.endAct(context)
         return true
       }
-      const isHere = this.#goesOn(context, plug, given)
+      const isHere = this.#goesOn(context, plug, result)
       if (isHere !== undefined) return isHere
     }
-    this.#calls.answered(plug, given)
+    this.#calls.answered(plug, result)
     return false
   }
 
-  #keeps(row: number, actuator: number, given: unknown): boolean {
-    const kept = this.#rows.keepAnswer(row, actuator, given)
+  #keeps(row: number, actuator: number, result: unknown): boolean {
+    const kept = this.#rows.keepAnswer(row, actuator, result)
     if (kept === NOT_ORDINARY) return false
     this.#note(row, kept)
     const handle = this.#acting.size === 0 ? undefined : this.#acting.get(row)
@@ -128,15 +111,15 @@ export class ActuatorCalls implements RowActuators {
    * Keeps the call of an actuator in flight with the answer of its plug, while the row continues. Returns false when the
    * row took another path meanwhile, undefined when the message must continue in the state machine.
    */
-  #goesOn(context: RowContext, plug: Plug, given: unknown): boolean | undefined {
+  #goesOn(context: RowContext, plug: Plug, result: unknown): boolean | undefined {
     if (this.#batch.records !== undefined) return undefined
-    const outcome = this.#calls.outcome(plug, given, false)
+    const outcome = this.#calls.outcome(plug, result, false)
     if (!(outcome instanceof Promise) && (!outcome.ok || (this.#batch.isStamped && !isFinal(outcome)))) return undefined
     this.#calls.begin(context)
     if (context.begun === null) return undefined
     const handle = context.handle()
     if (!handle.acts) this.#begin(handle, context.nodeAt)
-    if (this.#batch.history !== undefined && !(outcome instanceof Promise)) this.#batch.tellSoFar(context.row)
+    if (this.#batch.history !== undefined && !(outcome instanceof Promise)) this.#batch.emitSoFar(context.row)
     this.#note(context.row, LATER)
     return this.#calls.act(context, context.begun.effect, outcome)
   }
@@ -144,7 +127,7 @@ export class ActuatorCalls implements RowActuators {
   #queue(context: RowContext): boolean {
     if (this.#batch.records === undefined && !this.#batch.isStamped) this.#calls.begin(context)
     if (context.begun !== null) {
-      if (this.#batch.history !== undefined) this.#batch.tellSoFar(context.row)
+      if (this.#batch.history !== undefined) this.#batch.emitSoFar(context.row)
       this.#note(context.row, LATER)
       return this.#calls.act(context, context.begun.effect, undefined)
     }

@@ -111,7 +111,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return statsOf(why, vectorized, all - vectorized)
   }
 
-  isHeard(): boolean {
+  isObserved(): boolean {
     return !this.canTell(this.#host.events.toldTypes)
   }
 

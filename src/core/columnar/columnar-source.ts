@@ -8,7 +8,7 @@ import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
 import { isStamped, measuredAt } from '../task/readings/reading.ts'
-import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.ts'
+import { firstFieldSets, isKept, nextFieldSets, type FieldSetHistory, type Known } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
@@ -53,12 +53,12 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   readonly #shared: SharedByEngine
   #indexed: { readonly batch: IndexedBatch; readonly row: number } | null = null
   #isStale = true
-  #era: Era | undefined
+  #fieldSets: FieldSetHistory | undefined
   #stretches: readonly Stretch[] = NO_STRETCHES
   #unattached = 0
   #mayAttachLate = false
   #hasRows = false
-  #hasHeard = false
+  #hasReceived = false
   #last: Message | undefined
   /** its time, epoch ms, and when it came by the clock */
   #lastAt = 0
@@ -92,9 +92,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     return total === this.total ? this.#arrivedAt : this.#arrivedBefore
   }
 
-  eraAt(index: number): Era {
-    const era = this.#indexed === null ? this.#era : this.#indexed.batch.rows.eras.of(this.#indexed.row)
-    return (index < (era?.from ?? 0) ? (era?.previous ?? era) : era) as Era // there is one while there are rows
+  fieldSetsAt(index: number): FieldSetHistory {
+    const fieldSets =
+      this.#indexed === null ? this.#fieldSets : this.#indexed.batch.rows.fieldSetHistories.of(this.#indexed.row)
+    return (index < (fieldSets?.from ?? 0) ? (fieldSets?.previous ?? fieldSets) : fieldSets) as FieldSetHistory // there is one while there are rows
   }
 
   changed(): void {
@@ -125,7 +126,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
 
   /** `time`: of the message; `now`: of the clock. */
   #takeInRows(message: Message, time: number, now: number, stamped: boolean): void {
-    const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
+    const fields =
+      this.#fieldSets?.fields.match(message) === true ? this.#fieldSets.fields : this.#shared.fieldsOf(message)
     if (fields === undefined) this.#takeStrange(message, now)
     else {
       this.#takeStretches(message, time, now, fields, stamped)
@@ -151,34 +153,36 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       else this.#takeStretch(stretch, stretch.batch, message, time, now, turns)
     }
     // One message alone makes no row: most of a large fleet may never hear a second one.
-    if (this.#unattached > 0 && this.#hasHeard) this.#attach(message)
-    this.#hasHeard = true
+    if (this.#unattached > 0 && this.#hasReceived) this.#attach(message)
+    this.#hasReceived = true
     this.#before = undefined
   }
 
   #turn(fields: Fields): boolean {
-    const era = this.#era
-    if (era?.fields === fields) return false
+    const fieldSets = this.#fieldSets
+    if (fieldSets?.fields === fields) return false
     const last = this.#last
-    const isFirst = era === undefined || last === undefined
-    this.#era = isFirst ? firstEra(fields) : nextEra(era, last, this.#lastAt, this.total, fields)
+    const isFirst = fieldSets === undefined || last === undefined
+    this.#fieldSets = isFirst
+      ? firstFieldSets(fields)
+      : nextFieldSets(fieldSets, last, this.#lastAt, this.total, fields)
     return !isFirst
   }
 
   #takeStretch(stretch: Stretch, batch: Batch, message: Message, time: number, now: number, turns: boolean): void {
     const { rows, listeners } = stretch
-    const era = this.#era as Era // set before
-    const part = batch.partOf(era.fields)
+    const fieldSets = this.#fieldSets as FieldSetHistory // set before
+    const part = batch.partOf(fieldSets.fields)
     // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
-    if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(era, part.lacks))) {
+    if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(fieldSets, part.lacks))) {
       this.#takeAllPlain(stretch, message, time, now)
       return
     }
-    batch.begin(era)
+    batch.begin(fieldSets)
     batch.taken += rows.length
-    const { previous } = era
+    const { previous } = fieldSets
     const isFirst = turns && previous !== undefined && batch.partOf(previous.fields)?.missing === 0
-    const known: Known = { era, message: this.#before, before: turns ? previous : era }
+    const known: Known = { fieldSets, message: this.#before, before: turns ? previous : fieldSets }
     // Rows that go together know one time of a message.
     if (time !== now && stretch.vectorized !== undefined) batch.flush(stretch.vectorized)
     const done = time === now ? takeVectorized(stretch, batch, message, time, part, known) : 0
@@ -220,7 +224,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#shared.reason = 'fields'
     this.#detour()
     for (const listener of this.listeners) inRows(listener).detach()
-    this.#era = undefined
+    this.#fieldSets = undefined
     this.#last = undefined
     this.takeFully(message, now)
   }
@@ -233,14 +237,15 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #add(last: Message): void {
     if (this.#isStale) this.#arrange()
     const handle = this.#onlyHandle()
-    const era = this.#era
-    if (handle === undefined || era === undefined) return
+    const fieldSets = this.#fieldSets
+    if (handle === undefined || fieldSets === undefined) return
     const { batch } = handle
     if (batch.oddGates.has(handle.row)) return
-    const indexed = { batch: batch.indexed(era.fields), row: handle.row }
+    const indexed = { batch: batch.indexed(fieldSets.fields), row: handle.row }
     const seen = handle.offset + handle.materializedCount
-    // An era without a past is shared, which rows tell fastest.
-    const own = era.kept === undefined || era.kept.index < seen ? indexed.batch.usualOf(era.fields) : era
+    // A field-set history without a past is shared, which rows compare fastest.
+    const own =
+      fieldSets.kept === undefined || fieldSets.kept.index < seen ? indexed.batch.usualOf(fieldSets.fields) : fieldSets
     if (!this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) return
     this.#indexed = indexed
     if (batch.isStamped) indexed.batch.rows.arrivals[indexed.row] = this.#arrivedAt
@@ -249,12 +254,12 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #remove(): void {
     if (this.#indexed === null) return
     const { batch, row } = this.#indexed
-    const { last, era } = this.#shared.singleListeners.remove(this.#resource, batch, row)
+    const { last, fieldSets } = this.#shared.singleListeners.remove(this.#resource, batch, row)
     // A row may leave in the middle of a message, which is the last one then.
     const current = batch.batch.currentRow === row ? batch.batch.current : undefined
     this.#last = current ?? last
     this.#before = current === undefined ? undefined : last
-    this.#era = era
+    this.#fieldSets = fieldSets
     this.#indexed = null
     this.#arrivedAt = batch.rows.arrivals[row] ?? 0
     const handle = this.#onlyHandle()
@@ -328,7 +333,7 @@ function takeVectorized(
   message: Message,
   now: number,
   part: Part,
-  { era, message: last, before }: Known,
+  { fieldSets, message: last, before }: Known,
 ): number {
   if (stretch.rows.length < MIN_VECTORIZED) return 0
   if (stretch.vectorized?.isOver === true) stretch.vectorized = undefined
@@ -338,7 +343,7 @@ function takeVectorized(
   }
   const { vectorized } = stretch
   if (vectorized === undefined) return 0
-  const done = vectorized.take(message, now, era, part)
+  const done = vectorized.take(message, now, fieldSets, part)
   batch.vectorized += done
   if (vectorized.isOver) batch.flush(vectorized)
   return done

@@ -16,10 +16,10 @@ export interface Batches {
   readonly plain: PlainCounts
   /** why the message at hand is taken on full states, when it is the message's own doing */
   readonly reason: PlainReason
-  isHeard(): boolean
+  isObserved(): boolean
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined
-  /** Whether rows can tell events of these types, as bits. */
+  /** Whether rows serve subscribers to events of these types, as bits. */
   canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
@@ -68,7 +68,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     const { plain } = this.#batches
     const { length } = messages
     if (length > 1 || sent !== undefined) plain.sent += length
-    else if (this.#batches.isHeard() || !this.#batches.canTell(this.#task.types)) plain.heard += length
+    else if (this.#batches.isObserved() || !this.#batches.canTell(this.#task.types)) plain.heard += length
     else plain[this.#whyPlain] += length
   }
 
@@ -177,8 +177,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return view
   }
 
-  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
-    this.#task.goOn(execution, given, now, at)
+  goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
+    this.#task.goOn(execution, result, now, at)
   }
 
   done(handle: RowHandle, message: Message): void {

@@ -23,7 +23,7 @@ export interface Computed {
   readonly formula: SensorFormula | undefined
 }
 
-/** Of a sensor whose plug is called. */
+/** A sensor whose plug is called. */
 export const NEITHER: Computed = { steps: undefined, formula: undefined }
 
 /** Whether messages call its plug. */
@@ -69,8 +69,8 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
   let numbers = 0
   const computed = order.map((sensor): Computed => {
     const { call, label, states } = sensor
-    const given = properties.peek(call)
-    const steps = stepsOf(given)
+    const nodeProperties = properties.peek(call)
+    const steps = stepsOf(nodeProperties)
     if (steps !== undefined) {
       const { parameter, cuts } = steps
       const indexes = steps.states.map((state) => states.indexOf(state))
@@ -84,7 +84,9 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
       constants.push(...cuts)
       return { steps: own, formula: undefined }
     }
-    const found = called.has(sensor) ? undefined : sensorFormula(given, states, calculated, numbers, constants.length)
+    const found = called.has(sensor)
+      ? undefined
+      : sensorFormula(nodeProperties, states, calculated, numbers, constants.length)
     if (found === undefined || !isOfOneType(types, found.formula)) return NEITHER
     constants.push(...found.constants)
     calculated.set(label, found.names)

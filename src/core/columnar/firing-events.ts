@@ -85,40 +85,40 @@ export function inputOf(message: Message, time: number): InputSummary {
 }
 
 /** `input`: what began it, which the whys of one message share. */
-export function whyOf(texts: RowTexts, told: FiringMessage, fires: Fires, input: InputSummary): Why {
+export function whyOf(texts: RowTexts, explained: FiringMessage, fires: Fires, input: InputSummary): Why {
   const { sensors, hasGates } = texts.triggers[fires.trigger] as TriggerText
-  const { before, after, time } = told
+  const { before, after, time } = explained
   const gates = hasGates ? texts.gates(fires.trigger, after) : NO_GATES
   const via = texts.via(fires.trigger, time)
   const trigger = texts.trigger(fires, before, after)
   const also = texts.also(fires, before, after)
   if (also !== undefined) {
-    const own = { input, trigger, also, sensors: whySensors(sensors, told, input), gates }
+    const own = { input, trigger, also, sensors: whySensors(sensors, explained, input), gates }
     return via === undefined ? own : { ...own, via }
   }
   return via === undefined
-    ? { input, trigger, sensors: whySensors(sensors, told, input), gates }
-    : { input, trigger, sensors: whySensors(sensors, told, input), gates, via }
+    ? { input, trigger, sensors: whySensors(sensors, explained, input), gates }
+    : { input, trigger, sensors: whySensors(sensors, explained, input), gates, via }
 }
 
 /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
-function whySensors(sensors: readonly SensorText[], told: FiringMessage, input: InputSummary): WhySensor[] {
+function whySensors(sensors: readonly SensorText[], explained: FiringMessage, input: InputSummary): WhySensor[] {
   const [one, two, three] = sensors
   if (one === undefined) return []
-  const first = whySensor(one, told, input)
+  const first = whySensor(one, explained, input)
   if (two === undefined) return [first]
-  if (three === undefined) return [first, whySensor(two, told, input)]
-  return sensors.map((sensor) => whySensor(sensor, told, input))
+  if (three === undefined) return [first, whySensor(two, explained, input)]
+  return sensors.map((sensor) => whySensor(sensor, explained, input))
 }
 
-function whySensor(sensor: SensorText, told: FiringMessage, input: InputSummary): WhySensor {
+function whySensor(sensor: SensorText, explained: FiringMessage, input: InputSummary): WhySensor {
   const { node, states, shift, mask, slot } = sensor
-  const state = (told.after >> shift) & mask
-  const isOld = state === ((told.before >> shift) & mask)
+  const state = (explained.after >> shift) & mask
+  const isOld = state === ((explained.before >> shift) & mask)
   return {
     node,
     state: states[state] ?? null,
-    since: isOld ? (told.since[slot] as number) : told.time,
+    since: isOld ? (explained.since[slot] as number) : explained.time,
     input,
   }
 }

@@ -33,7 +33,7 @@ export interface FiringRows extends FiringPlaces {
   isOver: boolean
 }
 
-/** Of rows that have not got the first message yet. */
+/** Rows before the first message. */
 export function firingRows(
   rows: readonly number[],
   rowAt: Int32Array,
@@ -49,10 +49,10 @@ export function firingRows(
   }
 }
 
-/** Who takes a call that does not end within its row. */
+/** Owner of calls that do not end within their rows. */
 export interface FiringOwner {
   /** A plug looked at a task, or its answer does not fit into a row. True when the call ended within its row all the same. */
-  firingAnswered(row: number, plug: Plug, given: unknown): boolean
+  firingAnswered(row: number, plug: Plug, result: unknown): boolean
   firingFailed(error: unknown): void
 }
 
@@ -82,7 +82,7 @@ export function firingLoop(plug: Plug | undefined, owner: FiringOwner, shape: st
 }
 
 function loopSource(plug: string): string {
-  const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, given) ? 1 : 0)`
+  const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, result) ? 1 : 0)`
   return [
     '(rows, context, firing, first, from, to) => {',
     // What does not change while rows fire is looked at before: else each call looks again at what it is.
@@ -94,17 +94,17 @@ function loopSource(plug: string): string {
     'for (let word = firing[first + w]; word !== 0; word &= word - 1) {',
     'const i = base | (31 ^ Math.clz32(word & -word))',
     'context.place = i',
-    'let given',
+    'let result',
     'try {',
-    `given = ${plug}.execute(context)`,
+    `result = ${plug}.execute(context)`,
     '} catch (error) {',
     'owner.firingFailed(error)',
     'return firings',
     '}',
     `if (context.opened !== null || rows.isOver !== false) ${leave}`,
     // Most actuators never answer: then there is nothing to keep.
-    'if (given !== undefined || rows.answers !== undefined) {',
-    'const kept = given === undefined ? undefined : keptOf(given)',
+    'if (result !== undefined || rows.answers !== undefined) {',
+    'const kept = result === undefined ? undefined : keptOf(result)',
     `if (kept === NOT_ORDINARY) ${leave}`,
     'if (rows.answers === undefined) rows.answers = new Array(rows.plugs.length)',
     'rows.answers[i] = kept',

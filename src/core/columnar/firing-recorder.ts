@@ -22,7 +22,7 @@ export class FiringRecorder implements FiringRecords {
   #tasks: (FiringTask | undefined)[] = []
   readonly #texts = new WeakMap<Graph, RowTexts>()
   #hasWhy = false
-  #tellsHeld = false
+  #recordsHeld = false
   #firedRow = -1
   #firedNumber = -1
   #firedPosition = -1
@@ -39,7 +39,7 @@ export class FiringRecorder implements FiringRecords {
   listenersChanged(): void {
     const { why, events } = this.#host
     this.#hasWhy = why && events.wantsWhy
-    this.#tellsHeld = (events.recordedFirings & HELD) !== 0
+    this.#recordsHeld = (events.recordedFirings & HELD) !== 0
   }
 
   /** The row is another task's, or its task has gone on elsewhere. */
@@ -52,7 +52,7 @@ export class FiringRecorder implements FiringRecords {
     const rows = this.#rows
     const time = rows.nums[rows.at(row) + TIME] as number
     const isHeld = time < until
-    if (isHeld && !this.#tellsHeld) return
+    if (isHeld && !this.#recordsHeld) return
     const of = this.#taskOf(row)
     const at = this.#rows.clockOf(time)
     const place = isHeld || list.length === 1 ? 0 : this.#placeOf(row, one.position)
@@ -116,8 +116,8 @@ export class FiringRecorder implements FiringRecords {
       const first = d + rows.layout.since
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(nums[first + n] as number)
-      const told = { number, time, message, before, after, since }
-      events.recordFirings(new ExplainedRecord(of, list, part, told))
+      const explained = { number, time, message, before, after, since }
+      events.recordFirings(new ExplainedRecord(of, list, part, explained))
     } else events.recordFirings(new FiringRecord(of, number, time, list, part))
   }
 

@@ -9,7 +9,7 @@ import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './followings.ts'
 import type { StateWhy } from './row-texts.ts'
 
-/** Of what fires, when that is not at the message's time, not the first of its place, or held back. */
+/** Exceptions of a record: fired later than the message, not the first after its sensor, or held back. */
 export interface FiringPart {
   /** the engine's clock, epoch ms */
   readonly at: number
@@ -41,7 +41,7 @@ export class FiringRecord implements EventRecord {
   }
 
   /** undefined: without whys */
-  get told(): FiringMessage | undefined {
+  get explained(): FiringMessage | undefined {
     return undefined
   }
 
@@ -60,12 +60,12 @@ export class FiringRecord implements EventRecord {
   }
 
   events(): readonly EngineEvent[] {
-    const { of, list, time, part, told } = this
+    const { of, list, time, part, explained } = this
     const { at = time, until } = part ?? {}
     if (until !== undefined) return list.map(({ trigger }) => heldEvent(of, this, trigger, at, until))
-    const input = told && inputOf(told.message, time)
+    const input = explained && inputOf(explained.message, time)
     return list.map((fires, i) => {
-      const why = told && input && whyOf(of.texts, told, fires, input)
+      const why = explained && input && whyOf(of.texts, explained, fires, input)
       return firedEvent(of, this, fires, at, placeIn(list, i, part?.place), why)
     })
   }
@@ -91,7 +91,7 @@ export class ExplainedRecord extends FiringRecord implements FiringMessage {
     this.since = since
   }
 
-  override get told(): FiringMessage {
+  override get explained(): FiringMessage {
     return this
   }
 }
@@ -108,16 +108,13 @@ function placeIn(list: readonly Fires[], i: number, first = 0): number {
 class FiredByRow implements FiredTogether {
   readonly input: InputSummary | undefined
   readonly #record: FiringRecord
-  readonly #told: FiringMessage | undefined
-  readonly #said: readonly StateWhy[] | undefined
+  readonly #explained: FiringMessage | undefined
 
   constructor(record: FiringRecord, why: boolean) {
-    const { of, time, list } = record
-    const told = why ? record.told : undefined
+    const explained = why ? record.explained : undefined
     this.#record = record
-    this.#told = told
-    this.input = told && inputOf(told.message, time)
-    this.#said = told && list === of.texts.inner ? of.texts.innerSaid(told.before, told.after) : undefined
+    this.#explained = explained
+    this.input = explained && inputOf(explained.message, record.time)
   }
 
   get time(): number {
@@ -137,8 +134,8 @@ class FiredByRow implements FiredTogether {
     return this.#record.number
   }
 
-  toldOf(): FiringMessage {
-    return this.#told as FiringMessage // it has an input
+  messageOf(): FiringMessage {
+    return this.#explained as FiringMessage // it has an input
   }
 
   firesOf(i: number): Fires {
@@ -152,7 +149,7 @@ class FiredByRow implements FiredTogether {
 
   /** The part of its why that depends on states alone; undefined without whys. */
   saidOf(i: number): StateWhy | undefined {
-    const told = this.#told
-    return told && (this.#said?.[i] ?? this.#record.of.texts.said(this.firesOf(i), told.before, told.after))
+    const explained = this.#explained
+    return explained && this.#record.of.texts.said(this.firesOf(i), explained.before, explained.after)
   }
 }

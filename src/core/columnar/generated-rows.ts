@@ -4,7 +4,7 @@ import { fieldsSource } from './message-fields.ts'
 import { readSource, stepsSource } from './value-source.ts'
 import { parametersOf, typesOf } from './read-parameters.ts'
 import type { ParameterType } from './sensor-formula.ts'
-import { isSilent, type Part } from './message-parts.ts'
+import { type Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
   AFTER,
@@ -15,7 +15,7 @@ import {
   BEFORE,
   blockAt,
   COUNT,
-  ERA,
+  FIELD_SETS,
   FIRED,
   FIRED_AFTER,
   FIRED_BY,
@@ -31,14 +31,6 @@ import {
   objectsAt,
   HANDLE,
   TIME,
-  KEPT,
-  KEPT_TIME,
-  KEPT_INDEX,
-  keptAt,
-  MISSED,
-  notRunAt,
-  PRIOR,
-  SILENT,
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
@@ -104,8 +96,8 @@ class SourceWriter {
   takeOne(fields: readonly string[]): string {
     const leave = 'return others(row, message)'
     return [
-      `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
-      `if (era !== usual && era.fields !== usualFields) ${leave}`,
+      `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
+      `if (fieldSets !== usual && fieldSets.fields !== usualFields) ${leave}`,
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -117,50 +109,19 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Of a message that runs a part of the sensors, or has not the usual fields. */
+  /** Takes a message that runs a part of the sensors, or has other fields than the usual ones. */
   takePart(part: Part): string {
     const leave = 'return false'
     return [
       ...this.#read(leave, part),
       ...this.#unlessUnknown(leave, part),
-      `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
-      `const turns = era.fields !== fields`,
-      ...this.#turn(leave),
-      ...(part.missing === 0 ? [] : this.#takesPart(part)),
+      `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
+      `const turns = fieldSets.fields !== fields`,
+      `if (turns && !rows.fieldSetHistories.turn(row, fields, part)) ${leave}`,
+      ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, turns && rows.ranAll(fieldSets))']),
       ...this.#carried(leave, part),
       ...this.#one(leave, part),
     ].join('\n')
-  }
-
-  /** As `RowEras.turn`, which does what comes less often than two lists of fields by turns. */
-  #turn(leave: string): readonly string[] {
-    const { size, pastSize, objects } = this.#layout
-    const kept = `${HEAD} + row * ${pastSize} + ${keptAt(this.#layout)}`
-    return [
-      'if (turns) {',
-      'const { next } = era',
-      'if (next !== undefined && next.fields === fields && part.lacks.length === 0) {',
-      `const own = row * ${objects}`,
-      `objects[own + ${ERA}] = next`,
-      `objects[own + ${KEPT}] = objects[own + ${LAST}]`,
-      `past[${kept} + ${KEPT_TIME}] = nums[${HEAD} + row * ${size} + ${TIME}]`,
-      `past[${kept} + ${KEPT_INDEX}] = rows.offsets[row] + nums[${HEAD} + row * ${size} + ${COUNT}]`,
-      `} else if (!rows.eras.turn(row, fields, part)) ${leave}`,
-      '}',
-    ]
-  }
-
-  /** As `RowStore.takesPart`. */
-  #takesPart(part: Part): readonly string[] {
-    const { size, pastSize } = this.#layout
-    const bits = (place: number) => `ints[2 * (${HEAD} + row * ${size}) + ${place}]`
-    return [
-      `const n = ${HEAD} + row * ${pastSize} + ${notRunAt(this.#layout)}`,
-      `const known = turns && rows.ranAll(era) ? -1 : past[n + ${PRIOR}]`,
-      `past[n + ${PRIOR}] = (known === -1 ? ${bits(BEFORE)} : known) & ${~part.mask} | ${bits(AFTER)} & ${part.mask}`,
-      `past[n + ${MISSED}] += ${part.missing}`,
-      ...(isSilent(part) ? [`past[n + ${SILENT}]++`] : []),
-    ]
   }
 
   #one(refuse: string, part?: Part): readonly string[] {
@@ -170,7 +131,7 @@ class SourceWriter {
       ...(mayHaveCalled ? ['batch.current = undefined'] : []),
       'return true',
     ]
-    const set = ['rows.era = undefined']
+    const set = ['rows.fieldSets = undefined']
     return [
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(true).join('; ')} }`, set, end(true), part),
@@ -290,7 +251,7 @@ class SourceWriter {
       const type = this.#types.get(name)
       const others = [`typeof ${value} !== '${type}'`, ...(type === 'number' ? [`${value} - ${value} !== 0`] : [])]
       return [
-        `const ${value} = rows.eras.carried(row, ${JSON.stringify(name)})`,
+        `const ${value} = rows.fieldSetHistories.carried(row, ${JSON.stringify(name)})`,
         `if (${others.join(' || ')}) ${otherwise}`,
       ]
     })
@@ -363,7 +324,7 @@ class SourceWriter {
   #kept(): readonly string[] {
     return [
       'batch.history.add(row, message, count, now, after, bits)',
-      ...(this.#layout.isCalled ? ['batch.history.gave(row, count)'] : []),
+      ...(this.#layout.isCalled ? ['batch.history.sensorsAnswered(row, count)'] : []),
       ...(this.#shape.inner ? ['batch.history.follows(row)'] : []),
     ]
   }
@@ -411,8 +372,8 @@ class SourceWriter {
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
     if (!this.#layout.isCalled) {
-      const told = 'if (batch.firings !== undefined) batch.firings.allInner(row, message, bits)'
-      return this.#shape.inner ? [...lines, told] : lines
+      const recorded = 'if (batch.firings !== undefined) batch.firings.allInner(row, message, bits)'
+      return this.#shape.inner ? [...lines, recorded] : lines
     }
     return [
       'const rawData = batch.beginCalls(row, message)',

@@ -6,7 +6,7 @@ import { parametersOf, typesOf } from './read-parameters.ts'
 import type { VectorCode, VectorCondition } from './row-code.ts'
 import { rangeSource, readSource, stepsSource } from './value-source.ts'
 
-/** Of a shape whose sensors all compare. */
+/** Generates the code of a shape whose sensors all compare. */
 export function generatedVectors(shape: BatchShape, condition: VectorCondition, generate: Generate): VectorCode {
   const source = new VectorSource(shape)
   return {

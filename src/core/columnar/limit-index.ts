@@ -98,7 +98,7 @@ class SortedSensor {
   /** Takes those out of the set at `first` whose range is not allowed; `isNew`: it has all that are allowed then. */
   keepAllowed(firing: Int32Array, first: number, value: number, isNew: boolean): void {
     const ranges = this.#ranges
-    // Of limits below the value, which is above them, of those at it, and of those above it.
+    // The value is above the limits below it, and so on.
     if (ranges === ABOVE) this.#keepFirst(firing, first, this.#firstNotBelow(value), isNew)
     else if (ranges === (AT | ABOVE)) this.#keepFirst(firing, first, this.#firstAbove(value), isNew)
     else if (ranges === BELOW) this.#keepOthers(firing, first, this.#firstAbove(value), isNew)
@@ -156,7 +156,7 @@ function add(set: Int32Array, row: number): void {
   set[row >> 5] = (set[row >> 5] ?? 0) | (1 << (row & 31))
 }
 
-/** Of the set at `first`. */
+/** Removes a row from the set at `first`. */
 function leaveOut(sets: Int32Array, first: number, row: number): void {
   const word = first + (row >> 5)
   sets[word] = (sets[word] as number) & ~(1 << (row & 31))

@@ -30,7 +30,13 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type BeforeUnknown, type Era, type NotRunCounts, type UnknownMessages } from './message-eras.ts'
+import {
+  keptSince,
+  type BeforeUnknown,
+  type FieldSetHistory,
+  type NotRunCounts,
+  type UnknownMessages,
+} from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
@@ -41,7 +47,7 @@ import { remember } from '../task/stream.ts'
 import { besideEffects } from './seen-task.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
-const ALL_GAVE = -1
+const ALL_ANSWERED = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
@@ -69,7 +75,7 @@ export function materialize(rows: RowStore, handle: RowHandle): void {
 
 /**
  * Brings the full state into the row's last message, up to a call in it, and returns that call, which is open then. `bits`:
- * states of its sensors so far. `sink`: receives the events until then. `gave`: called sensors that returned raw data.
+ * states of its sensors so far. `sink`: receives the events until then. `answered`: called sensors that returned raw data.
  */
 export function materializeInto(
   rows: RowStore,
@@ -77,12 +83,12 @@ export function materializeInto(
   bits: number,
   until: Progress,
   sink: Sink,
-  gave = ALL_GAVE,
+  answered = ALL_ANSWERED,
 ): Execution | undefined {
   const { row } = handle
   if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
   const last = lastOf(rows, row, bits)
-  return materializeTo(rows, handle, last, until, sink, gave)
+  return materializeTo(rows, handle, last, until, sink, answered)
 }
 
 /**
@@ -107,9 +113,9 @@ function materializeTo(
   taken: Taken,
   until: Progress,
   sink: Sink = SILENT,
-  gave = ALL_GAVE,
+  answered = ALL_ANSWERED,
 ): Execution | undefined {
-  return besideEffects(handle, () => moveTo(rows, handle, taken, until, sink, gave))
+  return besideEffects(handle, () => moveTo(rows, handle, taken, until, sink, answered))
 }
 
 function moveTo(
@@ -118,17 +124,17 @@ function moveTo(
   { count, time, before, bits, notRun }: Taken,
   until: Progress,
   sink: Sink,
-  gave: number,
+  answered: number,
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows
   const seen = handle.offset + materializedCount
-  const era = handle.batch.eraOf(handle)
-  const own = count === rows.count(row) ? era : handle.source.eraAt(handle.offset + count)
+  const fieldSets = handle.batch.fieldSetsOf(handle)
+  const own = count === rows.count(row) ? fieldSets : handle.source.fieldSetsAt(handle.offset + count)
   const part = rows.parts.of(own.fields) as Part // it was taken
   const kept = keptSince(own, seen)
   const message = handle.source.messageOf(handle.offset + count)
-  const calls = answers(rows, task, row, bits, true, gave)
+  const calls = answers(rows, task, row, bits, true, answered)
   const isLast = rows.parts.isStamped && count === rows.count(row)
   const at = isLast ? Math.max(time, handle.source.arrivalOf(handle.offset + count)) : time
   const { unknown, failed } = handle
@@ -190,19 +196,26 @@ function setBefore(
     const by = state.sensors.map(() => last)
     setStanding(rows, task, by, prior, before)
   }
-  for (const one of keptSince(unknown.era, offset + materializedCount)) {
+  for (const one of keptSince(unknown.fieldSets, offset + materializedCount)) {
     remember({ model, state, now: one.time }, 0, one.message)
   }
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
-function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean, gave = ALL_GAVE) {
+function answers(
+  rows: RowStore,
+  task: BatchTask,
+  row: number,
+  bits: number,
+  callsAgain: boolean,
+  answered = ALL_ANSWERED,
+) {
   return (execution: Execution): Outcome => {
     if (execution.node.kind === 'actuator') return { ...NO_ANSWER, ...answerOf(rows, row, execution.node.slot) }
     const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
-    const rawData = (gave >> place) & 1 ? rows.rawData[row]?.[place] : undefined
+    const rawData = (answered >> place) & 1 ? rows.rawData[row]?.[place] : undefined
     return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
 }
@@ -260,21 +273,21 @@ function stateAt(
   const state = new TaskState(task.model.graph, 1)
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
-  const after = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_AFTER] as Era | FiredAfter
-  const era = 'era' in after ? after.era : after
-  const part = rows.parts.of(era.fields) as Part // it was taken
+  const after = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_AFTER] as FieldSetHistory | FiredAfter
+  const fieldSets = 'fieldSets' in after ? after.fieldSets : after
+  const part = rows.parts.of(fieldSets.fields) as Part // it was taken
   addMessages(
     rows,
     { state, model: task.model },
     count - 1 - materializedCount,
     past[b + AT_FIRES] ?? 0,
-    beforeOwn(part, 'era' in after ? after : undefined),
+    beforeOwn(part, 'fieldSets' in after ? after : undefined),
   )
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
   setEdges(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS)
-  if ('era' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
+  if ('fieldSets' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
   if (part.missing > 0) {
-    const by = standingSensors(rows, keptSince(era, offset + materializedCount), part.runs)
+    const by = standingSensors(rows, keptSince(fieldSets, offset + materializedCount), part.runs)
     for (const [slot, sensor] of state.sensors.entries()) {
       const kept = by[slot]
       if (part.runs[slot] === true) continue

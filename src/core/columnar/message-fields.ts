@@ -19,14 +19,12 @@ export interface Fields {
 
 const MAX_LISTS = 250
 const RECENT = 8
-const FIRST = 8
 
 /** The lists of fields of one engine. */
 export class FieldsTable {
   readonly #generate: Generate
   readonly #all = new Map<string, Fields>()
   readonly #recent: Fields[] = []
-  #ofFirst: (message: Message) => Fields | undefined = () => undefined
 
   constructor(generate: Generate) {
     this.#generate = generate
@@ -34,10 +32,6 @@ export class FieldsTable {
 
   /** The fields of a message; undefined for one that no row takes. */
   of(message: Message): Fields | undefined {
-    return this.#ofFirst(message) ?? this.#ofOthers(message)
-  }
-
-  #ofOthers(message: Message): Fields | undefined {
     for (const fields of this.#recent) if (fields.match(message)) return fields
     const fields = this.#find(message)
     if (fields === undefined || !fields.match(message)) return undefined
@@ -54,7 +48,6 @@ export class FieldsTable {
     if (known !== undefined || this.#all.size >= MAX_LISTS) return known
     const made = fieldsOf(this.#all.size, names, this.#generate)
     this.#all.set(key, made)
-    if (this.#all.size <= FIRST) this.#ofFirst = oneOf([...this.#all.values()], this.#generate)
     return made
   }
 }
@@ -77,25 +70,6 @@ export function fieldsSource(count: number, names: readonly string[], leave: str
     'for (const _ in message) fields++',
     `if (fields !== ${count}) ${leave}`,
   ].join('\n')
-}
-
-function oneOf(lists: readonly Fields[], generate: Generate): (message: Message) => Fields | undefined {
-  const source = [
-    'return (message) => {',
-    'let count = 0',
-    'for (const _ in message) count++',
-    ...lists.map(({ names }, i) => {
-      const present = names.map((name) => ` && message[${JSON.stringify(name)}] !== undefined`).join('')
-      return `if (count === ${names.length}${present}) return fields${i}`
-    }),
-    'return undefined',
-    '}',
-  ]
-  const outer = generate(
-    lists.map((_, i) => `fields${i}`),
-    source.join('\n'),
-  ) as unknown as (...lists: readonly Fields[]) => (message: Message) => Fields | undefined
-  return outer(...lists)
 }
 
 function generated(names: readonly string[], generate: Generate): Fields['match'] {

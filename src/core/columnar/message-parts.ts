@@ -41,7 +41,7 @@ export function isSilent(part: Part | null): boolean {
 const MAX_PARTS = 64
 
 export class PartTable {
-  /** rows tell their events, which count on messages that run all sensors */
+  /** events of rows are numbered, which counts on messages that run all sensors */
   isWholeOnly = false
   /** rows keep records, which know no earlier messages */
   isCompleteOnly = false

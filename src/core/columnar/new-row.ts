@@ -2,7 +2,7 @@
 import type { SensorNode } from '../graph/graph.ts'
 import { isCalled } from './computed-sensors.ts'
 import type { RowHandle } from './row-handle.ts'
-import { ERA, FIRED_BY, HANDLE, KEPT, LAST, objectsAt, PLUG, PROPERTIES } from './row-layout.ts'
+import { FIELD_SETS, FIRED_BY, HANDLE, KEPT, LAST, objectsAt, PLUG, PROPERTIES } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
 /** All of its objects; its numbers are the task's state. */
@@ -10,7 +10,7 @@ export function setUpRow(rows: RowStore, handle: RowHandle): void {
   const { row, task } = handle
   const own = row * rows.layout.objects
   rows.objects[own + LAST] = undefined
-  rows.objects[own + ERA] = undefined
+  rows.objects[own + FIELD_SETS] = undefined
   rows.objects[own + KEPT] = undefined
   rows.objects[own + HANDLE] = handle
   const { graph, properties } = task.model

@@ -22,12 +22,12 @@ export const LATER = new MessageAndData('', {})
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
 
 /** What is kept of an actuator's answer. */
-export function keptOf(given: unknown): KeptAnswer | typeof NOT_ORDINARY {
-  if (given === null) return undefined
-  if (!isOrdinary(given)) return NOT_ORDINARY
-  const { message, rawData } = given
+export function keptOf(result: unknown): KeptAnswer | typeof NOT_ORDINARY {
+  if (result === null) return undefined
+  if (!isOrdinary(result)) return NOT_ORDINARY
+  const { message, rawData } = result
   // The memory of an actuator is never read.
-  const more = given['state'] ?? given['observedState'] ?? given['after'] ?? given['then']
+  const more = result['state'] ?? result['observedState'] ?? result['after'] ?? result['then']
   if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
   if (rawData === undefined) return message
   if (!isSafeRecord(rawData)) return NOT_ORDINARY
@@ -49,13 +49,13 @@ function isOrdinary(value: unknown): value is Record<string, unknown> {
 }
 
 /** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
-export function plainState(states: readonly string[], given: unknown): number {
-  if (typeof given === 'string') return indexOf(states, given)
-  if (!isOrdinary(given)) return -1
-  const { state, rawData } = given
+export function plainState(states: readonly string[], result: unknown): number {
+  if (typeof result === 'string') return indexOf(states, result)
+  if (!isOrdinary(result)) return -1
+  const { state, rawData } = result
   // null is a memory like any other, and nothing for the rest.
-  if (given['internalState'] !== undefined) return -1
-  const more = given['observedState'] ?? given['message'] ?? given['after'] ?? given['then'] ?? undefined
+  if (result['internalState'] !== undefined) return -1
+  const more = result['observedState'] ?? result['message'] ?? result['after'] ?? result['then'] ?? undefined
   if (more !== undefined || typeof state !== 'string') return -1
   if (rawData !== undefined && !isSafeRecord(rawData)) return -1
   return indexOf(states, state)

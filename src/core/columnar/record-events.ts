@@ -50,7 +50,7 @@ export interface TakenMessage {
   /** state bits before it, and after it */
   readonly before: number
   readonly after: number
-  readonly given: Given | undefined
+  readonly sensorData: SensorData | undefined
   /** since when each node had its state before it, then when each actuator had fired; undefined: nothing fired */
   readonly earlier: readonly number[] | undefined
   /** what actuators gave, in the order in which they fired; a place is left out when it was nothing */
@@ -58,7 +58,7 @@ export interface TakenMessage {
 }
 
 /** What called sensors gave. */
-export interface Given {
+export interface SensorData {
   readonly rawData: readonly RawData[]
   /** positions of sensors that returned raw data with this message, as bits */
   readonly positions: number
@@ -68,7 +68,7 @@ const NOTHING_KNOWN: readonly number[] = []
 
 /** `until`: as far as that call of an actuator, by the order in which they fire. */
 export function eventsOf(taken: TakenMessage, until = Number.POSITIVE_INFINITY): readonly EngineEvent[] {
-  const { of, message, number, time, at, before, after, given, earlier, answers } = taken
+  const { of, message, number, time, at, before, after, sensorData, earlier, answers } = taken
   const { rows, task, model, run, inputs, invocations, why } = of
   const events: EngineEvent[] = []
   let isLater = false
@@ -102,7 +102,7 @@ export function eventsOf(taken: TakenMessage, until = Number.POSITIVE_INFINITY):
       const place = rows.shape.sensors.findIndex((sensor) => sensor.slot === slot)
       const sensor = rows.shape.sensors[place]
       if (sensor === undefined || !isCalled(sensor)) return task.callAs(own, execution)
-      const rawData = ((given?.positions ?? 0) >> place) & 1 ? given?.rawData[place] : undefined
+      const rawData = ((sensorData?.positions ?? 0) >> place) & 1 ? sensorData?.rawData[place] : undefined
       return { ...NO_ANSWER, state: (after >> sensor.shift) & sensor.mask, rawData }
     },
     { ...ALL, firings: until },

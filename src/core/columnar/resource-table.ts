@@ -5,7 +5,7 @@
  */
 import { integersInPlace } from './fixed-memory.ts'
 
-/** Of a text that has no number. */
+/** Result for a text without a number. */
 export const NO_NUMBER = -1
 
 const ROOM = 2

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner } from './firing-loop.ts'
-import type { Era } from './message-eras.ts'
+import type { FieldSetHistory } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -64,7 +64,7 @@ export interface EpochRecords {
   beginEpoch(from: EpochSource): RecordEpoch
 }
 
-/** Who keeps records of what rows take. */
+/** Records of the messages of rows. */
 export interface MessageRecords extends EpochRecords {
   /**
    * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: as for
@@ -83,7 +83,7 @@ export interface MessageRecords extends EpochRecords {
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
 }
 
-/** Who keeps the last messages of each row. */
+/** The last messages of each row. */
 export interface MessageHistory {
   /** of a row */
   readonly kept: number
@@ -95,7 +95,7 @@ export interface MessageHistory {
    */
   add(row: number, message: Values, number: number, time: number, before: number, after: number, arrived?: number): void
   /** Called sensors gave what they did with it. */
-  gave(row: number, number: number): void
+  sensorsAnswered(row: number, number: number): void
   /** Something follows from the last message of a row, or sensors fire others, whose own numbers tell what was before. */
   follows(row: number): void
   /** The same of an earlier one. Returns the place in `nums` of the times since when nodes had their states before it. */
@@ -187,8 +187,8 @@ export interface VectorCondition {
 }
 
 export interface RowCode {
-  /** For rows whose messages mostly have the fields of an era that has no past; others go elsewhere. */
-  takeOne(usual: Era, others: TakeOne): TakeOne
+  /** For rows whose messages mostly have the fields of a field-set history that has no past; others go elsewhere. */
+  takeOne(usual: FieldSetHistory, others: TakeOne): TakeOne
   takePart(part: Part): TakePart
   takeAll(part: Part): TakeAll
   /** Fires what follows from a row's states, by the entry of the table, when its cool-down lets it fire. */

@@ -7,7 +7,7 @@ import { nodeOf, triggerOf } from './batch-shape.ts'
 import type { FiringContext, FiringPlaces } from './firing-loop.ts'
 import { readParts } from '../language/placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
-import { carriedValue, carriedValues } from './message-eras.ts'
+import { carriedValue, carriedValues } from './field-set-history.ts'
 import type { Scope } from '../language/placeholders/scope.ts'
 import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
@@ -70,7 +70,7 @@ export class RowContext implements FiringContext, Scope {
   triggerAt = 0
   /** state bits of the sensors before */
   bits = 0
-  /** Whose call it is when rows fire one after the other; to go on to the next is to set the place alone. */
+  /** The rows while they fire one after the other; setting the place moves to the next call. */
   firing: FiringPlaces | null = null
   place = 0
   readonly #owner: ContextOwner
@@ -184,7 +184,7 @@ export class RowContext implements FiringContext, Scope {
 
   #keptLog(log: PlugLog, { execution }: Begun, batch: Batch): PlugLog {
     const write = (level: keyof PlugLog) => (message: string) => {
-      if (this.opened === null && execution.isInFlight) batch.tellSoFar(this.row)
+      if (this.opened === null && execution.isInFlight) batch.emitSoFar(this.row)
       log[level](message)
     }
     return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
@@ -215,7 +215,7 @@ export class RowContext implements FiringContext, Scope {
     const { batch, task, offset, materializedCount } = handle
     const { streamValidity } = task.model
     return carriedValue(
-      batch.eraOf(handle),
+      batch.fieldSetsOf(handle),
       key,
       this.now,
       streamValidity,
@@ -244,11 +244,11 @@ export class RowContext implements FiringContext, Scope {
   get streamData(): Readonly<Record<string, unknown>> {
     if (this.opened !== null) return this.opened.view.streamData
     const { batch, task, offset, materializedCount } = this.handle()
-    const era = batch.eraOf(this.handle())
+    const fieldSets = batch.fieldSetsOf(this.handle())
     const [stream] = task.state.streams
     const message = this.#message()
-    if (era.kept === undefined && isCovered(stream, message)) return { ...message }
-    return carriedValues(era, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
+    if (fieldSets.kept === undefined && isCovered(stream, message)) return { ...message }
+    return carriedValues(fieldSets, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
   }
 
   get rawData(): Readonly<Record<string, NodeData>> {

@@ -19,7 +19,7 @@ import { NO_ANSWER } from '../plug/result.ts'
 import { isCalled } from './computed-sensors.ts'
 import type { Following } from './followings.ts'
 import { keptAnswer, setEdges, setNodes } from './materialize.ts'
-import { keptSince, type Era } from './message-eras.ts'
+import { keptSince, type FieldSetHistory } from './field-set-history.ts'
 import { ALL, replay } from './replay.ts'
 import type { RowHandle } from './row-handle.ts'
 import { AT_BITS, AT_COUNT, blockAt, FIRED, firedBeforeAt, FLAG } from './row-layout.ts'
@@ -29,7 +29,7 @@ import { SeenTask, type RowEffect } from './seen-task.ts'
 /** What is known of a message whose actuator is called. */
 interface FiredBy {
   readonly message: Message
-  readonly era: Era
+  readonly fieldSets: FieldSetHistory
   /** state bits before it and after it */
   readonly before: number
   readonly after: number
@@ -54,7 +54,7 @@ function stateFor(
     if (node !== undefined) Object.assign(node, { error: null }, isCalled(sensor) && { rawData: by.rawData[place] })
   }
   const seen = offset + materializedCount
-  for (const one of keptSince(by.era, seen)) {
+  for (const one of keptSince(by.fieldSets, seen)) {
     remember({ model, state, now: one.time }, 0, one.message)
   }
   setNodes(rows, state, model, by.before, [], 0)
@@ -84,8 +84,8 @@ export function effectOf(
   const { row, task, materializedCount, batch } = handle
   const { shape } = rows
   if (shape.inner || rows.oddGates.has(row) || rows.hasUnknown(row) || rows.notRun(row) !== undefined) return undefined
-  const era = batch.eraOf(handle)
-  const part = rows.parts.of(era.fields)
+  const fieldSets = batch.fieldSetsOf(handle)
+  const part = rows.parts.of(fieldSets.fields)
   if (part === null || part.missing > 0 || part.carried.length > 0 || part.lacks.length > 0) return undefined
   const [before, after] = [rows.before(row), rows.after(row)]
   const list = rows.followingOf(task.model, before, after)
@@ -110,7 +110,7 @@ export function effectOf(
     placeOf(rows, row, list, earlier, count),
   )
   const answers = answersBefore(rows, handle, slot)
-  const by = { message, era, before, after, rawData: rows.rawData[row] ?? [], earlier, answers }
+  const by = { message, fieldSets, before, after, rawData: rows.rawData[row] ?? [], earlier, answers }
   const run = task.timed(time, rows.clockOf(time))
   const seen = new SeenTask(run, (own) => stateFor(rows, handle, own, by))
   execution.seen = seen

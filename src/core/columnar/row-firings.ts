@@ -20,7 +20,7 @@ export interface FiredTogether {
   /** Number of the message among those of the row. */
   numberOf(i: number): number
   /** The message as the whole why of a row needs it. */
-  toldOf(i: number): FiringMessage
+  messageOf(i: number): FiringMessage
   firesOf(i: number): Fires
   /** Its position among the firings after the same sensor. */
   placeOf(i: number): number
@@ -43,7 +43,7 @@ export class RowFiring implements Firing {
   static whyOf(firing: RowFiring): Why {
     const from = firing.#from
     const i = firing.#i
-    return whyOf(from.taskOf(i).texts, from.toldOf(i), from.firesOf(i), RowFiring.inputOf(firing))
+    return whyOf(from.taskOf(i).texts, from.messageOf(i), from.firesOf(i), RowFiring.inputOf(firing))
   }
 
   /** `said`: what its why says of states; undefined: without whys. */

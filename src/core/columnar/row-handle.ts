@@ -7,7 +7,7 @@ import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { VectorizedBatch } from './vectorized-batch.ts'
-import type { Era, Known, UnknownMessages } from './message-eras.ts'
+import type { FieldSetHistory, Known, UnknownMessages } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
@@ -20,7 +20,7 @@ export interface TakenSource {
   /** how many messages it took while there was a handle */
   readonly total: number
   /** What is known of the messages before one of the last two, by number. */
-  eraAt(index: number): Era
+  fieldSetsAt(index: number): FieldSetHistory
   /** Rows or listeners have changed. */
   changed(): void
   messageOf(total: number): Message
@@ -64,7 +64,7 @@ export interface BatchTask {
   /** Releases the handle; the full state is up to date then. */
   detach(): void
   /** As that of the executed task. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
+  goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
   /** What followed is done as far as possible: the handle is kept or given up. */
   done(handle: RowHandle, message: Message): void
 }
@@ -108,7 +108,7 @@ export interface Batch {
   /** undefined: what happened in tasks is not kept */
   readonly history: object | undefined
   /** Passes to the history the events so far of a row's current message; an event beside the row follows. */
-  tellSoFar(row: number): void
+  emitSoFar(row: number): void
   /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */
@@ -124,10 +124,10 @@ export interface Batch {
   /** Takes a message into a list of rows, from a place on; returns the first place that only the state machine can do. */
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number
   /** A message is at hand that a list of rows takes, or it is not any more. */
-  begin(era: Era): void
+  begin(fieldSets: FieldSetHistory): void
   end(): void
   /** A vectorized of rows whose last message was `last`, and which go on together; undefined when they cannot. */
-  vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined
+  vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined
   /** Its rows go on by themselves. */
   flush(vectorized: VectorizedBatch): void
   /** messages of a row so far */
@@ -155,7 +155,7 @@ export interface Batch {
   /** firings of the message under way, before the one under way */
   earlierFirings(handle: RowHandle): number
   /** What is known of the messages before a row's last one. */
-  eraOf(handle: RowHandle): Era
+  fieldSetsOf(handle: RowHandle): FieldSetHistory
   /** the last message of a row, and when it came */
   messageOf(handle: RowHandle): Message
   timeOf(handle: RowHandle): number

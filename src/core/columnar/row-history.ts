@@ -4,7 +4,7 @@
  */
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import type { Given, TakenMessage } from './record-events.ts'
+import type { SensorData, TakenMessage } from './record-events.ts'
 import type { MessageHistory } from './row-code.ts'
 import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
@@ -34,7 +34,7 @@ export interface TakenMessages {
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
   /** how many of its first events were emitted as they happened */
-  readonly told: number
+  readonly emitted: number
 }
 
 export class RowHistory implements MessageHistory {
@@ -44,30 +44,30 @@ export class RowHistory implements MessageHistory {
   readonly #inAll: number
   #rows = 0
   readonly #store: RowStore
-  readonly #givenBy: (row: number) => Given | undefined
+  readonly #sensorDataOf: (row: number) => SensorData | undefined
   readonly #size: number
   #ints = new Int32Array(0)
   #messages: (Message | undefined)[] = []
-  #given: (Given | undefined)[] = []
+  #sensorData: (SensorData | undefined)[] = []
   #answers: (KeptAnswer[] | undefined)[] = []
   /** by row: the number of the last message that was handed over, or that the row did not take by itself */
   readonly #done: number[] = []
   /** by place: how many events of a message were emitted as they happened */
-  #told = new Map<number, number>()
+  #emitted = new Map<number, number>()
   #answering = -1
   #answered = 0
 
   /**
-   * `perRow`: messages of a row that are kept at least, unless that makes more than `inAll` of all rows. `givenBy`: what
+   * `perRow`: messages of a row that are kept at least, unless that makes more than `inAll` of all rows. `sensorDataOf`: what
    * called sensors of a row gave with the message at hand
    */
   constructor(
     store: RowStore,
     { perRow, inAll }: { readonly perRow: number; readonly inAll: number },
-    givenBy: (row: number) => Given | undefined,
+    sensorDataOf: (row: number) => SensorData | undefined,
   ) {
     this.#store = store
-    this.#givenBy = givenBy
+    this.#sensorDataOf = sensorDataOf
     this.#inAll = inAll
     this.kept = 2 ** Math.ceil(Math.log2(Math.max(LEAST_KEPT, perRow)))
     this.#size = SINCE + store.layout.nodes + store.layout.actuators + (store.parts.isStamped ? 1 : 0)
@@ -94,9 +94,9 @@ export class RowHistory implements MessageHistory {
     ints[2 * (at + BITS) + 1] = after
     if (this.#store.parts.isStamped) nums[at + this.#size - 1] = arrived
     this.#messages[slot] = message
-    if (this.#given.length > 0) this.#given[slot] = undefined
+    if (this.#sensorData.length > 0) this.#sensorData[slot] = undefined
     if (this.#answers.length > 0) this.#answers[slot] = undefined
-    if (this.#told.size > 0) this.#told.delete(slot)
+    if (this.#emitted.size > 0) this.#emitted.delete(slot)
     this.#answering = -1
   }
 
@@ -109,14 +109,14 @@ export class RowHistory implements MessageHistory {
   }
 
   /** So many events of a message of a row were emitted as they happened. */
-  tell(row: number, number: number, told: number): void {
-    this.#told.set(this.#slot(row, number), told)
+  setEmitted(row: number, number: number, emitted: number): void {
+    this.#emitted.set(this.#slot(row, number), emitted)
   }
 
-  gave(row: number, number: number): void {
+  sensorsAnswered(row: number, number: number): void {
     if (this.kept === 0) return
-    this.#fill(this.#given)
-    this.#given[this.#slot(row, number)] = this.#givenBy(row)
+    this.#fill(this.#sensorData)
+    this.#sensorData[this.#slot(row, number)] = this.#sensorDataOf(row)
   }
 
   follows(row: number): void {
@@ -164,13 +164,13 @@ export class RowHistory implements MessageHistory {
     for (let slot = first; slot < first + this.kept; slot++) {
       this.nums[slot * this.#size + NUMBER] = NO_MESSAGE
       this.#messages[slot] = undefined
-      this.#told.delete(slot)
-      if (this.#given.length > 0) this.#given[slot] = undefined
+      this.#emitted.delete(slot)
+      if (this.#sensorData.length > 0) this.#sensorData[slot] = undefined
       if (this.#answers.length > 0) this.#answers[slot] = undefined
     }
   }
 
-  /** Those up to a number that were not handed over before. */
+  /** Returns the messages up to a number that were not handed over before. */
   take(row: number, last: number): TakenMessages {
     const taken: KeptTaken[] = []
     const done = this.#done[row] ?? 0
@@ -196,10 +196,10 @@ export class RowHistory implements MessageHistory {
       at: this.#store.parts.isStamped ? (nums[at + this.#size - 1] as number) : time,
       before: this.#ints[2 * (at + BITS)] as number,
       after: after & STATE_BITS,
-      given: this.#given[slot],
+      sensorData: this.#sensorData[slot],
       earlier: (after & FOLLOWED) === 0 ? undefined : [...nums.subarray(at + SINCE, at + SINCE + nodes + actuators)],
       answers: this.#answers[slot],
-      told: this.#told.get(slot) ?? 0,
+      emitted: this.#emitted.get(slot) ?? 0,
     }
   }
 
@@ -224,10 +224,10 @@ export class RowHistory implements MessageHistory {
       nums.set(this.nums.subarray(from * this.#size, (from + 1) * this.#size), to * this.#size)
     }
     this.#messages = this.#rows === 0 ? Array.from({ length: rows * kept }, () => undefined) : moved(this.#messages)
-    this.#told = new Map(
-      places.flatMap(([from, to]) => (this.#told.has(from) ? [[to, this.#told.get(from) ?? 0]] : [])),
+    this.#emitted = new Map(
+      places.flatMap(([from, to]) => (this.#emitted.has(from) ? [[to, this.#emitted.get(from) ?? 0]] : [])),
     )
-    this.#given = moved(this.#given)
+    this.#sensorData = moved(this.#sensorData)
     this.#answers = moved(this.#answers)
     this.nums = nums
     this.#ints = new Int32Array(nums.buffer)
@@ -252,8 +252,8 @@ export class RowHistory implements MessageHistory {
     this.nums = new Float64Array(0)
     this.#ints = new Int32Array(0)
     this.#messages = []
-    this.#told.clear()
-    this.#given = []
+    this.#emitted.clear()
+    this.#sensorData = []
     this.#answers = []
   }
 

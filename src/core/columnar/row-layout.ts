@@ -10,7 +10,7 @@ export const HEAD = 6
 /** One of them takes writes that concern no row, which saves a branch. */
 export const NOWHERE = 0
 
-/** Of a row. Whole numbers: state bits before the last message, and after it. They fill the first double. */
+/** A row begins with whole numbers: state bits before the last message, and after it. They fill the first double. */
 export const BEFORE = 0
 export const AFTER = 1
 /** Doubles: count and time of the last message; then the constants, then since when each node had its state before it. */
@@ -18,7 +18,7 @@ export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
-/** Of a row's past, for each actuator: its last firing ... */
+/** A row's past has for each actuator: its last firing ... */
 export const FIRED = 0
 /** ... of that message: its count (-1: none since the last synchronization), firings before it, state bits before and after it ... */
 export const AT_COUNT = 1
@@ -40,7 +40,7 @@ export const KEPT_INDEX = 1
 /**
  * ... then what messages did not run: state bits of each sensor before it ran last (-1: all messages ran all), which mean
  * nothing while the last message ran all; and since the last synchronization, sensors that were not run, and messages that
- * ran none. Beside the kept message: alternating eras write both.
+ * ran none. Beside the kept message: alternating field-set histories write both.
  */
 const NOT_RUN_NUMS = 3
 export const PRIOR = 0
@@ -49,12 +49,12 @@ export const SILENT = 2
 
 /**
  * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
- * last synchronization, the era of its last message while it is indexed, the message that it keeps when the era alternates ...
+ * last synchronization, the field-set history of its last message while it is indexed, the message that it keeps when the field-set history alternates ...
  */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
-export const ERA = 3
+export const FIELD_SETS = 3
 export const KEPT = 4
 const OWN_OBJECTS = 5
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */

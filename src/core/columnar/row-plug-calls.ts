@@ -1,14 +1,19 @@
 /** The call of a plug that is under way in the batches of one engine: at most one at a time. */
 import { messageOf } from '#kernel'
-import { outcomeOf, type Outcome } from '../engine/call-plug.ts'
+import { fillProperties, outcomeOf, type Outcome } from '../engine/call-plug.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 import { LOG } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
+import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
 import type { Opened, RowHandle, Batch } from './row-handle.ts'
 import type { RowEffect } from './seen-task.ts'
 import { Begun, RowContext, type ContextOwner } from './row-context.ts'
+
+/** Returned for a call that continues in the state machine. */
+export const CONTINUES: unique symbol = Symbol('continues')
 
 const ALL_DONE = Number.POSITIVE_INFINITY
 
@@ -80,10 +85,36 @@ export class RowPlugCalls implements ContextOwner {
     return this.context.isSensor ? this.context.bits : all
   }
 
-  /** What came back for a call, as an outcome; a promise of one never rejects. */
-  outcome(plug: Plug, given: unknown, hasFailed: boolean): Outcome | Promise<Outcome> {
+  /**
+   * Calls a plug with fixed properties, or else with its own ones resolved. Returns CONTINUES when the call failed and
+   * continues in the state machine.
+   */
+  execute(
+    context: RowContext,
+    plug: Plug,
+    properties: Readonly<Record<string, unknown>> | undefined,
+    own: () => NodeProperties,
+  ): unknown {
+    let refused: BadAnswer | undefined
     try {
-      return hasFailed ? { ok: false, error: messageOf(given) } : outcomeOf(plug, given)
+      if (properties === undefined) refused = fillProperties(own(), context)
+      else {
+        context.properties = properties
+        context.prepared = undefined
+      }
+      if (refused === undefined) return plug.execute(context)
+    } catch (error) {
+      this.failed(error)
+      return CONTINUES
+    }
+    this.goOn(refused)
+    return CONTINUES
+  }
+
+  /** What came back for a call, as an outcome; a promise of one never rejects. */
+  outcome(plug: Plug, result: unknown, hasFailed: boolean): Outcome | Promise<Outcome> {
+    try {
+      return hasFailed ? { ok: false, error: messageOf(result) } : outcomeOf(plug, result)
     } catch (error) {
       return { ok: false, error: messageOf(error) }
     }
@@ -126,12 +157,12 @@ export class RowPlugCalls implements ContextOwner {
   }
 
   /** The plug of an actuator goes on, or is called later, while its row does. False when the row went another way meanwhile. */
-  act(context: RowContext, effect: RowEffect, given: Outcome | Promise<Outcome> | undefined): boolean {
+  act(context: RowContext, effect: RowEffect, result: Outcome | Promise<Outcome> | undefined): boolean {
     this.mayHaveTimers()
     const handle = context.handle()
     const message = handle.batch.messageOf(handle)
-    if (given instanceof Promise) context.begun?.view.outlasts()
-    handle.task.goOn(effect.execution, given, effect.seen.now, effect.seen.at)
+    if (result instanceof Promise) context.begun?.view.outlasts()
+    handle.task.goOn(effect.execution, result, effect.seen.now, effect.seen.at)
     const isHere = context.opened === null
     context.opened = context.begun
     this.#spare = new RowContext(this)
@@ -141,27 +172,27 @@ export class RowPlugCalls implements ContextOwner {
   }
 
   /** The plug gave more than a row can hold, or looked at its task. */
-  answered(plug: Plug, given: unknown): void {
-    this.goOn(this.outcome(plug, given, false))
+  answered(plug: Plug, result: unknown): void {
+    this.goOn(this.outcome(plug, result, false))
   }
 
   failed(error: unknown): void {
     this.goOn({ ok: false, error: messageOf(error) })
   }
 
-  goOn(given: Outcome | Promise<Outcome> | undefined): void {
+  goOn(result: Outcome | Promise<Outcome> | undefined): void {
     this.mayHaveTimers()
     const context = this.context
     const handle = context.handle()
     const message = handle.batch.messageOf(handle)
     const now = handle.batch.timeOf(handle)
     const { execution, view } = this.open()
-    if (given instanceof Promise && execution.node.kind === 'actuator') view.freeze()
+    if (result instanceof Promise && execution.node.kind === 'actuator') view.freeze()
     // The plug may keep its view: the next call gets another one.
     this.#spare = new RowContext(this)
     this.context = this.#spare
     this.#isOn = false
-    handle.task.goOn(execution, given, now, Math.max(now, handle.batch.lastAt))
+    handle.task.goOn(execution, result, now, Math.max(now, handle.batch.lastAt))
     handle.task.done(handle, message)
   }
 }

@@ -15,7 +15,7 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { LATER, type KeptAnswer } from './ordinary-answers.ts'
 import { evaluationOf, gateChanges } from './possible-firings.ts'
-import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
+import { eventsOf, type SensorData, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { RowHistory } from './row-history.ts'
@@ -33,10 +33,10 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly at: number
   readonly before: number
   readonly after: number
-  readonly given: Given | undefined
+  readonly sensorData: SensorData | undefined
   earlier: readonly number[] | undefined
   answers: KeptAnswer[] | undefined = undefined
-  told = 0
+  emitted = 0
   /** how many actuators have answered */
   answered = 0
   /** how often sensors and gates changed, actuators fired, and were held back */
@@ -59,7 +59,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     after: number,
     states: number,
     gates: number,
-    given: Given | undefined,
+    sensorData: SensorData | undefined,
     earlier: readonly number[] | undefined,
   ) {
     this.of = of
@@ -72,7 +72,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     this.after = after
     this.states = states
     this.gates = gates
-    this.given = given
+    this.sensorData = sensorData
     this.earlier = earlier
   }
 
@@ -82,7 +82,7 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   count(types: number): number {
     if (this.isVoid) return 0
-    if (this.told > 0 || this.answers?.includes(LATER) === true) {
+    if (this.emitted > 0 || this.answers?.includes(LATER) === true) {
       return this.events().filter(({ type }) => (typeBit(type) & types) !== 0).length
     }
     const { totals, states, gates, fired, held } = this
@@ -103,7 +103,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   }
 
   events(): readonly EngineEvent[] {
-    return (this.#events ??= this.isVoid ? [] : eventsOf(this).slice(this.told))
+    return (this.#events ??= this.isVoid ? [] : eventsOf(this).slice(this.emitted))
   }
 }
 
@@ -120,7 +120,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
   readonly #tasks: (RecordedTask | undefined)[] = []
   readonly #gates: Int16Array
   /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: none is called */
-  gave = NO_CALLS
+  answeredPositions = NO_CALLS
   #record: RowRecord | undefined
   #row = -1
   #vector: VectorRecord | undefined
@@ -143,7 +143,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { keeps } = host
     // One more: what is emitted in the middle of a message stands behind whole ones.
     const kept = keeps && { perRow: Math.ceil(keeps.perTask / least) + 1, inAll: keeps.inAll }
-    this.history = kept && new RowHistory(rows, kept, (row) => this.#givenBy(row))
+    this.history = kept && new RowHistory(rows, kept, (row) => this.#sensorDataOf(row))
   }
 
   /** The row is another task's, or its task has gone on elsewhere, `count` messages of the row long. */
@@ -163,15 +163,17 @@ export class RowRecords implements MessageRecords, EpochOwner {
     earlier: readonly number[] | undefined,
   ): void {
     const at = this.#rows.clockOf(time)
-    const record = this.#make(row, message, number, time, at, before, after, this.#givenBy(row), earlier)
+    const record = this.#make(row, message, number, time, at, before, after, this.#sensorDataOf(row), earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
   }
 
-  #givenBy(row: number): Given | undefined {
-    const { gave } = this
-    return gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
+  #sensorDataOf(row: number): SensorData | undefined {
+    const { answeredPositions } = this
+    return answeredPositions === NO_CALLS
+      ? undefined
+      : { rawData: this.#rows.rawData[row] ?? [], positions: answeredPositions }
   }
 
   #make(
@@ -182,7 +184,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     at: number,
     before: number,
     after: number,
-    given: Given | undefined,
+    sensorData: SensorData | undefined,
     earlier: readonly number[] | undefined,
   ): RowRecord {
     const of = this.#tasks[row] ?? this.#newTask(row)
@@ -190,7 +192,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const totals = this.#totals
     const gates = this.#gatesOf(before, after)
     const states = totals.resets ? totals.sensors : this.#changed(before, after)
-    return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, given, earlier)
+    return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, sensorData, earlier)
   }
 
   /** Hands over what is kept of a row's messages up to a number. Its task has not gone on elsewhere since. */
@@ -199,9 +201,9 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined) return
     const { taken, isWhole } = history.take(row, last)
     if (!isWhole) this.#host.events.skipRecords((this.#tasks[row] ?? this.#newTask(row)).model.id)
-    for (const { message, number, time, at, before, after, given, earlier, answers, told } of taken) {
-      const record = this.#make(row, message, number, time, at, before, after, given, earlier)
-      record.told = told
+    for (const { message, number, time, at, before, after, sensorData, earlier, answers, emitted } of taken) {
+      const record = this.#make(row, message, number, time, at, before, after, sensorData, earlier)
+      record.emitted = emitted
       const { task, model } = record.of
       if (earlier !== undefined) {
         const list = this.#rows.followingOf(task.model, before, after)
@@ -213,7 +215,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
   }
 
   /** Emits the events of a row's current message up to the call of an actuator, of which an event beside the row follows. */
-  tellSoFar(row: number): void {
+  emitSoFar(row: number): void {
     const { history } = this
     const number = this.#rows.count(row)
     this.handOver(row, number - 1)
@@ -221,17 +223,17 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined || atHand === undefined) return
     const { taken, answered } = atHand
     const events = eventsOf({ ...taken, of: this.#tasks[row] ?? this.#newTask(row) }, answered)
-    for (const event of events.slice(taken.told)) this.#host.events.tellRecorded(event)
-    history.tell(row, number, events.length)
+    for (const event of events.slice(taken.emitted)) this.#host.events.tellRecorded(event)
+    history.setEmitted(row, number, events.length)
   }
 
   /** Returns a function that emits the events of a row's current message, without events that were or will be emitted otherwise. */
-  teller(row: number): (event: EngineEvent) => void {
+  emitter(row: number): (event: EngineEvent) => void {
     const { tellRecorded } = this.#host.events
-    const { answers, told = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
-    if (told === 0 && answers?.includes(LATER) !== true) return tellRecorded
+    const { answers, emitted = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
+    if (emitted === 0 && answers?.includes(LATER) !== true) return tellRecorded
     const { byLabel } = (this.#rows.handle(row) as RowHandle).task.model.graph // a row that takes a message has it
-    let [answered, left] = [0, told]
+    let [answered, left] = [0, emitted]
     return (event) => {
       const isAnswer = event.type === 'result' && byLabel.get(event.node)?.kind === 'actuator'
       if (isAnswer && answers?.[answered++] === LATER) return

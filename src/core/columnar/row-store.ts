@@ -7,8 +7,8 @@ import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import type { Era } from './message-eras.ts'
-import { RowEras } from './row-eras.ts'
+import type { FieldSetHistory } from './field-set-history.ts'
+import { RowFieldSets } from './row-field-sets.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { evaluationOf, firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
@@ -85,9 +85,9 @@ export class RowStore {
   readonly table: Int32Array
   /** which sensors messages run */
   readonly parts: PartTable
-  readonly eras = new RowEras(this)
+  readonly fieldSetHistories = new RowFieldSets(this)
   /** of the message at hand; undefined: that of the row, which takes it by itself */
-  era: Era | undefined
+  fieldSets: FieldSetHistory | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
   /** edges of triggers that are set when their sources show certain states, as bits, by key bits */
@@ -238,11 +238,11 @@ export class RowStore {
   }
 
   /** Keeps what an actuator gave, unless it is not ordinary. */
-  keepAnswer(row: number, actuator: number, given: unknown): KeptAnswer | typeof NOT_ORDINARY {
-    if (given === undefined && !this.hasAnswers) return undefined
-    const kept = given === undefined ? undefined : keptOf(given)
+  keepAnswer(row: number, actuator: number, result: unknown): KeptAnswer | typeof NOT_ORDINARY {
+    if (result === undefined && !this.hasAnswers) return undefined
+    const kept = result === undefined ? undefined : keptOf(result)
     if (kept === NOT_ORDINARY) return kept
-    if (given !== undefined) this.hasAnswers = true
+    if (result !== undefined) this.hasAnswers = true
     this.answers[row * this.layout.actuators + actuator] = kept
     return kept
   }
@@ -334,18 +334,18 @@ export class RowStore {
     this.addNotRun(row, missing, isSilent(part) ? 1 : 0, (prior & ~mask) | (this.after(row) & mask))
   }
 
-  /** Whether messages of an era run all sensors. */
-  ranAll({ fields }: Pick<Era, 'fields'>): boolean {
+  /** Whether messages of a field-set history run all sensors. */
+  ranAll({ fields }: Pick<FieldSetHistory, 'fields'>): boolean {
     return this.parts.of(fields)?.missing === 0
   }
 
   /** What is kept of what came before a firing. */
-  firedAfter(row: number): Era | FiredAfter {
-    const era = this.era ?? this.eras.of(row)
+  firedAfter(row: number): FieldSetHistory | FiredAfter {
+    const fieldSets = this.fieldSets ?? this.fieldSetHistories.of(row)
     const { past } = this
     const at = this.#notRunAt(row)
-    if (past[at + PRIOR] === -1) return era
-    return { era, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
+    if (past[at + PRIOR] === -1) return fieldSets
+    return { fieldSets, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
   /**

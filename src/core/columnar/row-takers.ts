@@ -3,7 +3,7 @@
  * Generated on first use, and again when the rows move.
  */
 import type { Message } from '../task/origin.ts'
-import { firstEra, type Era } from './message-eras.ts'
+import { firstFieldSets, type FieldSetHistory } from './field-set-history.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.ts'
@@ -16,7 +16,7 @@ export class RowTakers {
   readonly #rows: RowStore
   readonly #batch: RowEvents
   readonly #fields: FieldsTable
-  readonly #eras = new Map<Fields, Era>()
+  readonly #fieldSetHistories = new Map<Fields, FieldSetHistory>()
   readonly #indexed = new Map<Fields, IndexedBatch>()
   #asked = 0
   readonly #askedWith = new Map<Fields, number>()
@@ -54,7 +54,7 @@ export class RowTakers {
     // Any will do: the row's messages may have other fields than the code thinks usual.
     const [another] = this.#indexed.values()
     if (another !== undefined && asked < this.#asked * USUAL_SHARE) return another
-    const usualOf = (own: Fields): Era => this.#era(own)
+    const usualOf = (own: Fields): FieldSetHistory => this.#fieldSets(own)
     const made = { rows: this.#rows, batch: this.#batch, takeOne: this.#usual(fields), usualOf }
     this.#indexed.set(fields, made)
     return made
@@ -64,16 +64,16 @@ export class RowTakers {
     return (this.#lists[part.place] ??= this.#code.takeAll(part))
   }
 
-  #era(fields: Fields): Era {
-    let era = this.#eras.get(fields)
-    if (era === undefined) this.#eras.set(fields, (era = firstEra(fields)))
-    return era
+  #fieldSets(fields: Fields): FieldSetHistory {
+    let fieldSets = this.#fieldSetHistories.get(fields)
+    if (fieldSets === undefined) this.#fieldSetHistories.set(fields, (fieldSets = firstFieldSets(fields)))
+    return fieldSets
   }
 
   #usual(fields: Fields): TakeOne {
     const part = this.#rows.parts.of(fields)
     if (part === null || part.place !== 0 || part.lacks.length > 0) return this.#others
-    return this.#code.takeOne(this.#era(fields), this.#others)
+    return this.#code.takeOne(this.#fieldSets(fields), this.#others)
   }
 
   readonly #others: TakeOne = (row, message) => {

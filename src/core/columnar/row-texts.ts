@@ -29,13 +29,6 @@ export interface StateWhy {
   readonly gates: readonly WhyGate[]
 }
 
-interface LastStateWhy {
-  fires: Fires | undefined
-  before: number
-  after: number
-  said: StateWhy | undefined
-}
-
 export interface TriggerText {
   readonly source: string
   readonly node: string
@@ -50,9 +43,6 @@ export interface TriggerText {
   readonly hasGates: boolean
   /** by states: what firings share; undefined: there would be too much of it */
   readonly all: (StateWhy | undefined)[] | undefined
-  /** the state bits on which that hangs, and what was said last: mostly it is said again */
-  readonly bits: number
-  readonly last: LastStateWhy
 }
 
 const ALL_MATCHES: readonly WhyTrigger['matched'][] = ['state', 'change', 'begins', 'ends', 'execution']
@@ -61,6 +51,8 @@ const MATCHES = ALL_MATCHES.length
 const SAID_STATES = 8
 
 const MAX_SAID = 4096
+/** true, false and unknown */
+const GATE_VALUES = 3
 
 const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } as const
 
@@ -72,12 +64,6 @@ export class RowTexts {
   readonly inner: readonly Fires[]
   /** by position: how many of them fire after sensors before */
   readonly innerBefore: readonly number[]
-  /** by state bits after a message, then by those before it: what whys of `inner` say */
-  #innerSaid = new Map<number, Map<number, readonly StateWhy[]>>()
-  #innerSaidSize = 0
-  #innerLast: readonly StateWhy[] | undefined
-  #innerLastBefore = 0
-  #innerLastAfter = 0
   readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
@@ -91,7 +77,7 @@ export class RowTexts {
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     this.sensors = order.length
     this.triggers = graph.triggers.map((trigger) => this.#text(trigger, order))
-    this.#paths = new WhyPaths(order.map((sensor) => ledTo(sensor)))
+    this.#paths = new WhyPaths(order.map((sensor) => triggersTo(sensor)))
     this.inner = order.flatMap(({ incoming: [trigger] }, position) =>
       trigger === undefined ? [] : [{ trigger: trigger.order, position: position - 1, ...WITHOUT_CONDITION }],
     )
@@ -125,45 +111,6 @@ export class RowTexts {
   /** What whys say that hangs on states alone: the same object for the same states. */
   said(fires: Fires, before: number, after: number): StateWhy {
     const text = this.triggers[fires.trigger] as TriggerText
-    const { sensor, all } = text
-    if (sensor !== undefined && all !== undefined && fires.also.length === 0) {
-      const known = all[ownKey(sensor, fires, before, after)]
-      return known ?? this.#saidOf(text, fires, before, after)
-    }
-    const { bits, last } = text
-    const isSame = last.fires === fires && last.before === (before & bits) && last.after === (after & bits)
-    if (isSame) return last.said as StateWhy // together with the others
-    const said = this.#saidOf(text, fires, before, after)
-    last.fires = fires
-    last.before = before & bits
-    last.after = after & bits
-    last.said = said
-    return said
-  }
-
-  /** The same of all `inner`, once their sensors are known. The same list for the same states. */
-  innerSaid(before: number, after: number): readonly StateWhy[] {
-    const last = this.#innerLast
-    if (last !== undefined && before === this.#innerLastBefore && after === this.#innerLastAfter) return last
-    this.#innerLastBefore = before
-    this.#innerLastAfter = after
-    return (this.#innerLast = this.#findInnerSaid(before, after))
-  }
-
-  #findInnerSaid(before: number, after: number): readonly StateWhy[] {
-    const known = this.#innerSaid.get(after)?.get(before)
-    if (known !== undefined) return known
-    const made = this.inner.map((fires) => this.said(fires, before, after))
-    if (++this.#innerSaidSize > MAX_SAID) {
-      this.#innerSaid = new Map()
-      this.#innerSaidSize = 1
-    }
-    const said = this.#innerSaid.get(after) ?? new Map<number, readonly StateWhy[]>()
-    this.#innerSaid.set(after, said.set(before, made))
-    return made
-  }
-
-  #saidOf(text: TriggerText, fires: Fires, before: number, after: number): StateWhy {
     const { sensor, sensors } = text
     // The list that it is from knows the states of their sources.
     const all = fires.also.length === 0 ? text.all : undefined
@@ -214,7 +161,7 @@ export class RowTexts {
   #text({ source, destination, behind }: TriggerEdge, order: readonly SensorNode[]): TriggerText {
     const sensors = behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : []))
     const own = source.kind === 'sensor' ? this.#sensor(source) : undefined
-    const olds = own === undefined ? SAID_STATES ** 2 : own.mask + 1
+    const olds = own === undefined ? GATE_VALUES ** 2 : own.mask + 1
     const mostSaid = sensors.reduce((product, { mask }) => product * (mask + 1), olds * MATCHES)
     return {
       source: source.label,
@@ -224,8 +171,6 @@ export class RowTexts {
       said: Array.from({ length: MATCHES * SAID_STATES ** 2 }, () => undefined),
       sensors,
       hasGates: behind.some(({ kind }) => kind === 'gate'),
-      bits: sensors.reduce((bits, { shift, mask }) => bits | (mask << shift), own ? own.mask << own.shift : 0),
-      last: { fires: undefined, before: 0, after: 0, said: undefined },
       all: mostSaid > MAX_SAID ? undefined : Array.from({ length: mostSaid }, () => undefined),
     }
   }
@@ -278,7 +223,7 @@ function ownKey({ shift, mask }: SensorText, { matched }: Fires, before: number,
 }
 
 function gateKey(sensors: readonly SensorText[], { from, to, matched }: Fires, after: number): number {
-  let key = ((from + 1) * SAID_STATES + to + 1) * MATCHES + placeOfMatch(matched)
+  let key = ((from + 1) * GATE_VALUES + to + 1) * MATCHES + placeOfMatch(matched)
   for (const { shift, mask } of sensors) key = key * (mask + 1) + ((after >> shift) & mask)
   return key
 }
@@ -291,9 +236,9 @@ function stateOf({ states, shift, mask }: SensorText, bits: number): string | nu
   return states[(bits >> shift) & mask] ?? null
 }
 
-function ledTo({ incoming: [trigger] }: SensorNode): readonly TriggerEdge[] {
+function triggersTo({ incoming: [trigger] }: SensorNode): readonly TriggerEdge[] {
   if (trigger === undefined) return []
-  return trigger.source.kind === 'sensor' ? [...ledTo(trigger.source), trigger] : [trigger]
+  return trigger.source.kind === 'sensor' ? [...triggersTo(trigger.source), trigger] : [trigger]
 }
 
 function leadingTo(source: ObservableNode, nodes: readonly GraphNode[]): SensorNode {

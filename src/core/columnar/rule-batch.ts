@@ -7,11 +7,9 @@
  * BATCH-3 a call that a row cannot hold (an answer beyond a state and raw data, an error, a sensor that reads its task)
  *   continues in the state machine; calls of actuators stay in flight beside the row (actuator-calls.ts).
  */
-import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import type { ReadingCounts } from '../task/readings/readings.ts'
 import type { ExecutorHost, Generate } from '../engine/executor.ts'
-import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
@@ -20,12 +18,12 @@ import type { RowCode, RowEvents, Values } from './row-code.ts'
 import { VectorizedBatch } from './vectorized-batch.ts'
 import { vectorPartsOf, type VectorDependencies } from './vector-code.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
-import type { Era, Known } from './message-eras.ts'
+import type { FieldSetHistory, Known } from './field-set-history.ts'
 import type { Part } from './message-parts.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import { HANDLE } from './row-layout.ts'
-import type { RowPlugCalls } from './row-plug-calls.ts'
+import { CONTINUES, type RowPlugCalls } from './row-plug-calls.ts'
 import { ALL, type Progress } from './replay.ts'
 import { FiringRecorder } from './firing-recorder.ts'
 import { RowRecords } from './row-records.ts'
@@ -67,7 +65,7 @@ export class RuleBatch implements RowEvents, Batch {
   readonly #generate: Generate
   readonly #calls: RowPlugCalls
   #context: RowContext | undefined
-  #givesRawData = false
+  #hasRawData = false
   /** undefined: its rows cannot be vectorized; null: not determined yet */
   #vectorParts: VectorDependencies | undefined | null = null
   /** by row: those of which calls that act have gone on in the full state */
@@ -192,8 +190,8 @@ export class RuleBatch implements RowEvents, Batch {
     return this.#takers.code
   }
 
-  begin(era: Era): void {
-    this.#rows.era = era
+  begin(fieldSets: FieldSetHistory): void {
+    this.#rows.fieldSets = fieldSets
   }
 
   end(): void {
@@ -207,16 +205,18 @@ export class RuleBatch implements RowEvents, Batch {
     return done
   }
 
-  vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
+  vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.#tellsInner || this.actuators.isAny(rows)) return undefined
+    if (this.#recordsInner || this.actuators.isAny(rows)) return undefined
     if (this.#vectorParts === null) {
       const { model } = this.handleAt(first).task
       const mayFail = this.#unknown.isPossible && !this.#rows.shape.inner
       this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, mayFail)
     }
     if (this.records?.canVectorize(this.#vectorParts?.all ?? []) === false) return undefined
-    const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last, era) : undefined
+    const vectorized = this.#vectorParts
+      ? VectorizedBatch.of(rows, this.#vectorParts, this, last, fieldSets)
+      : undefined
     for (const row of vectorized?.rows ?? []) this.#vectorized[row] = vectorized
     return vectorized
   }
@@ -234,9 +234,9 @@ export class RuleBatch implements RowEvents, Batch {
     this.records = takesRecords ? this.#records : undefined
     const keeps = takesRecords || this.history !== undefined
     this.#rows.parts.isCompleteOnly = keeps
-    this.#takeWhole(this.tells || keeps)
+    this.#takeWhole(this.isObserved || keeps)
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
-    if (this.#tellsInner || isNew)
+    if (this.#recordsInner || isNew)
       for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
   }
 
@@ -251,12 +251,12 @@ export class RuleBatch implements RowEvents, Batch {
     rows.parts.isWholeOnly = isWholeOnly
   }
 
-  get tells(): boolean {
+  get isObserved(): boolean {
     return this.firings !== undefined
   }
 
-  get #tellsInner(): boolean {
-    return this.tells && this.#inner > 0
+  get #recordsInner(): boolean {
+    return this.isObserved && this.#inner > 0
   }
 
   #apart(row: number): void {
@@ -297,8 +297,8 @@ export class RuleBatch implements RowEvents, Batch {
     this.currentRow = row
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
-    this.#records.gave = 0
-    if (!this.#givesRawData && !this.#keepsAll && !this.actuators.has(row)) return rawData
+    this.#records.answeredPositions = 0
+    if (!this.#hasRawData && !this.#keepsAll && !this.actuators.has(row)) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -308,37 +308,21 @@ export class RuleBatch implements RowEvents, Batch {
     const { plug, properties } = sensor
     context.nodeAt = position
     context.bits = bits
-    let given: unknown
-    let refused: BadAnswer | undefined
-    try {
-      if (properties === undefined) {
-        refused = fillProperties(sensor.own, context)
-      } else {
-        context.properties = properties
-        context.prepared = undefined
-      }
-      if (refused === undefined) given = plug.execute(context)
-    } catch (error) {
-      this.#calls.failed(error)
-      return -1
-    }
-    if (refused !== undefined) {
-      this.#calls.goOn(refused)
-      return -1
-    }
-    const state = context.opened === null ? this.#take(sensor, position, given, rawData) : -1
-    if (state === -1) this.#calls.answered(plug, given)
+    const result = this.#calls.execute(context, plug, properties, () => sensor.own)
+    if (result === CONTINUES) return -1
+    const state = context.opened === null ? this.#take(sensor, position, result, rawData) : -1
+    if (state === -1) this.#calls.answered(plug, result)
     return state
   }
 
-  #take({ states }: SensorCall, position: number, given: unknown, rawData: RawData[]): number {
-    const state = plainState(states, given)
-    if (state !== -1 && typeof given === 'object') {
-      const { rawData: data } = given as { rawData?: RawData }
+  #take({ states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
+    const state = plainState(states, result)
+    if (state !== -1 && typeof result === 'object') {
+      const { rawData: data } = result as { rawData?: RawData }
       if (data !== undefined) {
         rawData[position] = data
-        this.#records.gave |= 1 << position
-        this.#givesRawData = true
+        this.#records.answeredPositions |= 1 << position
+        this.#hasRawData = true
       }
     }
     return state
@@ -346,7 +330,7 @@ export class RuleBatch implements RowEvents, Batch {
 
   endCalls(row: number, bits: number): void {
     this.#calls.end()
-    if (this.#tellsInner) this.firings?.allInner(row, this.current as Message, bits)
+    if (this.#recordsInner) this.firings?.allInner(row, this.current as Message, bits)
   }
 
   /** Brings the full state up to date. Does nothing while a call is open in it: then it is ahead of the row. */
@@ -383,8 +367,8 @@ export class RuleBatch implements RowEvents, Batch {
     return this.#rows.notRun(row)?.silent ?? 0
   }
 
-  tellSoFar(row: number): void {
-    this.#records.tellSoFar(row)
+  emitSoFar(row: number): void {
+    this.#records.emitSoFar(row)
   }
 
   get #keepsAll(): boolean {
@@ -420,13 +404,13 @@ export class RuleBatch implements RowEvents, Batch {
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
     this.#inFold++
-    const tell = this.#records.teller(handle.row)
+    const emit = this.#records.emitter(handle.row)
     this.#records.opened(handle.row, this.#rows.count(handle.row))
     const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
-    if (this.#tellsInner && progress.sensors !== ALL.sensors)
+    if (this.#recordsInner && progress.sensors !== ALL.sensors)
       this.firings?.inner(handle.row, this.current as Message, progress.sensors, bits)
-    const sink = this.#keepsAll ? { ...this.#counting, event: tell, detail: tell, why: this.#host.why } : this.#counting
-    return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.gave)
+    const sink = this.#keepsAll ? { ...this.#counting, event: emit, detail: emit, why: this.#host.why } : this.#counting
+    return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.answeredPositions)
   }
 
   get lastAt(): number {
@@ -452,9 +436,9 @@ export class RuleBatch implements RowEvents, Batch {
     return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
   }
 
-  eraOf(handle: RowHandle): Era {
+  fieldSetsOf(handle: RowHandle): FieldSetHistory {
     const { row, source, offset } = handle
-    return this.#vectorized[row]?.era ?? source.eraAt(offset + this.#rows.count(row))
+    return this.#vectorized[row]?.fieldSets ?? source.fieldSetsAt(offset + this.#rows.count(row))
   }
 
   messageOf(handle: RowHandle): Message {

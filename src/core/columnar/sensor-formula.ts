@@ -65,11 +65,11 @@ export function sensorFormula(
   first: number,
   constant: number,
 ): FoundFormula | undefined {
-  const given = propertiesOf(own)
-  if (given === undefined) return undefined
-  const calculation = calculationOf(own, given.fixed)
+  const direct = propertiesOf(own)
+  if (direct === undefined) return undefined
+  const calculation = calculationOf(own, direct.fixed)
   if (calculation === undefined) return undefined
-  const resolver = new Resolver(given, calculated, first, constant)
+  const resolver = new Resolver(direct, calculated, first, constant)
   for (const [name, written] of Object.entries(calculation.rawData ?? {})) {
     const formula = resolver.written(written, 'number')
     if (formula === undefined) return undefined
@@ -79,7 +79,7 @@ export function sensorFormula(
   for (const [state, written] of Object.entries(calculation.states ?? {})) {
     const formula = resolver.written(written as WrittenFormula, 'truth')
     const index = states.indexOf(state)
-    // Such names stand first in an object, wherever they were written.
+    // Numeric names come first in an object, wherever they were written.
     if (formula === undefined || index === -1 || /^\d+$/.test(state)) return undefined
     found.push([formula, index])
   }
@@ -90,7 +90,7 @@ export function sensorFormula(
     numbers: resolver.numbers,
     states: found,
     otherwise,
-    properties: messageProperties(own, given),
+    properties: messageProperties(own, direct),
   }
   return { formula, constants: resolver.constants, names: resolver.names }
 }
@@ -140,7 +140,7 @@ function calculationOf(
 class Resolver {
   readonly constants: number[] = []
   readonly names = new Map<string, number>()
-  readonly #given: DirectProperties
+  readonly #direct: DirectProperties
   readonly #calculated: Calculated
   readonly #first: number
   readonly #constant: number
@@ -148,8 +148,8 @@ class Resolver {
   readonly #isRead = new Set<string>()
   #parts = 0
 
-  constructor(given: DirectProperties, calculated: Calculated, first: number, constant: number) {
-    this.#given = given
+  constructor(direct: DirectProperties, calculated: Calculated, first: number, constant: number) {
+    this.#direct = direct
     this.#calculated = calculated
     this.#first = first
     this.#constant = constant
@@ -202,7 +202,7 @@ class Resolver {
 
   /** A value that moves is checked by the general way, whether or not it is calculated with. */
   readsAll(): boolean {
-    return this.#given.reads.every(({ property }) => this.#isRead.has(property))
+    return this.#direct.reads.every(({ property }) => this.#isRead.has(property))
   }
 
   #resolved(formula: Formula): RowFormula | undefined {
@@ -222,9 +222,9 @@ class Resolver {
   }
 
   #property(name: string): RowFormula | undefined {
-    const read = this.#given.reads.find(({ property }) => property === name)
+    const read = this.#direct.reads.find(({ property }) => property === name)
     if (read === undefined)
-      return this.#number(Object.hasOwn(this.#given.fixed, name) ? this.#given.fixed[name] : undefined)
+      return this.#number(Object.hasOwn(this.#direct.fixed, name) ? this.#direct.fixed[name] : undefined)
     this.#isRead.add(name)
     return read.from === 'message' ? parameter(read.key) : numberAt(this.#calculated.get(read.node)?.get(read.key))
   }

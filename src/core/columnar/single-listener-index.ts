@@ -4,10 +4,10 @@
  */
 import type { Message } from '../task/origin.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
-import type { Era } from './message-eras.ts'
+import type { FieldSetHistory } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import { AFTER, ERA, KEPT, LAST } from './row-layout.ts'
+import { AFTER, FIELD_SETS, KEPT, LAST } from './row-layout.ts'
 import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
@@ -17,8 +17,8 @@ export interface IndexedBatch {
   readonly batch: RowEvents
   /** another one when the batch has got room for more rows */
   takeOne: TakeOne
-  /** The era without a past of messages with these fields. */
-  usualOf(fields: Fields): Era
+  /** The field-set history without a past of messages with these fields. */
+  usualOf(fields: Fields): FieldSetHistory
 }
 
 const ROW_BITS = 20
@@ -71,45 +71,45 @@ export class SingleListenerIndex {
   }
 
   /**
-   * Of the row that is most likely meant, before texts are compared: a fleet's rows are far away, and so are the texts. The
+   * Reads the row that is most likely meant before texts are compared: a fleet's rows are far away, and so are the texts. The
    * processor fetches both at once.
    */
   #readAhead(number: number): void {
     if (number === NO_NUMBER) return
     const { rows } = this.#batches[number >> ROW_BITS] as IndexedBatch
     const row = number & (MAX_ROWS - 1)
-    const era = rows.objects[row * rows.layout.objects + ERA]
-    this.#ahead[0] = (rows.ints[2 * rows.at(row) + AFTER] as number) ^ (era === undefined ? 1 : 0)
+    const fieldSets = rows.objects[row * rows.layout.objects + FIELD_SETS]
+    this.#ahead[0] = (rows.ints[2 * rows.at(row) + AFTER] as number) ^ (fieldSets === undefined ? 1 : 0)
   }
 
   /** Messages of the resource go to a row from here on. False when the index is full. */
-  add(resource: string, batch: IndexedBatch, row: number, last: Message, era: Era): boolean {
+  add(resource: string, batch: IndexedBatch, row: number, last: Message, fieldSets: FieldSetHistory): boolean {
     let place = this.#batches.indexOf(batch)
     if (place === -1 && this.#batches.length < MAX_BATCHES) place = this.#batches.push(batch) - 1
     if (place === -1 || row >= MAX_ROWS) return false
     const own = row * batch.rows.layout.objects
     batch.rows.objects[own + LAST] = last
-    batch.rows.objects[own + ERA] = era
+    batch.rows.objects[own + FIELD_SETS] = fieldSets
     this.#numbers.set(resource, (place << ROW_BITS) | row)
     return true
   }
 
-  /** Messages take another way from here on. Returns the last one and its era. */
+  /** Messages take another way from here on. Returns the last one and its field-set history. */
   remove(
     resource: string,
     { rows, batch }: IndexedBatch,
     row: number,
-  ): { last: Message | undefined; era: Era | undefined } {
+  ): { last: Message | undefined; fieldSets: FieldSetHistory | undefined } {
     this.#numbers.delete(resource)
     const { objects, layout } = rows
     const own = row * layout.objects
     const last = objects[own + LAST] as Message | undefined
-    const era = objects[own + ERA] === undefined ? undefined : rows.eras.of(row)
+    const fieldSets = objects[own + FIELD_SETS] === undefined ? undefined : rows.fieldSetHistories.of(row)
     // In the midst of its message it may still fire.
-    if (batch.currentRow === row) rows.era = era
+    if (batch.currentRow === row) rows.fieldSets = fieldSets
     objects[own + LAST] = undefined
     objects[own + KEPT] = undefined
-    objects[own + ERA] = undefined
-    return { last, era }
+    objects[own + FIELD_SETS] = undefined
+    return { last, fieldSets }
   }
 }

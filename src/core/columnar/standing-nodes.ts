@@ -8,7 +8,7 @@ import type { Origin } from '../task/origin.ts'
 import type { Observed, SensorState } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { evaluationOf, lastEvaluation } from './possible-firings.ts'
-import type { KeptMessage } from './message-eras.ts'
+import type { KeptMessage } from './field-set-history.ts'
 import type { RowStore } from './row-store.ts'
 import type { BatchTask } from './row-handle.ts'
 
@@ -78,8 +78,8 @@ function setSensor(task: BatchTask, slot: number, origin: Origin, before: number
     sensor.lost = origin.time
     sensor.previous = UNKNOWN
   }
-  const given = task.call({ ...newExecution(node, origin), phase: 'called' })
-  if (given.ok && given.rawData !== undefined) sensor.rawData = given.rawData
+  const outcome = task.call({ ...newExecution(node, origin), phase: 'called' })
+  if (outcome.ok && outcome.rawData !== undefined) sensor.rawData = outcome.rawData
 }
 
 /** The last message that evaluated a gate; undefined: the row's last one, or one that the full state has seen. */

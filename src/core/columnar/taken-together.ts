@@ -1,7 +1,7 @@
 /** What a vectorized batch knows of the messages that its rows took together. */
 import type { Message } from '../task/origin.ts'
 import type { FiringHistory } from './firing-history.ts'
-import type { Era } from './message-eras.ts'
+import type { FieldSetHistory } from './field-set-history.ts'
 import type { Limits } from './row-code.ts'
 
 /** By place of the message. */
@@ -13,7 +13,7 @@ export interface TakenTogether {
   /** the least of the values by parameter, then the greatest */
   readonly bounds: Float64Array
   readonly messages: readonly (Message | undefined)[]
-  readonly eras: readonly (Era | undefined)[]
+  readonly fieldSetHistories: readonly (FieldSetHistory | undefined)[]
   readonly history: FiringHistory
   /** State bits of the row at place `i` after a message. */
   statesAt(i: number, place: number): number

@@ -15,8 +15,8 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { formulaState, workOutNumbers, type FormulaValues } from './formula-code.ts'
 import type { SensorSteps } from './computed-sensors.ts'
-import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
-import type { Era, KeptMessage, Known, TimedMessage } from './message-eras.ts'
+import { MAX_FAILED, MAX_REPLAYED, detouredHistory } from './field-set-history.ts'
+import type { FieldSetHistory, KeptMessage, Known, TimedMessage } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -29,7 +29,7 @@ import {
   BEFORE,
   blockAt,
   COUNT,
-  ERA,
+  FIELD_SETS,
   FIRED_AFTER,
   LAST,
   objectsAt,
@@ -60,10 +60,10 @@ interface Source {
   readonly reads: number
 }
 
-/** Who fires what follows. */
+/** The batch that fires what follows. */
 export interface UnknownFirings {
   /** whether firings have a subscriber */
-  readonly tells: boolean
+  readonly isObserved: boolean
   readonly code: Pick<RowCode, 'follow'>
 }
 
@@ -84,8 +84,8 @@ export class UnknownStates {
   #missed = 0
   #bits = 0
 
-  /** `tellsFailures`: each failure has a subscriber */
-  constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, tellsFailures: boolean) {
+  /** `hasFailureSubscriber`: each failure has a subscriber */
+  constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, hasFailureSubscriber: boolean) {
     const { sensors, inner } = rows.shape
     this.#sources = sourcesOf(rows.shape, model)
     this.#replaysLast = inner || sensors.some(({ formula }) => formula !== undefined && formula.numbers.length > 0)
@@ -94,7 +94,7 @@ export class UnknownStates {
     this.#firings = firings
     this.#firesAgain = model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
     this.isPossible =
-      !tellsFailures &&
+      !hasFailureSubscriber &&
       model.settings.resetObservations &&
       rows.shape.edgeMask === 0 &&
       model.graph.sensors.every(({ call }) => call.retry === undefined) &&
@@ -107,7 +107,7 @@ export class UnknownStates {
     if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
     // Their events count on sensors that are all run.
-    if (rows.shape.inner && this.#firings.tells) return false
+    if (rows.shape.inner && this.#firings.isObserved) return false
     const { row } = handle
     const odd = rows.oddGates.get(row)
     if (!this.#read(message, row) || (this.#failed === 0 && odd === undefined)) return false
@@ -121,7 +121,7 @@ export class UnknownStates {
       rows.addNotRun(row, this.#missed, 0)
       this.notRun += this.#missed
     }
-    if (this.#failed === 0) return this.#regain(row, message, known.era, outcome.what)
+    if (this.#failed === 0) return this.#regain(row, message, known.fieldSets, outcome.what)
     if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
     return true
   }
@@ -130,11 +130,11 @@ export class UnknownStates {
   takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
     const { objects, layout, clock, oddGates } = this.#rows
     const own = handle.row * layout.objects
-    const given = this.#rows.eras.of(handle.row)
-    const era = 'own' in given ? given.own : given
-    const known = { era, message: objects[own + LAST] as Message | undefined, before: era }
-    if (era.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false
-    objects[own + ERA] = oddGates.has(handle.row) ? oddEra(era) : era
+    const last = this.#rows.fieldSetHistories.of(handle.row)
+    const fieldSets = 'own' in last ? last.own : last
+    const known = { fieldSets, message: objects[own + LAST] as Message | undefined, before: fieldSets }
+    if (fieldSets.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false
+    objects[own + FIELD_SETS] = oddGates.has(handle.row) ? detouredHistory(fieldSets) : fieldSets
     objects[own + LAST] = message
     return true
   }
@@ -180,7 +180,12 @@ export class UnknownStates {
     return Number.isNaN(value) ? UNKNOWN : stateOf(steps, value, nums, d + layout.constants + steps.constant)
   }
 
-  #note(handle: RowHandle, message: Message, now: number, { era, message: last, before: lastEra }: Known): boolean {
+  #note(
+    handle: RowHandle,
+    message: Message,
+    now: number,
+    { fieldSets, message: last, before: lastFieldSets }: Known,
+  ): boolean {
     const rows = this.#rows
     const { row, materializedCount } = handle
     const count = rows.count(row)
@@ -198,21 +203,21 @@ export class UnknownStates {
       handle.unknown = { from: earlier?.from, replayed, fired: (earlier?.fired ?? 0) + fired }
     } else {
       const isSeen = count === materializedCount
-      if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
+      if (!isSeen && (last === undefined || lastFieldSets === undefined || !rows.ranAll(lastFieldSets))) return false
       const { missed, silent } = rows.notRun(row) ?? ALL_RAN
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
       const from = { since, missed: { missed, silent }, prior: rows.before(row), last: undefined }
       if (isSeen || !this.#replaysLast) {
-        const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined }
+        const kept = { message: last, fields: lastFieldSets?.fields, time: rows.time(row), index: -1, older: undefined }
         const before = rows.after(row)
-        const known = { ...from, count: count + 1, era, before, last: isSeen ? undefined : (kept as KeptMessage) }
+        const known = { ...from, count: count + 1, fieldSets, before, last: isSeen ? undefined : (kept as KeptMessage) }
         handle.unknown = { from: known, replayed: [own], fired: 0 }
       } else {
         const fired = rows.fires(row) - rows.firesBefore(row, count)
         if (fired > 0 && !this.#firesAgain) return false
         this.#copySince(row, since)
-        const known = { ...from, count, era: lastEra as Era, before: rows.before(row) }
+        const known = { ...from, count, fieldSets: lastFieldSets as FieldSetHistory, before: rows.before(row) }
         const replayed = [{ message: last as Message, time: rows.time(row) }, own]
         handle.unknown = { from: known, replayed, fired }
       }
@@ -269,19 +274,19 @@ export class UnknownStates {
   }
 
   get #canFire(): boolean {
-    return this.#failed === 0 && !this.#firings.tells
+    return this.#failed === 0 && !this.#firings.isObserved
   }
 
   /**
    * Gates are what the bits say again, with the message at hand: what it changed is noted at once, as code that goes by bits
    * would not. What follows goes by what was before it.
    */
-  #regain(row: number, message: Message, era: Era, what: number): true {
+  #regain(row: number, message: Message, fieldSets: FieldSetHistory, what: number): true {
     const rows = this.#rows
     const gates = rows.oddGates.get(row)?.before
     if (what !== NOTHING) {
       const handle = rows.handle(row)
-      rows.era = era
+      rows.fieldSets = fieldSets
       this.#firings.code.follow(row, what, message)
       // A call may have continued in the state machine, which refills the row.
       if (rows.handle(row) !== handle || rows.oddGates.get(row)?.before !== gates) return true
@@ -346,9 +351,9 @@ function keepGates(rows: RowStore, row: number, gates: number): void {
   for (let a = 0; a < layout.actuators; a++) {
     if (past[rows.pastAt(row) + blockAt(layout, a) + AT_COUNT] !== count) continue
     const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
-    const after = objects[place] as Era | FiredAfter
-    const { era, missed, silent } = 'era' in after ? after : { era: after, missed: 0, silent: 0 }
-    objects[place] = { era, missed, silent, gates }
+    const after = objects[place] as FieldSetHistory | FiredAfter
+    const { fieldSets, missed, silent } = 'fieldSets' in after ? after : { fieldSets: after, missed: 0, silent: 0 }
+    objects[place] = { fieldSets, missed, silent, gates }
   }
 }
 

@@ -110,8 +110,8 @@ function failingSensors(store: RowStore, model: TaskModel, all: readonly number[
     for (const states of all) {
       const of = (gates: number) => {
         const own = store.states(states)
-        const given = { before: own, now: own, gates }
-        return outcomeWithout(evaluationOf(model), answering, given)
+        const input = { before: own, now: own, gates }
+        return outcomeWithout(evaluationOf(model), answering, input)
       }
       const [none, every] = [of(0), of(2 ** graph.gates.length - 1)]
       if (none.firings.length > 0) return undefined

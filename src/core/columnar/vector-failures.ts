@@ -7,8 +7,8 @@
  *   all sensors; else the batch is over and its rows continue by themselves
  */
 import type { Message } from '../task/origin.ts'
-import { MAX_FAILED, MAX_REPLAYED } from './message-eras.ts'
-import type { KeptMessage, TimedMessage, UnknownMessages } from './message-eras.ts'
+import { MAX_FAILED, MAX_REPLAYED } from './field-set-history.ts'
+import type { KeptMessage, TimedMessage, UnknownMessages } from './field-set-history.ts'
 import { numberIn } from './read-parameters.ts'
 import { COUNT, HANDLE } from './row-layout.ts'
 import type { TakenTogether } from './taken-together.ts'
@@ -147,12 +147,12 @@ export class VectorFailures {
 
   #keepUnknown(i: number, handle: Attached, places: readonly number[], countOf: (place: number) => number): void {
     const { nums, layout } = this.#parts.store
-    const { messages, times, eras, history } = this.#taken
+    const { messages, times, fieldSetHistories, history } = this.#taken
     const newest = places.at(-1) as number
     const first = places.findLast((place, p) => place - (places[p - 1] ?? NEVER) > 2) as number
     const last = {
       message: messages[first - 1],
-      fields: eras[first - 1]?.fields,
+      fields: fieldSetHistories[first - 1]?.fields,
       time: times[first - 1],
       index: -1,
       older: undefined,
@@ -160,7 +160,7 @@ export class VectorFailures {
     const since = this.#parts.store.at(this.#taken.rows[i] as number) + layout.since
     const from = {
       count: countOf(first),
-      era: eras[first] as NonNullable<(typeof eras)[number]>,
+      fieldSets: fieldSetHistories[first] as NonNullable<(typeof fieldSetHistories)[number]>,
       before: this.#taken.statesAt(i, first - 1),
       since: Array.from(nums.subarray(since, since + layout.nodes)),
       last: countOf(first - 1) === handle.materializedCount ? undefined : last,

@@ -181,7 +181,7 @@ class FiredInPass implements FiredTogether {
     return 0
   }
 
-  toldOf(i: number): FiringMessage {
+  messageOf(i: number): FiringMessage {
     const { epoch, place, message } = this.#set
     const before = epoch.past.statesAt(i, place - 1)
     const after = epoch.past.statesAt(i, place)

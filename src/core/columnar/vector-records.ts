@@ -68,7 +68,7 @@ export class VectorEpoch implements RecordEpoch {
       at: past.timeOf(place),
       before: past.statesAt(i, place - 1),
       after: past.statesAt(i, place),
-      given: undefined,
+      sensorData: undefined,
       earlier: fires || this.totals.inner > 0 ? past.since(i, place, ALL_NODES) : undefined,
       answers: [answer],
     })
@@ -140,7 +140,7 @@ export class VectorRecord implements EventRecord {
     return this.#events
   }
 
-  /** Those of the row at place `i`. */
+  /** Events of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
     return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))

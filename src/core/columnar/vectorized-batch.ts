@@ -8,7 +8,7 @@
  */
 import { isExact } from '#kernel'
 import type { Message } from '../task/origin.ts'
-import { lastValue, type Era } from './message-eras.ts'
+import { lastValue, type FieldSetHistory } from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import {
@@ -69,7 +69,7 @@ export class VectorizedBatch {
   #times: Float64Array
   readonly #mayKeep: number
   readonly #messages: (Message | undefined)[] = []
-  readonly #eras: (Era | undefined)[] = []
+  readonly #fieldSetHistories: (FieldSetHistory | undefined)[] = []
   readonly #runs: (Part | undefined)[] = []
   #missed: Int32Array
   #silent: Int32Array
@@ -99,7 +99,7 @@ export class VectorizedBatch {
     parts: VectorDependencies,
     batch: RowEvents,
     last: Message,
-    era: Era,
+    fieldSets: FieldSetHistory,
   ): VectorizedBatch | undefined {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
@@ -111,7 +111,8 @@ export class VectorizedBatch {
     }
     const vectorized = new VectorizedBatch(rows, parts, batch)
     const fits =
-      vectorized.#beginAt(last, era) && rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
+      vectorized.#beginAt(last, fieldSets) &&
+      rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
     return fits ? vectorized : undefined
   }
 
@@ -139,7 +140,7 @@ export class VectorizedBatch {
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch.actuators)
   }
 
-  /** Of the newest message. Who asks is a plug in its call: its row has got it. */
+  /** Time of the newest message. A plug asks during its call: its row has received the message. */
   get time(): number {
     return this.#times[this.#newest] ?? 0
   }
@@ -148,8 +149,8 @@ export class VectorizedBatch {
     return this.#messages[this.#newest]
   }
 
-  get era(): Era | undefined {
-    return this.#eras[this.#newest]
+  get fieldSets(): FieldSetHistory | undefined {
+    return this.#fieldSetHistories[this.#newest]
   }
 
   #taken(): TakenTogether {
@@ -161,7 +162,7 @@ export class VectorizedBatch {
       limits: this.#limits,
       bounds: this.#bounds,
       messages: this.#messages,
-      eras: this.#eras,
+      fieldSetHistories: this.#fieldSetHistories,
       get values() {
         return values()
       },
@@ -179,7 +180,7 @@ export class VectorizedBatch {
   }
 
   /** Returns how many rows have received the message: unless it is all of them, the vectorized batch is over. */
-  take(message: Message, now: number, era: Era, part: Part): number {
+  take(message: Message, now: number, fieldSets: FieldSetHistory, part: Part): number {
     const { parameters } = this.#parts
     const { failures } = this.#since
     if (!failures.isEmpty && !this.#goesOnAfterFailures(part)) {
@@ -197,7 +198,7 @@ export class VectorizedBatch {
       return 0
     }
     this.#newest = place
-    this.#eras[place] = era
+    this.#fieldSetHistories[place] = fieldSets
     this.#runs[place] = part
     const isDecided = (part.missing === 0 && !this.#isPartly) || this.#takesPart(place, part)
     this.#times[place] = now
@@ -306,15 +307,15 @@ export class VectorizedBatch {
   }
 
   /** From rows whose last message was `last`. False when it, or an earlier one that counts, has no number for them. */
-  #beginAt(last: Message, era: Era): boolean {
+  #beginAt(last: Message, fieldSets: FieldSetHistory): boolean {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
-      const value = lastValue(last, era, name)
+      const value = lastValue(last, fieldSets, name)
       if (typeof value !== 'number' || !isExact(value)) return false
       this.#values[at + p] = value
     }
-    this.#eras[FIRST - 1] = era
-    this.#runs[FIRST - 1] = this.#store.parts.of(era.fields) ?? undefined
+    this.#fieldSetHistories[FIRST - 1] = fieldSets
+    this.#runs[FIRST - 1] = this.#store.parts.of(fieldSets.fields) ?? undefined
     this.#messages[FIRST - 1] = last
     this.#begin(FIRST - 1)
     return true
@@ -324,21 +325,21 @@ export class VectorizedBatch {
     const { parameters } = this.#parts
     const first = FIRST - 1
     if (this.#epoch !== undefined || this.#firingEpoch !== undefined) {
-      // Their records tell by what it had.
+      // Their records read these lists.
       this.#epoch = undefined
       this.#firingEpoch = undefined
       this.#values = this.#values.slice()
       this.#times = this.#times.slice()
     }
     this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
-    const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
+    const [fieldSets, part, message] = [this.#fieldSetHistories[place], this.#runs[place], this.#messages[place]]
     this.#history.clear(this.#newest)
     this.#messages.length = 0
     this.#kept?.clear()
     this.#since.failures.clear()
-    this.#eras.length = 0
+    this.#fieldSetHistories.length = 0
     this.#runs.length = 0
-    this.#eras[first] = era
+    this.#fieldSetHistories[first] = fieldSets
     this.#runs[first] = part
     this.#messages[first] = message
     this.#newest = first
@@ -374,7 +375,7 @@ export class VectorizedBatch {
     if (part.missing === 0) {
       if (read(message, values, at)) return true
       const isEven = part.lacks.length === 0 && this.#runs[place - 1]?.missing === 0
-      return isEven && !this.#isHeard && this.#since.failures.read(message, place)
+      return isEven && !this.#isObserved && this.#since.failures.read(message, place)
     }
     for (let p = 0; p < parameters; p++) {
       const value = message[names[p] as string]
@@ -385,13 +386,13 @@ export class VectorizedBatch {
     return true
   }
 
-  get #isHeard(): boolean {
+  get #isObserved(): boolean {
     const { records, firings } = this.#batch
     return records !== undefined || firings !== undefined || this.#kept !== undefined
   }
 
   #goesOnAfterFailures(part: Part): boolean {
-    if (this.#isHeard) return false
+    if (this.#isObserved) return false
     const isFull = this.#newest === this.#times.length - 1
     return (!isFull && part.missing === 0) || !this.#since.failures.isNear(this.#newest)
   }
@@ -497,14 +498,16 @@ export class VectorizedBatch {
     objects[own + ACTUATOR + FIRED_AFTER] = this.#firedAfter(i, last)
   }
 
-  #firedAfter(i: number, place: number): Era | FiredAfter | undefined {
-    const era = this.#eras[place]
+  #firedAfter(i: number, place: number): FieldSetHistory | FiredAfter | undefined {
+    const fieldSets = this.#fieldSetHistories[place]
     const before = this.#store.notRun(this.#rowAt[i] ?? 0)
     const { failures } = this.#since
     const gates = failures.isOdd(i, place - 1) ? failures.gatesAt(i, place - 1) : undefined
     const missed = (before?.missed ?? 0) + (this.#isPartly ? (this.#missed[place] ?? 0) : 0)
     const silent = (before?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
-    return era === undefined || (missed === 0 && gates === undefined) ? era : { era, missed, silent, gates }
+    return fieldSets === undefined || (missed === 0 && gates === undefined)
+      ? fieldSets
+      : { fieldSets, missed, silent, gates }
   }
 
   #statesAt(i: number, place: number): number {

@@ -20,7 +20,7 @@ const MAX_AHEAD = 16
 
 export interface AheadCall {
   /** undefined: the call was made elsewhere, and only its outcome is known */
-  readonly given: Outcome | Promise<Outcome> | undefined
+  readonly reply: Outcome | Promise<Outcome> | undefined
   outcome: Outcome | undefined
   readonly beganAt: number
   readonly lines: readonly AheadLine[]
@@ -28,7 +28,7 @@ export interface AheadCall {
   isOpen: boolean
 }
 
-const NOT_HERE = { given: undefined, lines: [], abort: undefined, isOpen: false } as const
+const NOT_HERE = { reply: undefined, lines: [], abort: undefined, isOpen: false } as const
 
 export interface AheadHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
@@ -82,8 +82,8 @@ export class AheadCalls {
     const { number, input } = waiting
     if (input.kind !== 'data' || input.sent?.channel !== undefined) return
     for (const message of input.messages) {
-      const place = this.#model.resources.indexOf(message.resource)
-      const sensors = this.#model.dataPlans[place]?.sensors
+      const index = this.#model.resources.indexOf(message.resource)
+      const sensors = this.#model.dataPlans[index]?.sensors
       for (const node of this.#nodes) {
         if (sensors?.includes(node) !== true || !this.#isLater(node.call.plug) || !hasAll(message, node)) continue
         const call = this.#call(node, message, waiting, clock)
@@ -96,7 +96,7 @@ export class AheadCalls {
   #call(node: SensorNode, message: Message, waiting: WaitingInput, clock: number): AheadCall {
     const context = new AheadContext(this.#model, node, message, waiting, this.#host.globalSettings)
     const { lines, abort } = context
-    return { given: made(this.#model, node, context), outcome: undefined, beganAt: clock, lines, abort, isOpen: false }
+    return { reply: made(this.#model, node, context), outcome: undefined, beganAt: clock, lines, abort, isOpen: false }
   }
 
   #isLater(plug: Plug): boolean {
@@ -108,7 +108,7 @@ export class AheadCalls {
     open.opened()
     call.isOpen = true
     const noted = timed?.()
-    void Promise.resolve(call.given).then((outcome) => {
+    void Promise.resolve(call.reply).then((outcome) => {
       this.#closed(call)
       noted?.()
       if (outcome === undefined || call.abort?.signal.aborted === true) return

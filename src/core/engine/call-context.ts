@@ -138,8 +138,8 @@ export class CallContext implements PlugContext, Scope {
 
   get nodeResource(): string | undefined {
     const { node } = this.#execution
-    const place = node.resource === -1 ? undefined : this.#run.model.resourcePlace[node.resource]
-    return place === undefined ? undefined : this.#run.model.resources[place]
+    const index = node.resource === -1 ? undefined : this.#run.model.resourcePlace[node.resource]
+    return index === undefined ? undefined : this.#run.model.resources[index]
   }
 
   get internalState(): unknown {

@@ -83,12 +83,12 @@ function made(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
   const properties = run.model.properties.of(execution.node.call)
   const refused = fillProperties(properties, context, renderedOf(execution, fetched, properties, context))
   if (refused !== undefined) return refused
-  const given = plug.execute(context)
-  if (isPromise(given)) {
+  const result = plug.execute(context)
+  if (isPromise(result)) {
     context.outlasts()
     if (execution.node.kind === 'actuator') context.freeze()
   }
-  return outcomeOf(plug, given)
+  return outcomeOf(plug, result)
 }
 
 function withNames(fetched: Fetched): Fetched {
@@ -110,12 +110,12 @@ function renderedOf(
   return secrets === undefined || secrets.size === 0 ? properties : withSecrets(properties, secrets, compiled.uses)
 }
 
-export function outcomeOf(plug: Plug, given: unknown): Outcome | Promise<Outcome> {
-  if (!isPromise(given)) return readAnswer(plug, given)
+export function outcomeOf(plug: Plug, result: unknown): Outcome | Promise<Outcome> {
+  if (!isPromise(result)) return readAnswer(plug, result)
   const read = (answer: unknown): Outcome => readAnswer(plug, answer)
-  return given instanceof Promise
-    ? given.then(read, (error: unknown) => ({ ok: false, error: messageOf(error) }))
-    : settle(Promise.resolve(given).then(read))
+  return result instanceof Promise
+    ? result.then(read, (error: unknown) => ({ ok: false, error: messageOf(error) }))
+    : settle(Promise.resolve(result).then(read))
 }
 
 /** Sets the properties of a call's context; returns a failure if they are invalid. */
@@ -175,7 +175,7 @@ export function fetchNeeds(
   return Promise.all(answers).then((values) => collect(wanted, values))
 }
 
-export function asksPorts(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): boolean {
+export function needsPorts(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): boolean {
   return questions(run, execution, caller, needs).length > 0
 }
 
@@ -189,8 +189,8 @@ function questions(run: TaskRun, execution: Execution, caller: Caller, needs: Ne
   const { ports } = caller
   const { model } = run
   const taskResource = model.resource
-  const place = execution.node.resource === -1 ? undefined : model.resourcePlace[execution.node.resource]
-  const nodeResource = (place === undefined ? undefined : model.resources[place]) ?? taskResource
+  const index = execution.node.resource === -1 ? undefined : model.resourcePlace[execution.node.resource]
+  const nodeResource = (index === undefined ? undefined : model.resources[index]) ?? taskResource
   const list: Question[] = []
   if (needs.taskMetadata && taskResource !== undefined) {
     list.push({ kind: 'taskMetadata', name: '', ask: () => ports.metadata?.(taskResource) })

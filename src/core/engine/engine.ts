@@ -22,13 +22,13 @@ import type { BeginOptions, ChangeOptions, KeptMessages, RestoreOptions, TaskOri
 import { Clocks } from './clocks.ts'
 import { noCounts, type Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import { type EndOfInput, WaitingWork, type Work } from './waiting-work.ts'
+import { type PendingFlush, ReentrancyQueue, type Work } from './reentrancy-queue.ts'
 import type { Executor, MessageSource } from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
 import { guarded } from './event-stream.ts'
-import { FullStates } from './full-states.ts'
+import { StateCache } from './state-cache.ts'
 import type { FiredEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
@@ -67,9 +67,9 @@ export class CoreEngine implements Engine {
   readonly #router = new Router<LiveTask, MessageSource<LiveTask>>((resource) => this.#executor.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost
-  readonly #end: EndOfInput = { hasWork: false }
-  readonly #waiting = new WaitingWork(this.#end)
-  readonly #fullStates: FullStates
+  readonly #end: PendingFlush = { hasWork: false }
+  readonly #waiting = new ReentrancyQueue(this.#end)
+  readonly #fullStates: StateCache
   /** why messages cannot take the shortest path, as bits */
   #detours = 0
   #order = 0
@@ -105,7 +105,7 @@ export class CoreEngine implements Engine {
     this.#limits = limitsOf(options)
     this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
-    this.#fullStates = new FullStates(this.#end, options.fullStates)
+    this.#fullStates = new StateCache(this.#end, options.fullStates)
     const { onRare, journal, maxRemembered: most = MAX_REMEMBERED } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
@@ -193,12 +193,12 @@ export class CoreEngine implements Engine {
   async start(rule: Rule | Template | string, settings: StartSettings = {}): Promise<Task> {
     this.#requireOpen()
     if (typeof rule === 'string') return this.#startAgain(this.#task(rule))
-    const { id: given, ...rest } = settings
+    const { id: chosenId, ...rest } = settings
     const prepared = this.#preparer.prepare(rule, rest, this.#options)
-    const id = given ?? this.#options.ids()
+    const id = chosenId ?? this.#options.ids()
     if (this.#tasks.has(id)) throw taskExists(id, 'choose another id')
     const task = this.#made(id, this.#now(), prepared)
-    task.ranBefore = this.#runs.lastOf(id, given === undefined)
+    task.ranBefore = this.#runs.lastOf(id, chosenId === undefined)
     this.#tasks.set(id, task)
     try {
       if (prepared.settings.start) await this.#begin(task)

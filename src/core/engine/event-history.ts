@@ -148,7 +148,7 @@ export class EventHistory {
 }
 
 function placeAfter({ numbers, first }: Kept, after: number): number {
-  let place = numbers.length
-  while (place > first && (numbers[place - 1] as number) > after) place--
-  return place
+  let index = numbers.length
+  while (index > first && (numbers[index - 1] as number) > after) index--
+  return index
 }

@@ -15,7 +15,7 @@ import {
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
-import type { EndOfInput } from './waiting-work.ts'
+import type { PendingFlush } from './reentrancy-queue.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
@@ -59,13 +59,13 @@ class Group {
     const union = (all: readonly Wanted[]): number => all.reduce((types, one) => types | one.types, 0)
     this.recordedFirings = union(this.firings) & FIRINGS
     this.types = union([...this.events, ...this.batches])
-    const told = this.batches.filter(({ takesRecords }) => !takesRecords)
-    this.toldTypes = union(this.events) | (union(told) & ~FIRINGS)
+    const others = this.batches.filter(({ takesRecords }) => !takesRecords)
+    this.toldTypes = union(this.events) | (union(others) & ~FIRINGS)
   }
 }
 
 export interface SubscriptionsHost {
-  readonly end: EndOfInput
+  readonly end: PendingFlush
   report(error: unknown): void
   /** The demand for events of a task, or of all, has changed. */
   changed(task: string | undefined): void

@@ -13,7 +13,7 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
-import type { EndOfInput } from './waiting-work.ts'
+import type { PendingFlush } from './reentrancy-queue.ts'
 import type { HistoryOptions } from './event-history.ts'
 import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
@@ -27,7 +27,7 @@ export interface Executor {
   /** Whether rows can emit events of these types, as bits. */
   canTell(types: number): boolean
   listenersChanged(): void
-  counted(own: Counts): Counts
+  counted(counts: Counts): Counts
   stats(): EngineStats
 }
 
@@ -85,10 +85,10 @@ export interface ExecutedTask {
   /** Takes a message on its full state, which the executor has brought up to date. */
   takeData(now: number, message: Message): void
   /**
-   * Continues a call of the executor in the full state. `given`: the result of its plug; undefined: not called yet.
+   * Continues a call of the executor in the full state. `reply`: the result of its plug; undefined: not called yet.
    * `now`: the input's time; `at`: the clock's.
    */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
+  goOn(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
 }
 
 export interface ExecutedRun extends TaskRun {
@@ -97,7 +97,7 @@ export interface ExecutedRun extends TaskRun {
 }
 
 /** Compiles source text that the engine generated; injected where code generation is allowed. */
-export type Generate = (parameters: readonly string[], body: string) => (...given: never[]) => unknown
+export type Generate = (parameters: readonly string[], body: string) => (...values: never[]) => unknown
 
 export interface ExecutorHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
@@ -106,15 +106,15 @@ export interface ExecutorHost {
   /** each call needs a permission, or its answer is delayed */
   readonly asksForCalls: boolean
   readonly generate: Generate | undefined
-  readonly end: EndOfInput
+  readonly end: PendingFlush
   readonly why: boolean
   /** undefined: without a history */
   readonly keeps: Required<HistoryOptions> | undefined
-  readonly events: HeardEvents
+  readonly events: ObservedEvents
 }
 
 /** The demand for events, and where an executor emits them. */
-export interface HeardEvents {
+export interface ObservedEvents {
   /** types that single-event subscribers want of all tasks, and that rows cannot emit, as bits */
   readonly toldTypes: number
   /** types that any subscriber wants of any task, as bits */

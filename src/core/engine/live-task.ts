@@ -28,7 +28,7 @@ import { TaskState } from '../task/task-state.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import type { Outcome } from './call-plug.ts'
 import type { ExecutedTask, Executor, MessageListener, TaskExecutor } from './executor.ts'
-import type { FullStates } from './full-states.ts'
+import type { StateCache } from './state-cache.ts'
 import type { Reply } from './journal.ts'
 import type { Prepared } from './prepared.ts'
 import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
@@ -46,7 +46,7 @@ export interface TaskHost extends SharedHooks, LaneHost {
   ended(task: LiveTask): void
   readonly packer: StatePacker
   readonly workPacker: WorkPacker
-  readonly fullStates: FullStates
+  readonly fullStates: StateCache
   report(what: string, error: unknown): void
 }
 
@@ -248,8 +248,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#hooks?.types ?? 0
   }
 
-  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
-    this.#lane?.goOnWith(execution, given, now, at)
+  goOn(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
+    this.#lane?.goOnWith(execution, reply, now, at)
   }
 
   serve(mayFail: boolean): void {

@@ -22,8 +22,8 @@ export interface ModelLimits {
   readonly dedupWindow: number
 }
 
-export function limitsOf(given: Partial<ModelLimits>): ModelLimits {
-  const { streamValidity = 60_000, maxWaiting = 1000, identityIgnores = [], dedupWindow = 600_000 } = given
+export function limitsOf(options: Partial<ModelLimits>): ModelLimits {
+  const { streamValidity = 60_000, maxWaiting = 1000, identityIgnores = [], dedupWindow = 600_000 } = options
   return { streamValidity, maxWaiting, identityIgnores, dedupWindow }
 }
 

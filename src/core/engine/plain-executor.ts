@@ -38,8 +38,8 @@ export class PlainExecutor implements Executor {
     // each step reads the subscribers
   }
 
-  counted(own: Counts): Counts {
-    return own
+  counted(counts: Counts): Counts {
+    return counts
   }
 
   stats(): EngineStats {

@@ -51,7 +51,7 @@ class Known {
   readonly sources = new LruCache<string, Source>(MAX_SOURCES)
   readonly structures = new RuleStructures<Source>()
   readonly frozen = new WeakMap<object, Source>()
-  template: { readonly given: unknown; readonly source: Source } | undefined
+  template: { readonly input: unknown; readonly source: Source } | undefined
 }
 
 const MAX_SOURCES = 1000
@@ -92,7 +92,7 @@ export class Preparer {
       const { template, frozen } = all
       const known = frozen.get(input)
       if (known !== undefined) return this.#ofSource(known, NOTHING, request, options)
-      if (template !== undefined && haveSameText(input, template.given)) {
+      if (template !== undefined && haveSameText(input, template.input)) {
         return this.#ofSource(template.source, NOTHING, request, options)
       }
       for (const { known: like, ...its } of all.structures.like(input)) {
@@ -106,7 +106,7 @@ export class Preparer {
     if (!isTemplate(input)) {
       if (!source.isOffered) all.structures.add(input, source.document, prepared, options, source)
     } else if (isFrozenCopy(input)) all.frozen.set(input, source)
-    else all.template = { given: JSON.parse(textOf(input)), source }
+    else all.template = { input: JSON.parse(textOf(input)), source }
     source.isOffered = true
     return prepared
   }

@@ -6,9 +6,9 @@ import type { Sent } from '../task/origin.ts'
 import type { Graph, GraphNode } from '../graph/graph.ts'
 import type { SavedTask, Task } from './api.ts'
 
-export function requireMessage(given: unknown, what: string): void {
+export function requireMessage(value: unknown, what: string): void {
   const resource: unknown =
-    typeof given === 'object' && given !== null && 'resource' in given ? given.resource : undefined
+    typeof value === 'object' && value !== null && 'resource' in value ? value.resource : undefined
   if (typeof resource === 'string') return
   throw new AppError('VALIDATION', `${what} has no resource; write { resource: 'boiler-1', temperature: 93 }`)
 }

@@ -10,7 +10,7 @@ import type { BadAnswer } from '../plug/result.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { CallContext, type Fetched } from './call-context.ts'
-import { asksPorts, fetchNeeds, isPromise, loopItems, settle, type Caller } from './call-plug.ts'
+import { needsPorts, fetchNeeds, isPromise, loopItems, settle, type Caller } from './call-plug.ts'
 import { secretName } from './secret-names.ts'
 
 type Properties = Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ export function renderCall(
 /** Whether the properties of an acting call need the ports; secrets are in them by name. */
 export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
   const { needs } = execution.node.call
-  return needs !== undefined && execution.rendered === null && asksPorts(run, execution, caller, withoutSecrets(needs))
+  return needs !== undefined && execution.rendered === null && needsPorts(run, execution, caller, withoutSecrets(needs))
 }
 
 function withoutSecrets(needs: Needs): Needs {
@@ -75,19 +75,19 @@ function placed(run: TaskRun, execution: Execution, rendered: readonly Propertie
   return { ok: true, rendered, ...(execution.items && { items: execution.items }), touches }
 }
 
-function touchesOf({ model }: TaskRun, { node }: Execution, given: Properties): readonly string[] {
+function touchesOf({ model }: TaskRun, { node }: Execution, rendered: Properties): readonly string[] {
   const { plug, unordered } = node.call
   if (unordered) return []
-  const { properties } = finishProperties(plug, given)
+  const { properties } = finishProperties(plug, rendered)
   if (properties !== undefined && node.kind === 'sensor' && !actsWith(plug, properties)) return []
-  const own = [`node:${node.label}`]
+  const keys = [`node:${node.label}`]
   // The call reports invalid properties.
-  if (properties === undefined || plug.touches === undefined) return own
-  const place = node.resource === -1 ? undefined : model.resourcePlace[node.resource]
-  const resource = (place === undefined ? undefined : model.resources[place]) ?? model.resource
+  if (properties === undefined || plug.touches === undefined) return keys
+  const index = node.resource === -1 ? undefined : model.resourcePlace[node.resource]
+  const resource = (index === undefined ? undefined : model.resources[index]) ?? model.resource
   try {
     return plug.touches(properties, { taskId: model.id, resource })
   } catch {
-    return own
+    return keys
   }
 }

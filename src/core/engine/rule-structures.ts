@@ -15,7 +15,7 @@ import { Report, type CheckOptions } from '../rule/check/report.ts'
 import type { Actuator, Rule, RuleGraph, Sensor, TaskSettings } from '../rule/rule.ts'
 
 interface Structure<S> {
-  readonly given: JsonRule
+  readonly document: JsonRule
   readonly known: S
 }
 
@@ -61,16 +61,16 @@ export class RuleStructures<S> {
 
   add(input: unknown, rule: RuleGraph, { graph }: CompiledRule, options: CheckOptions, known: S): void {
     const key = keyOf(input)
-    const given = key === undefined ? undefined : jsonOf(input)
-    if (key === undefined || given === undefined) return
+    const json = key === undefined ? undefined : jsonOf(input)
+    if (key === undefined || json === undefined) return
     const nodes = [...graph.sensors, ...graph.actuators]
     const isSilent = [...(rule.sensors ?? []), ...(rule.actuators ?? [])].every((node, i) => {
-      const written = nodesOf(given)[i]?.['properties']
+      const written = nodesOf(json)[i]?.['properties']
       if (JSON.stringify(written) !== JSON.stringify(node.properties)) return false
       return nodes[i] !== undefined && isRight(nodes[i], node, rule, options)
     })
     if (!isSilent) return
-    const structure = { given, known }
+    const structure = { document: json, known }
     const alike = this.#byNodes.get(key) ?? []
     this.#byNodes.set(key, [structure, ...alike.slice(0, MAX_ALIKE - 1)])
     this.#last = structure
@@ -81,13 +81,13 @@ export class RuleStructures<S> {
 export function propertiesOver(
   { graph, properties: first }: CompiledRule,
   rule: RuleGraph,
-  own: Likeness<unknown>['own'],
+  ofInput: Likeness<unknown>['own'],
   options: CheckOptions,
 ): RuleProperties | undefined {
-  if (own.every((one) => one === undefined)) return first
-  const given = [...first.given]
+  if (ofInput.every((one) => one === undefined)) return first
+  const kept = [...first.given]
   let made: (NodeProperties | undefined)[] | undefined
-  for (const [i, properties] of own.entries()) {
+  for (const [i, properties] of ofInput.entries()) {
     if (properties === undefined) continue
     const { length } = graph.sensors
     const known = i < length ? graph.sensors[i] : graph.actuators[i - length]
@@ -98,10 +98,10 @@ export function propertiesOver(
     if (!isRight(known, changed, rule, options)) return undefined
     const prepared = ownOver(known, changed)
     if (prepared === undefined) return undefined
-    given[i] = changed.properties
-    if (prepared.prepared !== undefined) (made ??= given.map(() => undefined))[i] = prepared
+    kept[i] = changed.properties
+    if (prepared.prepared !== undefined) (made ??= kept.map(() => undefined))[i] = prepared
   }
-  return new RuleProperties(given, made, first)
+  return new RuleProperties(kept, made, first)
 }
 
 /** Whether its properties are free of issues on their own. */
@@ -153,11 +153,11 @@ function keyOf(input: unknown): string | undefined {
 function jsonOf(input: unknown): JsonRule | undefined {
   const text = JSON.stringify(input)
   if (text.length > MAX_TEXT || placeholdersIn(text) > MAX_PLACEHOLDERS) return undefined
-  const given = JSON.parse(text) as JsonRule
-  const { task } = given as Rule
-  if (nodesOf(given).length > MAX_NODES || task?.nodes !== undefined) return undefined
+  const rule = JSON.parse(text) as JsonRule
+  const { task } = rule as Rule
+  if (nodesOf(rule).length > MAX_NODES || task?.nodes !== undefined) return undefined
   // Values beyond JSON are valid only where they are ignored.
-  return haveSameText(input, given) ? given : undefined
+  return haveSameText(input, rule) ? rule : undefined
 }
 
 function nodesOf({ sensors, actuators }: JsonRule): readonly Readonly<Record<string, unknown>>[] {
@@ -168,28 +168,28 @@ function placeholdersIn(text: string): number {
   return text.split('${').length + text.split('{{').length
 }
 
-function likeness<S>(input: unknown, { given, known }: Structure<S>): Likeness<S> | undefined {
-  if (!isPlainObject(input) || !hasKeysOf(input, given)) return undefined
-  const own: (Properties | undefined)[] = []
+function likeness<S>(input: unknown, { document, known }: Structure<S>): Likeness<S> | undefined {
+  if (!isPlainObject(input) || !hasKeysOf(input, document)) return undefined
+  const properties: (Properties | undefined)[] = []
   let task = {}
-  for (const key of Object.keys(given)) {
+  for (const key of Object.keys(document)) {
     const value = input[key]
     if (key === 'sensors' || key === 'actuators') {
-      if (!compareNodes(value, given[key] as readonly JsonRule[], own)) return undefined
+      if (!compareNodes(value, document[key] as readonly JsonRule[], properties)) return undefined
     } else if (key === 'task') {
-      const found = namesOf(value, given[key] as JsonRule)
+      const found = namesOf(value, document[key] as JsonRule)
       if (found === undefined) return undefined
       task = found
-    } else if (!haveSameText(value, given[key])) return undefined
+    } else if (!haveSameText(value, document[key])) return undefined
   }
-  return { known, own, task }
+  return { known, own: properties, task }
 }
 
-function compareNodes(list: unknown, given: readonly JsonRule[], own: (Properties | undefined)[]): boolean {
-  if (!Array.isArray(list) || list.length !== given.length) return false
-  for (let i = 0; i < given.length; i++) {
+function compareNodes(list: unknown, nodes: readonly JsonRule[], found: (Properties | undefined)[]): boolean {
+  if (!Array.isArray(list) || list.length !== nodes.length) return false
+  for (let i = 0; i < nodes.length; i++) {
     const node: unknown = list[i]
-    const known = given[i] as JsonRule
+    const known = nodes[i] as JsonRule
     if (!isPlainObject(node) || !hasKeysOf(node, known)) return false
     let properties: Properties | undefined
     for (const key of Object.keys(known)) {
@@ -198,7 +198,7 @@ function compareNodes(list: unknown, given: readonly JsonRule[], own: (Propertie
       if (key !== 'properties' || !isPlainObject(value)) return false
       properties = value
     }
-    own.push(properties)
+    found.push(properties)
   }
   return true
 }

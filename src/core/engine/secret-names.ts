@@ -22,8 +22,8 @@ export function withSecrets(
 ): Record<string, unknown> {
   const filled: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(properties)) {
-    const given = fill(value, (key) => secretOf(key, secrets, uses))
-    if (given !== undefined) filled[name] = given
+    const whole = fill(value, (key) => secretOf(key, secrets, uses))
+    if (whole !== undefined) filled[name] = whole
   }
   return filled
 }

@@ -86,10 +86,10 @@ export class TaskHooks implements Sink, Caller {
     const { onRare, events } = this.#host
     const event = this.#wants(RARE_TYPES) ? events.tell : null
     if (onRare === undefined || event === null) return onRare ?? event
-    return (told) => {
+    return (loss) => {
       // subscribers find it in the history
-      event(told)
-      onRare(told)
+      event(loss)
+      onRare(loss)
     }
   }
 

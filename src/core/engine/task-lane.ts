@@ -15,7 +15,7 @@ import { NO_ANSWER } from '../plug/result.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import { earliestAct, earliestDue } from '../task/due-timer.ts'
 import { nextCall } from '../task/advance.ts'
-import { armTimeout, place } from '../task/execution.ts'
+import { armTimeout, enqueueEffect } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
@@ -251,13 +251,13 @@ export class TaskLane implements TaskRun {
   }
 
   /**
-   * Continues a call that began in the executor. `given`: the result of its plug; undefined: not called yet. `now`:
+   * Continues a call that began in the executor. `reply`: the result of its plug; undefined: not called yet. `now`:
    * time of the input; `at`: of the clock.
    */
-  goOnWith(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
+  goOnWith(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.now = now
     this.at = at
-    this.#work(at, () => (given === undefined ? this.#begin(execution) : this.#given(execution, given)))
+    this.#work(at, () => (reply === undefined ? this.#begin(execution) : this.#onReply(execution, reply)))
   }
 
   settle(id: number, call: number, reply: Reply): void {
@@ -352,10 +352,10 @@ export class TaskLane implements TaskRun {
     if (readings !== null) {
       // The clock lets it and earlier ones act; or an input of a later time takes it first.
       acts = earliestAct(this)
-      const own = head && ownTime(this, head.time, head.input)
-      if (own !== undefined && !readings.isBehind(own)) {
-        if (due > own && acts === until) return false
-        if (due <= own) acts = Math.min(acts, until)
+      const headTime = head && ownTime(this, head.time, head.input)
+      if (headTime !== undefined && !readings.isBehind(headTime)) {
+        if (due > headTime && acts === until) return false
+        if (due <= headTime) acts = Math.min(acts, until)
       } else if (head !== undefined && acts === until && isIdleBefore(this, head.input, due)) return false
     }
     if (acts > until) return false
@@ -385,12 +385,12 @@ export class TaskLane implements TaskRun {
   }
 
   #begin(execution: Execution): void {
-    if (this.#mustTakePlace(execution)) this.#render(execution)
+    if (this.#mustEnqueue(execution)) this.#render(execution)
     else this.#call(execution)
   }
 
   /** Whether an acting call may have to queue, or needs its properties to determine what it touches. */
-  #mustTakePlace({ node, touches }: Execution): boolean {
+  #mustEnqueue({ node, touches }: Execution): boolean {
     if (touches !== null) return false
     const isAlone = this.state.effectQueues.size === 0
     if (node.kind === 'sensor') return !isAlone && node.call.plug.acts !== false
@@ -406,7 +406,7 @@ export class TaskLane implements TaskRun {
     const early = this.#early(execution)
     if (early !== undefined) return this.#useEarly(execution, early)
     // Without a call, the answer comes through `settle`.
-    this.#given(execution, this.#mayCall(execution) ? callPlug(this, execution, this.sink) : undefined)
+    this.#onReply(execution, this.#mayCall(execution) ? callPlug(this, execution, this.sink) : undefined)
   }
 
   /** The first call of a root sensor may have begun ahead. */
@@ -415,12 +415,12 @@ export class TaskLane implements TaskRun {
     return attempt === 0 && calls === 1 && items === null ? this.#ahead.take(this.state.current, node.label) : undefined
   }
 
-  #useEarly(execution: Execution, { given, outcome, beganAt, lines }: AheadCall): void {
+  #useEarly(execution: Execution, { reply, outcome, beganAt, lines }: AheadCall): void {
     this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
-    if (outcome !== undefined) return this.#given(execution, outcome)
+    if (outcome !== undefined) return this.#onReply(execution, outcome)
     // With a journal, its answer comes when it is durable.
-    this.#await(execution, this.#host.journal === undefined ? Promise.resolve(given) : undefined, 0, beganAt)
+    this.#await(execution, this.#host.journal === undefined ? Promise.resolve(reply) : undefined, 0, beganAt)
   }
 
   #callAhead(clock: number): void {
@@ -447,16 +447,16 @@ export class TaskLane implements TaskRun {
     })
   }
 
-  #given(execution: Execution, given: Outcome | Promise<Outcome> | undefined): void {
-    const isOver = given !== undefined && !(given instanceof Promise) && isFinal(given)
+  #onReply(execution: Execution, reply: Outcome | Promise<Outcome> | undefined): void {
+    const isOver = reply !== undefined && !(reply instanceof Promise) && isFinal(reply)
     const hadPlace = execution.touches !== null
     if (execution.node.kind === 'actuator' && execution.touches === null && !isOver) this.#takePlace(execution)
     const latency = this.#host.latency?.(execution) ?? 0
-    if (given === undefined || given instanceof Promise) this.#await(execution, given, latency)
-    else if (latency > 0) this.#await(execution, Promise.resolve(given), latency)
+    if (reply === undefined || reply instanceof Promise) this.#await(execution, reply, latency)
+    else if (latency > 0) this.#await(execution, Promise.resolve(reply), latency)
     else {
-      if (hadPlace) this.#host.journal?.gave(this.#owner, execution, given)
-      this.#settle(execution, given, this.now)
+      if (hadPlace) this.#host.journal?.gave(this.#owner, execution, reply)
+      this.#settle(execution, reply, this.now)
     }
   }
 
@@ -473,10 +473,10 @@ export class TaskLane implements TaskRun {
   /** Queues a call that did not end at once. */
   #takePlace(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
-    const own = [`node:${execution.node.label}`]
-    const known = rendered instanceof Promise || !rendered.ok ? { rendered: null, touches: own } : rendered
+    const keys = [`node:${execution.node.label}`]
+    const known = rendered instanceof Promise || !rendered.ok ? { rendered: null, touches: keys } : rendered
     this.sink.frozen(this, execution)
-    place(this, execution, known.rendered, known.touches)
+    enqueueEffect(this, execution, known.rendered, known.touches)
   }
 
   #placed(execution: Execution, { rendered, items, touches }: Rendered): void {
@@ -485,7 +485,7 @@ export class TaskLane implements TaskRun {
     execution.phase = 'queued'
     execution.wakeAt = Number.POSITIVE_INFINITY
     if (execution.node.kind === 'actuator') this.sink.frozen(this, execution)
-    if (place(this, execution, rendered, touches)) return
+    if (enqueueEffect(this, execution, rendered, touches)) return
     const { journal } = this.#host
     journal?.waits(this.#owner, execution)
     const { effectQueues } = this.state
@@ -499,17 +499,17 @@ export class TaskLane implements TaskRun {
     }
   }
 
-  #await(execution: Execution, given: Promise<Reply | undefined> | undefined, latency: number, since = this.at): void {
+  #await(execution: Execution, answer: Promise<Reply | undefined> | undefined, latency: number, since = this.at): void {
     armTimeout(this, execution, since)
     const { journal, timed, later } = this.#host
     const { calls } = execution
     this.sink.opened(execution)
     journal?.opened(this.#owner, execution)
     later.add(execution.node.call.plug)
-    if (given === undefined) return
+    if (answer === undefined) return
     const noted = timed?.()
     // Promises of replies never reject.
-    void given.then((reply) => {
+    void answer.then((reply) => {
       noted?.()
       if (reply !== undefined) this.#cameBack(execution, calls, reply, latency)
     })

@@ -36,8 +36,8 @@ export class TimerQueue {
   }
 
   /** Requests `owner.fire` at `at` (epoch ms); repeating a request matters only when it is earlier. */
-  ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, place = key): void {
-    this.#table.set(owner, kind, key, at, place)
+  ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, order = key): void {
+    this.#table.set(owner, kind, key, at, order)
   }
 
   forget(owner: TimerOwner): void {

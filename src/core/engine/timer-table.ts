@@ -64,14 +64,14 @@ export class TimerTable {
   }
 
   /** Adds the timer, or brings it forward; the same or a later time changes nothing. */
-  set(owner: TimerOwner, kind: TimerKind, key: number, at: number, place: number): void {
+  set(owner: TimerOwner, kind: TimerKind, key: number, at: number, order: number): void {
     const rank = RANK[kind]
     const known = this.#find(owner, rank, key)
     if (known !== NO_TIMER) {
       const position = num(this.#position, known)
       if (known === this.#taken) this.#taken = NO_TIMER
       else if (num(this.#at, position) <= at) return
-      this.#place[known] = place
+      this.#place[known] = order
       this.#move(position, known, at)
       return
     }
@@ -79,7 +79,7 @@ export class TimerTable {
     const row = num(this.#heap, this.#size)
     this.#owners[row] = owner
     this.#key[row] = key
-    this.#place[row] = place
+    this.#place[row] = order
     this.#rank[row] = rank
     this.#previous[row] = NO_TIMER
     this.#next[row] = owner.firstTimer
@@ -157,8 +157,8 @@ export class TimerTable {
     if (order !== 0) return order < 0
     const rank = num(this.#rank, a) - num(this.#rank, b)
     if (rank !== 0) return rank < 0
-    const place = num(this.#place, a) - num(this.#place, b)
-    return place === 0 ? num(this.#key, a) < num(this.#key, b) : place < 0
+    const byOrder = num(this.#place, a) - num(this.#place, b)
+    return byOrder === 0 ? num(this.#key, a) < num(this.#key, b) : byOrder < 0
   }
 
   #move(from: number, row: number, at: number): void {

@@ -60,16 +60,16 @@ export function applyOverrides(
     for (const node of draft.actuators ?? []) nodes.set(node.label, { kind: 'actuator', node })
     for (const node of draft.sensors ?? []) nodes.set(node.label, { kind: 'sensor', node })
     overrides.forEach((override, i) => {
-      const place = at(path, i)
+      const overridePath = at(path, i)
       const target = nodes.get(override.name)
       // an empty name was reported with its shape
       if (target === undefined && override.name === '') return
       if (target === undefined) {
         const hint = report.instead(override.name, nodes.keys(), 'nodes')
-        report.error('OVERRIDE', at(place, 'name'), `unknown node ${shown(override.name)}`, hint)
+        report.error('OVERRIDE', at(overridePath, 'name'), `unknown node ${shown(override.name)}`, hint)
         return
       }
-      const fields = at(place, 'properties')
+      const fields = at(overridePath, 'properties')
       applyFields(override, target, fields, report)
       override.properties.actions?.forEach((action, j) => {
         const found = findAction(override.name, action, draft, nodes, at(fields, 'actions', j), report)
@@ -89,9 +89,9 @@ export function overriddenAt(
   path: string,
   pointer: string,
 ): string | undefined {
-  const [list, place, ...field] = stepsOf(pointer)
+  const [list, index, ...field] = stepsOf(pointer)
   if (list !== 'sensors' && list !== 'actuators') return undefined
-  const node = graph[list]?.[Number(place)]
+  const node = graph[list]?.[Number(index)]
   if (node === undefined) return undefined
   const actuators = new Set(graph.actuators?.map(({ label }) => label))
   for (const [i, { name, properties }] of [...overrides.entries()].toReversed()) {
@@ -107,8 +107,9 @@ export function overriddenAt(
       if (found !== undefined) return found
     }
     if (name !== node.label) continue
-    const own = Object.entries(SENSOR_FIELDS).find(([, slot]) => slot === field[0])?.[0] ?? field[0]
-    if (own !== undefined && own !== 'sensor' && ownValue(properties, own) !== undefined) return at(fields, own)
+    const fieldName = Object.entries(SENSOR_FIELDS).find(([, slot]) => slot === field[0])?.[0] ?? field[0]
+    if (fieldName !== undefined && fieldName !== 'sensor' && ownValue(properties, fieldName) !== undefined)
+      return at(fields, fieldName)
     const found = properties.sensor && plugFieldAt(properties.sensor, at(fields, 'sensor'), field)
     if (found !== undefined) return found
   }
@@ -121,12 +122,12 @@ function plugFieldAt(
   [field, key, ...rest]: readonly string[],
 ): string | undefined {
   if (field === 'version' || field === 'name') return override.version === undefined ? undefined : at(path, 'version')
-  const { requiredProperties: given } = override
-  if (field !== 'properties' || given === undefined) return undefined
+  const { requiredProperties: written } = override
+  if (field !== 'properties' || written === undefined) return undefined
   const base = at(path, 'requiredProperties')
   if (key === undefined) return base
-  if (!isList(given)) return Object.hasOwn(given, key) ? at(base, key, ...rest) : undefined
-  const last = given.findLastIndex((item) => Object.hasOwn(item, key))
+  if (!isList(written)) return Object.hasOwn(written, key) ? at(base, key, ...rest) : undefined
+  const last = written.findLastIndex((item) => Object.hasOwn(item, key))
   return last === -1 ? undefined : at(base, last, key, ...rest)
 }
 
@@ -194,8 +195,8 @@ function findAction(
   path: string,
   report: Report,
 ): Draft<PlugNode> | undefined {
-  const own = nodes.get(source)
-  if (own?.kind === 'actuator') return own.node
+  const sourceNode = nodes.get(source)
+  if (sourceNode?.kind === 'actuator') return sourceNode.node
   const fired = new Map<string, Draft<PlugNode>>()
   for (const { sourceLabel, destinationLabel } of graph.triggers ?? []) {
     const target = sourceLabel === source ? nodes.get(destinationLabel) : undefined
@@ -230,12 +231,14 @@ function refusedKeys(override: PlugOverride): string[] {
   return itemsOf(override).flatMap((item) => Object.keys(item).filter((key) => FORBIDDEN_KEYS.has(key)))
 }
 
-function itemsOf({ requiredProperties: given = {} }: PlugOverride): readonly Readonly<Record<string, unknown>>[] {
-  return isList(given) ? given : [given]
+function itemsOf({ requiredProperties: written = {} }: PlugOverride): readonly Readonly<Record<string, unknown>>[] {
+  return isList(written) ? written : [written]
 }
 
-function isList(given: NonNullable<PlugOverride['requiredProperties']>): given is readonly Record<string, unknown>[] {
-  return Array.isArray(given)
+function isList(
+  written: NonNullable<PlugOverride['requiredProperties']>,
+): written is readonly Record<string, unknown>[] {
+  return Array.isArray(written)
 }
 
 function mergeFields(earlier: NodeFields | undefined, later: NodeFields): NodeFields {

@@ -87,11 +87,11 @@ function ofRule({
 function valuesOf(
   variables: object,
   declared: readonly Partial<VariableDeclaration>[],
-  { variables: given = {} }: TaskSettings = {},
+  { variables: ofSettings = {} }: TaskSettings = {},
   report: Report,
 ): Record<string, unknown> | undefined {
   if (declared.length === 0) {
-    const values = { ...variables, ...given }
+    const values = { ...variables, ...ofSettings }
     return Object.keys(values).length === 0 ? undefined : values
   }
   checkDeclarations(declared, '/variables', report)
@@ -101,7 +101,7 @@ function valuesOf(
     report.warning('VARIABLE', at('/variables', i), message, 'make it a template, or read the value of the message')
   })
   const whole = declared.filter((one): one is VariableDeclaration => one.name !== undefined && one.type !== undefined)
-  return resolveVariables(whole, given, '/task/variables', report)
+  return resolveVariables(whole, ofSettings, '/task/variables', report)
 }
 
 /**

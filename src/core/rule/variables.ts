@@ -15,28 +15,33 @@ export function checkDeclarations(
   declarations.forEach((declaration, i) => {
     const { name, format, defaultValue } = declaration
     if (name === undefined) return
-    const place = at(path, i)
+    const declarationPath = at(path, i)
     const earlier = seen.get(name)
     if (earlier === undefined) seen.set(name, i)
     else
       report.error(
         'VARIABLE',
-        at(place, 'name'),
+        at(declarationPath, 'name'),
         `the variable ${shown(name)} is declared twice, first as number ${earlier}`,
         'keep one declaration',
       )
     if (name === 'taskId' || FORBIDDEN_KEYS.has(name)) {
-      report.error('VARIABLE', at(place, 'name'), `the variable name ${shown(name)} is reserved`, 'choose another name')
+      report.error(
+        'VARIABLE',
+        at(declarationPath, 'name'),
+        `the variable name ${shown(name)} is reserved`,
+        'choose another name',
+      )
     }
     if (format?.type === 'enum' && (format.values ?? []).length === 0) {
       report.error(
         'VARIABLE',
-        at(place, 'format', 'values'),
+        at(declarationPath, 'format', 'values'),
         `the variable ${shown(name)} is an enum without values`,
         'list the values it may have',
       )
     } else if (defaultValue !== undefined && defaultValue !== null) {
-      typedValue(declaration, defaultValue, at(place, 'defaultValue'), report)
+      typedValue(declaration, defaultValue, at(declarationPath, 'defaultValue'), report)
     }
   })
 }
@@ -47,12 +52,12 @@ export function checkDeclarations(
  */
 export function resolveVariables(
   declarations: readonly VariableDeclaration[],
-  given: Readonly<Record<string, unknown>>,
+  written: Readonly<Record<string, unknown>>,
   path: string,
   report: Report,
 ): Record<string, unknown> {
   const values = emptyRecord()
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(written)) {
     if (FORBIDDEN_KEYS.has(name))
       report.error('KEY', at(path, name), `the key ${shown(name)} is refused`, 'choose another name')
     else values[name] = value

@@ -32,33 +32,51 @@ export async function diffRules(
   options: PlaybackOptions & DiffOptions,
 ): Promise<Diff> {
   const { tolerance, ...playback } = options
-  const comparison = new Comparison(toleranceMs(tolerance))
-  const events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
-  const lane = (side: Side, rule: Rule | Template) => ({
-    rule,
-    name: side === 'old' ? 'the old rule' : 'the new rule',
-    onEvent(event: EngineEvent): void {
-      if (isWatched(event)) events[side].push(event)
-    },
+  const comparison = new LaneComparison(tolerance)
+  const lanes = [
+    { rule: before, name: 'the old rule', onEvent: comparison.listener('old') },
+    { rule: after, name: 'the new rule', onEvent: comparison.listener('new') },
+  ]
+  const { messages, late, from, until } = await play(lanes, playback, {
+    onStep: (step, [oldTask, newTask]) => comparison.step(step, oldTask as Task, newTask as Task),
   })
-  let number = 0
-  const compare = (step: Step, tasks: readonly Task[]): void => {
-    const [oldTask, newTask] = tasks as [Task, Task]
+  return { ...comparison.end(), messages, late, from, until }
+}
+
+/** Compares two lanes of a playback at every step. */
+export class LaneComparison {
+  readonly #comparison: Comparison
+  #events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
+  #messages = 0
+
+  /** Throws `VALIDATION` for an invalid tolerance. */
+  constructor(tolerance?: number | string) {
+    this.#comparison = new Comparison(toleranceMs(tolerance))
+  }
+
+  listener(side: Side): (event: EngineEvent) => void {
+    return (event) => {
+      if (isWatched(event)) this.#events[side].push(event)
+    }
+  }
+
+  step(step: Step, oldTask: Task, newTask: Task): void {
+    const comparison = this.#comparison
     if (step.kind === 'start') comparison.expect(oldTask.save().rule, newTask.save().rule)
-    if (step.kind === 'message') number++
+    if (step.kind === 'message') this.#messages++
+    const events = this.#events
     if (events.old.length + events.new.length > 0) {
-      const input: PartingInput =
-        step.message === undefined ? { kind: step.kind } : { kind: step.kind, number, message: step.message }
+      const { kind, message } = step
+      const input: PartingInput = message === undefined ? { kind } : { kind, number: this.#messages, message }
       comparison.instant(step.time, input, events, { old: onTask(oldTask), new: onTask(newTask) })
-      events.old = []
-      events.new = []
+      this.#events = { old: [], new: [] }
     }
     comparison.settle(step.time)
   }
-  const { messages, late, from, until } = await play([lane('old', before), lane('new', after)], playback, {
-    onStep: compare,
-  })
-  return { ...comparison.end(), messages, late, from, until }
+
+  end(): Compared {
+    return this.#comparison.end()
+  }
 }
 
 export function toleranceMs(given: number | string | undefined): number {

@@ -55,6 +55,8 @@ export interface PlaybackOptions {
    * function that cancels it. Default: no limit
    */
   readonly patience?: (giveUp: () => void) => () => void
+  /** called after each message and each timer; a promise holds the playback, an error ends it */
+  readonly breathe?: () => Promise<void> | undefined
   readonly generate?: Generate
 }
 
@@ -62,6 +64,12 @@ export interface PlaybackOptions {
 export interface Lane {
   readonly rule: Rule | Template
   readonly name?: string
+  /** default: those of the playback */
+  readonly settings?: TaskSettings
+  /** compiles its rule with plugs of its own, over several playbacks; default: the plugs of the playback */
+  readonly preparer?: Preparer
+  /** default: as the playback */
+  readonly why?: boolean
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
   /** receives firings only: the lane then runs like an engine without subscribers */
   readonly onFired?: ((event: FiredEvent) => void) | undefined
@@ -88,6 +96,8 @@ export interface PlaybackHooks {
   /** plugs of each engine, which may be new so that their memory is lost in a crash; default: those of the options */
   readonly preparer?: (() => Preparer) | undefined
   readonly detail?: boolean
+  /** instead of `messages` */
+  readonly source?: MessageIterator | undefined
 }
 
 export interface Played {
@@ -112,7 +122,7 @@ export async function play(
   options: PlaybackOptions,
   hooks: PlaybackHooks = {},
 ): Promise<Played> {
-  const iterator = iteratorOf(options.messages ?? [])
+  const iterator = hooks.source ?? iteratorOf(options.messages ?? [])
   const first = await iterator.next()
   const timeOf = (message: Message, number: number) => options.arrivalOf?.(message) ?? instantOf(message, number)
   const firstTime = first.done === true ? undefined : timeOf(first.value, 1)
@@ -141,6 +151,8 @@ export async function play(
       hooks.onStep?.({ kind: 'message', time: playback.now, message: next.value }, playback.tasks)
       if (crash !== undefined && (!crash.inFlight || crash.down > 0)) await playback.restart(crash.down)
       if (count % tellEvery === 0) options.onProgress?.({ messages: count, time: playback.now })
+      const breath = options.breathe?.()
+      if (breath !== undefined) await breath
       const following = iterator.next()
       next = following instanceof Promise ? await following : following
     }
@@ -153,7 +165,7 @@ export async function play(
     const { maxLag, tasks } = playback
     return { messages: count, late, from, until: playback.now, maxLag, tasks }
   } catch (error) {
-    await iterator.return?.()
+    await iterator.return?.(undefined)
     throw error
   }
 }
@@ -188,10 +200,11 @@ class Playback {
 
   /** Reports the problems of all lanes at once. */
   async start(): Promise<void> {
-    const { settings, resource, variables } = this.#options
+    const { resource, variables } = this.#options
     const tasks: Task[] = []
     const failures: { name: string | undefined; error: unknown }[] = []
     for (const { lane, engine } of this.#lanes) {
+      const { settings = this.#options.settings } = lane
       try {
         const task = await engine.start(lane.rule, {
           ...settings,
@@ -232,6 +245,8 @@ class Playback {
       this.#clock.advanceTo(at)
       if (this.mustWait) await this.wait()
       this.#hooks.onStep?.({ kind: 'clock', time: this.now }, this.tasks)
+      const breath = this.#options.breathe?.()
+      if (breath !== undefined) await breath
     }
     this.#clock.advanceTo(time)
   }
@@ -287,7 +302,8 @@ class Playback {
   }
 
   #engine(lane: Lane): CoreEngine {
-    const { plugs, seed, ports, metadata, why, logger, latency, generate } = this.#options
+    const { plugs, seed, ports, metadata, logger, latency, generate } = this.#options
+    const { preparer = this.#hooks.preparer?.(), why = this.#options.why ?? true } = lane
     const options: EngineOptions = {
       plugs,
       scheduler: this.#clock,
@@ -298,7 +314,7 @@ class Playback {
         metadata: (resource) => (metadata && Object.hasOwn(metadata, resource) ? metadata[resource] : undefined),
         ...ports,
       },
-      why: why ?? true,
+      why,
       detail: this.#hooks.detail ?? true,
       ...(logger && { logger }),
       ...(generate && { generate }),
@@ -306,7 +322,6 @@ class Playback {
         latency: ({ node }) => latencyOf(latency, node.label) ?? latencyOf(latency, node.call.plug.name) ?? 0,
       }),
     }
-    const preparer = this.#hooks.preparer?.()
     const engine = preparer === undefined ? new CoreEngine(options) : new CoreEngine(options, preparer.plugs, preparer)
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
     if (lane.onFired) engine.fired$.subscribe(lane.onFired)
@@ -320,9 +335,10 @@ function latencyOf(latency: Readonly<Record<string, number>>, name: string): num
 
 type Next = IteratorResult<Message, unknown>
 
-interface MessageIterator {
+/** Reads messages, with a promise only where it has to wait. */
+export interface MessageIterator {
   next(): Next | Promise<Next>
-  return?(): unknown
+  return?(value: unknown): unknown
 }
 
 /** plain iterables stay on a path without promises */

@@ -1,5 +1,8 @@
-/** Target of a sweep in a rule: `node.property`, `node.invocationPolicy`, or a variable. */
-import { FORBIDDEN_KEYS, nearest, ownValue } from '#kernel'
+/**
+ * Target of a sweep in a rule: `node.property`, `node.invocationPolicy`, a variable, or a JSON pointer to one of them such
+ * as `/sensors/0/properties/limit`.
+ */
+import { FORBIDDEN_KEYS, nearest, ownValue, stepsOf } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
 import { settingsOf } from '../rule/settings.ts'
@@ -30,15 +33,52 @@ interface Place {
 
 /** Resolves a path in a validated rule. A label may have dots; the longest match wins. */
 export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
-  if (path.split('.').some((part) => FORBIDDEN_KEYS.has(part)))
+  if (path.split(/[./]/).some((part) => FORBIDDEN_KEYS.has(part)))
     return { message: `"${path}" reaches a prototype`, suggestion: 'use a property of a node' }
+  if (path.startsWith('/')) return pointedTarget(rule, path, plugs)
   const nodes = placesOf(rule)
   const place = nodes
     .filter(({ node }) => path.startsWith(`${node.label}.`))
     .toSorted((a, b) => b.node.label.length - a.node.label.length)[0]
   if (place === undefined) return variableOrProblem(rule, path, nodes, plugs)
+  return targetIn(rule, place, plugs, path, path.slice(place.node.label.length + 1))
+}
+
+function pointedTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
+  const [list = '', name = '', ...rest] = stepsOf(path)
+  const place = placesOf(rule).find((one) => one.list === list && String(one.index) === name)
+  const inside = rest[0] === 'properties' ? rest.slice(1).join('.') : rest.join('.')
+  if (place !== undefined && inside !== '') {
+    const target = targetIn(rule, place, plugs, path, inside)
+    return 'apply' in target ? target : { ...target, suggestion: guess(path, pointersOf(rule, plugs)) }
+  }
+  const trigger = list === 'triggers' && rest.join('/') === COOL_DOWN ? rule.triggers?.[Number(name)] : undefined
+  if (trigger !== undefined)
+    return { path, apply: (given, value) => withCoolDown(given, trigger.destinationLabel, value) }
+  const isOfTask = list === 'task' || list === 'taskDefaults'
+  const variable = list === 'variables' ? name : isOfTask && name === 'variables' ? rest.join('/') : undefined
+  if (variable !== undefined && (variablesOf(rule).includes(variable) || mentions(rule, variable)))
+    return { path, apply: (given, value) => withVariable(given, variable, value) }
+  return { message: `"${path}" does not exist in the rule`, suggestion: guess(path, pointersOf(rule, plugs)) }
+}
+
+function pointersOf(rule: Rule | Template, plugs: PlugRegistry): readonly string[] {
+  return [
+    ...placesOf(rule).flatMap((place) =>
+      propertiesOf(place, plugs).map((name) => `/${place.list}/${place.index}/properties/${name}`),
+    ),
+    ...variablesOf(rule).map((name) => `/variables/${name}`),
+  ]
+}
+
+function targetIn(
+  rule: Rule | Template,
+  place: Place,
+  plugs: PlugRegistry,
+  path: string,
+  rest: string,
+): SweepTarget | SweepProblem {
   const { label } = place.node
-  const rest = path.slice(label.length + 1)
   if (settingsOf(rule).nodes?.some(({ name }) => name === label)) {
     const suggestion = `change ${label} itself and remove its entry from nodes`
     return { message: `${label} is changed by an entry of the task's nodes, which would win`, suggestion }

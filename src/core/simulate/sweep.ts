@@ -1,5 +1,5 @@
 /** Runs one rule with several values of its parameters over the same messages, and counts the firings of each. */
-import { AppError, type Issue, messageOf, validationError } from '#kernel'
+import { AppError, at, type Issue, messageOf, validationError } from '#kernel'
 import type { EngineEvent } from '../engine/events.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
@@ -41,10 +41,16 @@ export interface SweepRow {
 
 const DAY_MS = 86_400_000
 
-interface Variant {
+/** A rule with one combination of the values. */
+export interface SweepVariant {
   readonly name: string
   readonly values: Readonly<Record<string, unknown>>
   readonly rule: Rule | Template
+  /** errors of the rule with these values */
+  readonly issues: readonly Issue[]
+}
+
+interface Variant extends SweepVariant {
   readonly fired: Map<string, number>
   errors: number
 }
@@ -57,7 +63,12 @@ export async function sweep(rule: Rule | Template, options: SweepOptions): Promi
   const { set, ...playback } = options
   const plugs = createRegistry(options.plugs)
   const checked = validated(rule, plugs)
-  const variants = variantsOf(checked, set, plugs)
+  const found = sweepVariants(checked, set, plugs)
+  const problems = found.flatMap(({ name, issues }) =>
+    issues.map((issue) => ({ ...issue, message: `with ${name}: ${issue.message}` })),
+  )
+  if (problems.length > 0) throw validationError('the sweep', problems)
+  const variants = found.map((one): Variant => ({ ...one, fired: new Map(), errors: 0 }))
   const lanes = variants.map((variant) => ({
     rule: variant.rule,
     name: variant.name,
@@ -90,12 +101,21 @@ function validated(rule: Rule | Template, plugs: PlugRegistry): Rule | Template 
   return normal
 }
 
-function variantsOf(rule: Rule | Template, set: SweepOptions['set'], plugs: PlugRegistry): readonly Variant[] {
+/**
+ * The combinations of the values in a validated rule. `place`: path of the values in a request. Throws `VALIDATION` with
+ * every invalid path and list of values, `TOO_LARGE` above 1,000 combinations.
+ */
+export function sweepVariants(
+  rule: Rule | Template,
+  set: SweepOptions['set'],
+  plugs: PlugRegistry,
+  place = '/set',
+): readonly SweepVariant[] {
   const issues: Issue[] = []
   const axes: { target: SweepTarget; values: readonly unknown[] }[] = []
   for (const [path, given] of Object.entries(set)) {
     const report = (message: string, suggestion?: string): void => {
-      const about = { path: `/set/${path}`, message, severity: 'ERROR' as const, type: 'SWEEP' }
+      const about = { path: at(place, path), message, severity: 'ERROR' as const, type: 'SWEEP' }
       issues.push(suggestion === undefined ? about : { ...about, suggestion })
     }
     const target = findTarget(rule, path, plugs)
@@ -110,7 +130,7 @@ function variantsOf(rule: Rule | Template, set: SweepOptions['set'], plugs: Plug
   if (Object.keys(set).length === 0) {
     const message = 'the parameters to set are missing'
     issues.push({
-      path: '/set',
+      path: place,
       message,
       suggestion: 'add one such as node.property',
       severity: 'ERROR',
@@ -121,13 +141,12 @@ function variantsOf(rule: Rule | Template, set: SweepOptions['set'], plugs: Plug
   const runs = axes.reduce((product, { values }) => product * values.length, 1)
   if (runs > MAX_SWEEP_RUNS) {
     const most = MAX_SWEEP_RUNS.toLocaleString('en-US')
-    const told = runs.toLocaleString('en-US')
-    throw new AppError('TOO_LARGE', `the grid has ${told} runs, more than ${most}; use larger steps or fewer values`)
+    const count = runs.toLocaleString('en-US')
+    throw new AppError('TOO_LARGE', `the grid has ${count} runs, more than ${most}; use larger steps or fewer values`)
   }
-  const variants = grid(axes, rule)
-  const problems = variants.flatMap(({ name, rule: changed }) => problemsOf(name, changed, plugs))
-  if (problems.length > 0) throw validationError('the sweep', problems)
-  return variants
+  return grid(axes, rule).map(({ values, rule: changed }) => {
+    return { name: nameOf(values), values, rule: changed, issues: problemsOf(changed, plugs) }
+  })
 }
 
 function valuesOf(given: SweepOptions['set'][string]): readonly unknown[] {
@@ -140,8 +159,8 @@ function valuesOf(given: SweepOptions['set'][string]): readonly unknown[] {
 function grid(
   axes: readonly { target: SweepTarget; values: readonly unknown[] }[],
   rule: Rule | Template,
-): readonly Variant[] {
-  let variants: readonly Pick<Variant, 'values' | 'rule'>[] = [{ values: {}, rule }]
+): readonly Pick<SweepVariant, 'values' | 'rule'>[] {
+  let variants: readonly Pick<SweepVariant, 'values' | 'rule'>[] = [{ values: {}, rule }]
   for (const { target, values } of axes) {
     variants = variants.flatMap((one) =>
       values.map((value) => ({
@@ -150,7 +169,7 @@ function grid(
       })),
     )
   }
-  return variants.map((one) => ({ ...one, name: nameOf(one.values), fired: new Map(), errors: 0 }))
+  return variants
 }
 
 function nameOf(values: Readonly<Record<string, unknown>>): string {
@@ -159,11 +178,9 @@ function nameOf(values: Readonly<Record<string, unknown>>): string {
     .join(', ')
 }
 
-function problemsOf(name: string, rule: Rule | Template, plugs: PlugRegistry): readonly Issue[] {
+function problemsOf(rule: Rule | Template, plugs: PlugRegistry): readonly Issue[] {
   const { issues } = 'name' in rule ? validateTemplate(rule, plugs) : validateRule(rule, plugs)
-  return issues
-    .filter(({ severity }) => severity === 'ERROR')
-    .map((issue) => ({ ...issue, message: `with ${name}: ${issue.message}` }))
+  return issues.filter(({ severity }) => severity === 'ERROR')
 }
 
 function destinationsOf(rule: Rule | Template): readonly string[] {

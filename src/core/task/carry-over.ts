@@ -122,9 +122,7 @@ function mapped<T extends object>(
 function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
   if (input.kind === 'data') return [input]
   if (input.kind === 'tick') {
-    const nodes = (input.nodes ?? [input.node ?? null]).filter(
-      (label) => label === null || byLabel.get(label)?.kind === 'sensor',
-    )
+    const nodes = input.nodes.filter((label) => label === null || byLabel.get(label)?.kind === 'sensor')
     return nodes.length === 0 ? [] : [{ ...input, nodes }]
   }
   const node = byLabel.get(input.node)
@@ -147,7 +145,7 @@ class Names {
     this.#graph = after
     this.#old = saved.links
     this.#orders = ordersOf(before.triggers, after.triggers)
-    for (const place of saved.links.keys()) this.#link(place)
+    for (const index of saved.links.keys()) this.#link(index)
   }
 
   sensor(saved: SavedSensor, keepsClock: boolean): SavedSensor {
@@ -213,20 +211,20 @@ class Names {
 
   #moved<T extends { via?: number }>(saved: T): T {
     const { via, ...rest } = saved
-    const place = via === undefined ? undefined : this.#places.get(via)
-    return { ...rest, ...(place !== undefined && { via: place }) } as T // the position moved, or removed
+    const index = via === undefined ? undefined : this.#places.get(via)
+    return { ...rest, ...(index !== undefined && { via: index }) } as T // the position moved, or removed
   }
 
   /** The link of a removed trigger is replaced by the one before it. */
-  #link(place: number): number | undefined {
-    if (this.#places.has(place)) return this.#places.get(place)
-    const link = this.#old[place]
+  #link(index: number): number | undefined {
+    if (this.#places.has(index)) return this.#places.get(index)
+    const link = this.#old[index]
     if (link === undefined) return undefined
     const earlier = link.earlier === undefined ? undefined : this.#link(link.earlier)
     const trigger = this.#orders.get(link.trigger)
     const moved = { trigger: trigger ?? 0, time: link.time, ...(earlier !== undefined && { earlier }) }
     const at = trigger === undefined ? earlier : this.links.push(moved) - 1
-    this.#places.set(place, at)
+    this.#places.set(index, at)
     return at
   }
 }
@@ -246,8 +244,8 @@ function ordersOf(
   }
   const orders = new Map<number, number>()
   for (const trigger of before) {
-    const place = places.get(keyOf(trigger))?.shift()
-    if (place !== undefined) orders.set(trigger.order, place)
+    const index = places.get(keyOf(trigger))?.shift()
+    if (index !== undefined) orders.set(trigger.order, index)
   }
   return orders
 }

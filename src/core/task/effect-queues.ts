@@ -30,7 +30,7 @@ export class EffectQueues {
   }
 
   /** Enters the queues; true if the execution may begin. `most`: limit of calls under way. */
-  place(execution: Execution, touches: readonly string[], most: number): boolean {
+  enqueue(execution: Execution, touches: readonly string[], most: number): boolean {
     const distinct = touches.length === 1 ? touches : [...new Set(touches)]
     execution.touches = distinct
     let isFirst = this.#size - this.#behind.size < most
@@ -58,8 +58,8 @@ export class EffectQueues {
     for (const thing of touched) {
       const queue = this.#queues.get(thing)
       if (queue === undefined) continue
-      const place = queue.indexOf(execution)
-      if (place !== -1) queue.splice(place, 1)
+      const index = queue.indexOf(execution)
+      if (index !== -1) queue.splice(index, 1)
       const [next] = queue
       if (next === undefined) this.#queues.delete(thing)
       else nexts.add(next)

@@ -13,7 +13,7 @@ export function newExecution(
   invocation = 0,
   via: Link | null = null,
   input = 0,
-  place = 0,
+  index = 0,
 ): Execution {
   return {
     id,
@@ -22,7 +22,7 @@ export function newExecution(
     origin,
     via,
     input,
-    place,
+    place: index,
     phase: 'queued',
     wakeAt: Number.POSITIVE_INFINITY,
     wakeLag: 0,
@@ -89,7 +89,7 @@ export function letGo(run: TaskRun, execution: Execution): void {
  * Queues an acting call with its properties and the things that it touches. True if it may begin, or its plug is at
  * work already.
  */
-export function place(
+export function enqueueEffect(
   run: TaskRun,
   execution: Execution,
   rendered: Execution['rendered'],
@@ -99,7 +99,7 @@ export function place(
   const { effectQueues, ready } = state
   execution.rendered = rendered
   execution.placedAt = run.now
-  const mayBegin = effectQueues.place(execution, touches, run.model.maxWaiting)
+  const mayBegin = effectQueues.enqueue(execution, touches, run.model.maxWaiting)
   if (execution.node.kind === 'actuator') letGo(run, execution)
   else state.holder = execution
   if (mayBegin && execution.phase === 'called') return true

@@ -29,10 +29,10 @@ const NOTHING_ELSE: readonly Holding[] = []
 export function fireDestination(run: TaskRun, { touched }: Evaluation, node: DestinationNode): boolean {
   const destination = destinationState(run.state, node)
   let holding: Holding[] | undefined
-  for (const [place, trigger] of node.incoming.entries()) {
+  for (const [index, trigger] of node.incoming.entries()) {
     const touch = touched.get(trigger.source)
     if (touch === undefined) continue
-    const one = holds(run, destination, place, trigger, touch)
+    const one = holds(run, destination, index, trigger, touch)
     if (one !== undefined) (holding ??= []).push(one)
   }
   if (holding === undefined) return false
@@ -85,7 +85,7 @@ function earliest(destination: Destination, holding: readonly Holding[]): Holdin
 function holds(
   run: TaskRun,
   destination: Destination,
-  place: number,
+  index: number,
   trigger: TriggerEdge,
   { isObserved, hasSucceeded }: Touch,
 ): Holding | undefined {
@@ -95,9 +95,9 @@ function holds(
     return hasSucceeded && isKnownGate ? holdingOf(trigger, 'execution', source) : undefined
   }
   if (!isObserved || source.state === UNKNOWN) return undefined
-  const bits = destination.edges[place] ?? 0
+  const bits = destination.edges[index] ?? 0
   const matched = match(trigger, source, bits)
-  if (hasEdges(trigger)) setBits(destination, place, seenBits(trigger, source.state, bits))
+  if (hasEdges(trigger)) setBits(destination, index, seenBits(trigger, source.state, bits))
   return matched && holdingOf(trigger, matched, source)
 }
 
@@ -165,10 +165,10 @@ export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
 }
 
 /** Bits are replaced, never changed, so that copies of a state may share them. */
-export function setBits(destination: Destination, place: number, bits: number): void {
-  if ((destination.edges[place] ?? 0) === bits) return
-  destination.edges = Array.from({ length: Math.max(destination.edges.length, place + 1) }, (_, i) =>
-    i === place ? bits : (destination.edges[i] ?? 0),
+export function setBits(destination: Destination, index: number, bits: number): void {
+  if ((destination.edges[index] ?? 0) === bits) return
+  destination.edges = Array.from({ length: Math.max(destination.edges.length, index + 1) }, (_, i) =>
+    i === index ? bits : (destination.edges[i] ?? 0),
   )
 }
 

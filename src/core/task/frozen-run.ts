@@ -17,9 +17,9 @@ export function rebind(frozen: TaskRun, model: TaskModel): void {
       const kind = `${node.kind}s` as const
       Object.assign(copy[kind][node.slot] as object, work[kind][known.slot]) // slots lie inside their kind's list
     }
-    for (const [place, resource] of model.resources.entries()) {
+    for (const [index, resource] of model.resources.entries()) {
       const known = before.resources.indexOf(resource)
-      copy.streams[place] = work.streams[known] ?? null
+      copy.streams[index] = work.streams[known] ?? null
     }
   }
   Object.assign(frozen, { model, state: copy })
@@ -40,8 +40,8 @@ export function frozenRun({ model, state, sink, now, at }: TaskRun): TaskRun {
     for (const [slot, sensor] of copy.sensors.entries()) Object.assign(sensor, work.sensors[slot])
     for (const [slot, gate] of copy.gates.entries()) Object.assign(gate, work.gates[slot])
     for (const [slot, actuator] of copy.actuators.entries()) Object.assign(actuator, work.actuators[slot])
-    for (const [place, stream] of work.streams.entries()) {
-      copy.streams[place] = stream && { ...stream, carried: stream.carried && new Map(stream.carried) }
+    for (const [index, stream] of work.streams.entries()) {
+      copy.streams[index] = stream && { ...stream, carried: stream.carried && new Map(stream.carried) }
     }
   }
   return { model, state: copy, sink, now, at }

@@ -55,8 +55,8 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
   if (messages.length === 1 && only !== undefined) return oneMessage(run, only, sent)
   const batch: { place: number; message: Message }[] = []
   for (const message of messages) {
-    const place = run.model.resources.indexOf(message.resource)
-    if (place !== -1) batch.push({ place, message })
+    const index = run.model.resources.indexOf(message.resource)
+    if (index !== -1) batch.push({ place: index, message })
   }
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
@@ -87,25 +87,25 @@ export function rememberAll({ state, model }: TaskRun, admitted: readonly Admitt
 }
 
 function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): void {
-  const place = run.model.resources.indexOf(message.resource)
-  const plan = planOf(run, sent, place, message)
+  const index = run.model.resources.indexOf(message.resource)
+  const plan = planOf(run, sent, index, message)
   if (plan === undefined) return
-  if (sent?.channel === undefined) remember(run, place, message)
+  if (sent?.channel === undefined) remember(run, index, message)
   const origin = originOf(run, message, sent)
   invoke(run, plan, [origin], new Map(plan.sensors.map((node) => [node, origin])))
 }
 
-function planOf({ model }: TaskRun, sent: Sent | undefined, place: number, message: Message): Plan | undefined {
-  if (sent?.channel !== undefined) return model.channelPlans.get(sent.channel)?.[place]
-  return model.dataPlans[place]?.partFor(message)
+function planOf({ model }: TaskRun, sent: Sent | undefined, resourceIndex: number, message: Message): Plan | undefined {
+  if (sent?.channel !== undefined) return model.channelPlans.get(sent.channel)?.[resourceIndex]
+  return model.dataPlans[resourceIndex]?.partFor(message)
 }
 
 function originOf(run: TaskRun, message: Message, sent: Sent | undefined): Origin {
   const origin: Origin = { kind: 'data', time: run.now, resource: message.resource, values: message }
   if (sent === undefined) return origin
   const { channel, hops = 0, root } = sent
-  const led = hops > 0 ? { hops, ...(root !== undefined && { root }) } : undefined
-  return { ...origin, ...(channel !== undefined && { channel }), ...led }
+  const causation = hops > 0 ? { hops, ...(root !== undefined && { root }) } : undefined
+  return { ...origin, ...(channel !== undefined && { channel }), ...causation }
 }
 
 function dataInvocation(

@@ -179,8 +179,8 @@ class Search {
   }
 
   #set(node: ObservableNode, state: number): void {
-    const place = this.#scratch[node.index]
-    if (place) place.state = state
+    const position = this.#scratch[node.index]
+    if (position) position.state = state
   }
 
   #stateOf(sensor: SensorNode): number {

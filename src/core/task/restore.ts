@@ -52,8 +52,6 @@ export type OpenExecutions = ReadonlyMap<number, Execution>
 type Order = ReadonlyMap<number, number>
 
 const NONE_OPEN: OpenExecutions = new Map()
-/** Phases that do not belong to the present input. */
-const WAITS: ReadonlySet<SavedExecution['phase']> = new Set(['holding', 'paused'])
 
 /**
  * Fills `run.state` from a saved one, sets every timer again, and queues calls that were under way, oldest first, under
@@ -62,11 +60,11 @@ const WAITS: ReadonlySet<SavedExecution['phase']> = new Set(['holding', 'paused'
  */
 export function restoreState(
   run: TaskRun,
-  given: SavedState,
+  savedState: SavedState,
   open: OpenExecutions = NONE_OPEN,
   away?: DowntimeInterval,
 ): void {
-  const saved = decodeNumbers(given) as SavedState
+  const saved = decodeNumbers(savedState) as SavedState
   const { state, model } = run
   const names = new Names(run, saved)
   state.forgetNodes()
@@ -125,10 +123,10 @@ export function restoreState(
     actuator.answer = one.answer ?? null
   }
   for (const [resource, stream] of Object.entries(saved.streams)) {
-    const place = model.resources.indexOf(resource)
+    const index = model.resources.indexOf(resource)
     const carried = stream.carried?.map(([key, value, until]) => [key, { value, until }] as const)
-    if (place !== -1)
-      state.streams[place] = {
+    if (index !== -1)
+      state.streams[index] = {
         values: stream.values,
         at: stream.at,
         carried: carried ? new Map(carried) : null,
@@ -137,8 +135,7 @@ export function restoreState(
   }
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)
-  const evaluation = saved.evaluation ?? earlierWork(saved, names)
-  if (evaluation !== undefined) state.evaluation = restoreEvaluation(run, evaluation, names)
+  if (saved.evaluation !== undefined) state.evaluation = restoreEvaluation(run, saved.evaluation, names)
   restorePlaces(run, executing, orderOf(saved.behind), open)
   requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0
@@ -190,7 +187,7 @@ function orderOf(ids: readonly number[] = []): Order {
  * Queues calls that are to be made, including interrupted ones. States saved without an order have it oldest
  * first.
  */
-function requeue(run: TaskRun, place: Order, open: OpenExecutions): void {
+function requeue(run: TaskRun, order: Order, open: OpenExecutions): void {
   const { state } = run
   const wanted: Execution[] = []
   for (const execution of state.work?.inFlight ?? []) {
@@ -200,7 +197,7 @@ function requeue(run: TaskRun, place: Order, open: OpenExecutions): void {
       if (node.kind === 'sensor' || phase === 'rendering') state.holder = execution
     } else if (touches === null && (isAsked || phase === 'queued')) wanted.push(execution)
   }
-  for (const execution of wanted.toSorted((a, b) => (place.get(a.id) ?? a.id) - (place.get(b.id) ?? b.id))) {
+  for (const execution of wanted.toSorted((a, b) => (order.get(a.id) ?? a.id) - (order.get(b.id) ?? b.id))) {
     state.calls.push(execution)
   }
 }
@@ -210,13 +207,12 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   switch (saved.kind) {
     case 'data': {
       const { messages = [], kept, unstamped = [], ignores } = saved
-      for (const place of unstamped) if (messages[place] !== undefined) withoutStamp(messages[place])
+      for (const index of unstamped) if (messages[index] !== undefined) withoutStamp(messages[index])
       if (ignores !== undefined) for (const message of messages) ignoring(message, ignores)
       return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {
-      const labels = saved.nodes ?? [saved.node ?? null]
-      const nodes = labels.map((label) => (label === null ? null : names.sensor(label)))
+      const nodes = saved.nodes.map((label) => (label === null ? null : names.sensor(label)))
       return { time, number, input: { kind: 'tick', nodes, scheduledAt: saved.scheduledAt } }
     }
     case 'push': {
@@ -289,16 +285,16 @@ class Names {
     return this.#run.model.graph.triggers[order] ?? this.#missing(`trigger ${order}`)
   }
 
-  origin(place: number): Origin {
-    return this.#origins[place] ?? this.#missing(`origin ${place}`)
+  origin(index: number): Origin {
+    return this.#origins[index] ?? this.#missing(`origin ${index}`)
   }
 
-  originOrNull(place: number | undefined): Origin | null {
-    return place === undefined ? null : this.origin(place)
+  originOrNull(index: number | undefined): Origin | null {
+    return index === undefined ? null : this.origin(index)
   }
 
-  via(place: number | undefined): Link | null {
-    return place === undefined ? null : (this.#links[place] ?? this.#missing(`link ${place}`))
+  via(index: number | undefined): Link | null {
+    return index === undefined ? null : (this.#links[index] ?? this.#missing(`link ${index}`))
   }
 
   state(states: readonly string[], name: string | undefined): number {
@@ -337,9 +333,9 @@ function restoreDestination(
   destination.held = held
     ? { reason: held.reason, time: held.time, until: held.until, trigger: names.trigger(held.trigger) }
     : null
-  for (const [place, { order }] of incoming.entries()) {
+  for (const [index, { order }] of incoming.entries()) {
     const begun = saved.begun?.includes(order) === true ? HAS_BEGUN : 0
-    setBits(destination, place, begun | (saved.mayEnd?.includes(order) === true ? MAY_END : 0))
+    setBits(destination, index, begun | (saved.mayEnd?.includes(order) === true ? MAY_END : 0))
   }
   destination.error = saved.error ?? null
 }
@@ -374,20 +370,6 @@ function restoreHolding({ trigger: order, matched, from, to }: SavedHolding, nam
   const trigger = names.trigger(order)
   const { states } = trigger.source
   return { trigger, matched, from: names.state(states, from), to: names.state(states, to) }
-}
-
-/**
- * The present input of a state saved before one evaluation per input: executions at work, and the sensors that were to
- * follow.
- */
-function earlierWork({ executing = [], groups = [] }: SavedState, names: Names): SavedEvaluation | undefined {
-  const isAtWork = executing.some((one) => names.runnable(one.node).kind === 'sensor' && !WAITS.has(one.phase))
-  if (!isAtWork && groups.length === 0) return undefined
-  const selected = groups.flatMap(({ groups: all, position, origins: [origin = 0] }) =>
-    all.slice(position + 1).flatMap((labels) => labels.map((label): [string, number] => [label, origin])),
-  )
-  const invocation = groups.at(-1)?.invocation ?? executing.at(-1)?.invocation ?? 0
-  return { invocation, selected, due: [], agenda: selected.map(([label]) => label), touched: [] }
 }
 
 function restoreEvaluation(run: TaskRun, saved: SavedEvaluation, names: Names): Evaluation {
@@ -476,7 +458,7 @@ function restorePlace(run: TaskRun, execution: Execution, touches: readonly stri
   const { constant } = run.model.properties.of(node.call)
   if (constant !== undefined) execution.rendered = [constant]
   if (isWork(execution)) run.state.holder = execution
-  const isFree = effectQueues.place(execution, touches, run.model.maxWaiting)
+  const isFree = effectQueues.enqueue(execution, touches, run.model.maxWaiting)
   if (!isFree || (phase === 'called' && isOpen)) return
   if (phase !== 'queued' && phase !== 'called' && phase !== 'behind') return
   execution.phase = 'queued'

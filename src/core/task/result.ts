@@ -24,31 +24,31 @@ import { traceError, traceLog, traceResult } from './trace.ts'
 const HEALTH_WINDOW = 64
 
 /** Takes the answer of a plug: now, or at the later time that it demands, which releases the lane. */
-export function answer(run: TaskRun, execution: Execution, given: Answer): void {
+export function answer(run: TaskRun, execution: Execution, reply: Answer): void {
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
-  if (given.after !== undefined && given.after > 0) {
+  if (reply.after !== undefined && reply.after > 0) {
     execution.phase = 'holding'
-    execution.held = given
+    execution.held = reply
     // It has acted: only later items of an actuator's loop keep its place.
     if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) leavePlace(run, execution)
-    wakeAt(run, execution, run.now + given.after, lagOf(run))
+    wakeAt(run, execution, run.now + reply.after, lagOf(run))
     return
   }
-  apply(run, execution, given)
+  apply(run, execution, reply)
 }
 
 /** Applies a result; then the execution ends, or continues with the next item of its loop. */
-export function apply(run: TaskRun, execution: Execution, given: Answer): void {
-  traceResult(run, execution, given)
+export function apply(run: TaskRun, execution: Execution, reply: Answer): void {
+  traceResult(run, execution, reply)
   execution.held = null
   if (execution.node.kind === 'actuator') {
     const actuator = actuatorState(run.state, execution.node)
     actuator.error = null
     actuator.answer = {
       collectedTime: timeOf(run, execution),
-      ...(given.message !== undefined && { message: given.message }),
-      ...(given.rawData !== undefined && { rawData: given.rawData }),
+      ...(reply.message !== undefined && { message: reply.message }),
+      ...(reply.rawData !== undefined && { rawData: reply.rawData }),
     }
     noteNews(run, execution.node)
     finish(run, execution)
@@ -56,7 +56,7 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
   }
   tookNews(run, execution)
   tookLate(run, execution)
-  applyToSensor(run, execution.node, given, execution.invocation, execution.origin, execution.via)
+  applyToSensor(run, execution.node, reply, execution.invocation, execution.origin, execution.via)
   finish(run, execution)
 }
 
@@ -68,7 +68,7 @@ export function applyFollow(run: TaskRun, node: SensorNode, follow: Follow): voi
 function applyToSensor(
   run: TaskRun,
   node: SensorNode,
-  given: Answer,
+  reply: Answer,
   invocation: number,
   origin: Origin,
   via: Link | null,
@@ -77,15 +77,15 @@ function applyToSensor(
   sensor.error = null
   sensor.collectedTime = run.now
   noteNews(run, node)
-  if (given.rawData !== undefined) sensor.rawData = given.rawData
-  if (given.internalState !== undefined) sensor.internalState = given.internalState
-  if (given.then?.after !== undefined) {
-    const at = endOfFollow(run, node, given.then)
-    sensor.follow = { at, lag: lagOf(run), answer: given.then, invocation, origin, via }
+  if (reply.rawData !== undefined) sensor.rawData = reply.rawData
+  if (reply.internalState !== undefined) sensor.internalState = reply.internalState
+  if (reply.then?.after !== undefined) {
+    const at = endOfFollow(run, node, reply.then)
+    sensor.follow = { at, lag: lagOf(run), answer: reply.then, invocation, origin, via }
     run.sink.timer('follow', at + sensor.follow.lag, node.slot)
   }
   const touch = { invocation, origin, via, hasSucceeded: true }
-  if (given.state !== UNKNOWN) observe(run, node, given.state, touch)
+  if (reply.state !== UNKNOWN) observe(run, node, reply.state, touch)
   else executed(run, node, touch)
 }
 

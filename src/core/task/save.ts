@@ -110,8 +110,8 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
       }),
     ),
     streams: Object.fromEntries(
-      model.resources.flatMap((resource, place) => {
-        const stream = work.streams[place]
+      model.resources.flatMap((resource, index) => {
+        const stream = work.streams[index]
         return stream ? [[resource, saveStream(stream, model)] as const] : []
       }),
     ),
@@ -214,9 +214,9 @@ class Tables {
   origin(origin: Origin): number {
     const known = this.#originPlaces.get(origin) ?? this.#placeOfMessage(origin)
     if (known !== undefined) return known
-    const place = this.origins.push(origin) - 1
-    this.#originPlaces.set(origin, place)
-    return place
+    const index = this.origins.push(origin) - 1
+    this.#originPlaces.set(origin, index)
+    return index
   }
 
   /** Of the same message at the same time: executors need not share the object. */
@@ -237,9 +237,9 @@ class Tables {
     const known = this.#linkPlaces.get(link)
     if (known !== undefined) return known
     const earlier = link.earlier === null ? {} : { earlier: this.#link(link.earlier) }
-    const place = this.links.push({ trigger: link.trigger.order, time: link.time, ...earlier }) - 1
-    this.#linkPlaces.set(link, place)
-    return place
+    const index = this.links.push({ trigger: link.trigger.order, time: link.time, ...earlier }) - 1
+    this.#linkPlaces.set(link, index)
+    return index
   }
 }
 
@@ -293,7 +293,7 @@ function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
 function saveDestination(destination: Destination, { incoming }: DestinationNode, tables: Tables): SavedDestination {
   const { held, edges } = destination
   const withBit = (bit: number): number[] =>
-    incoming.flatMap(({ order }, place) => (((edges[place] ?? 0) & bit) === 0 ? [] : [order]))
+    incoming.flatMap(({ order }, index) => (((edges[index] ?? 0) & bit) === 0 ? [] : [order]))
   return {
     ...finite('firedAt', destination.firedAt),
     ...(destination.firing && { firing: saveFiring(destination.firing, tables) }),

@@ -27,11 +27,6 @@ export interface SavedState {
   actuators: Record<string, SavedActuator>
   streams: Record<string, SavedStream>
   evaluation?: SavedEvaluation
-  /**
-   * of states saved before one evaluation per input: root sensors that the present input was still to run, from
-   * `position` on
-   */
-  groups?: { invocation: number; groups: string[][]; position: number; origins: number[] }[]
   executing?: SavedExecution[]
   calls?: number[]
   /** ids of acting calls that wait for earlier ones on the same thing, oldest first */
@@ -98,8 +93,8 @@ export type SavedInput = { time: number; number: number } & (
       isAhead?: true
       root?: string
     }
-  /** null: the task's own clock. `node`: of states saved before clocks of one time ticked together */
-  | { kind: 'tick'; nodes?: (string | null)[]; node?: string; scheduledAt: number }
+  /** null: the task's own clock */
+  | { kind: 'tick'; nodes: (string | null)[]; scheduledAt: number }
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
   | { kind: 'run' | 'resume'; node: string }
 )

@@ -134,10 +134,17 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
 
 /** Sets the time for an input, in a task whose readings have times of their own. */
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
-  const own = ownTime(run, now, input)
-  if (own !== undefined && input.kind === 'data' && (readings.isBehind(own) || hasNewerValues(run, own)))
+  const inputTime = ownTime(run, now, input)
+  if (
+    inputTime !== undefined &&
+    input.kind === 'data' &&
+    (readings.isBehind(inputTime) || hasNewerValues(run, inputTime))
+  )
     countReading(run, readings, 'skewed')
-  run.now = own === undefined || readings.isBehind(own) ? readings.elapsed(clock, nextTime(run, readings)) : own
+  run.now =
+    inputTime === undefined || readings.isBehind(inputTime)
+      ? readings.elapsed(clock, nextTime(run, readings))
+      : inputTime
   readings.took(run.now, clock)
 }
 

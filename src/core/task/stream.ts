@@ -12,10 +12,10 @@ export interface Remembering {
 }
 
 /** Keeps a message as the newest of its resource. Values that it does not repeat stay for the rest of their time. */
-export function remember({ state, model, now }: Remembering, place: number, values: Message): void {
-  const last = state.streams[place]
+export function remember({ state, model, now }: Remembering, index: number, values: Message): void {
+  const last = state.streams[index]
   if (!last) {
-    state.streams[place] = { values, at: now, carried: null }
+    state.streams[index] = { values, at: now, carried: null }
     return
   }
   if (last.at > now) return fillIn(last, values, now + model.streamValidity)
@@ -53,12 +53,12 @@ type Reading = Pick<Execution, 'node' | 'origin' | 'via'>
 
 export function streamValue(run: TaskRun, execution: Reading, key: string): unknown {
   const { node, origin } = execution
-  const own = sees(execution) ? messageValue(origin.values ?? NOTHING, key) : undefined
+  const ofMessage = sees(execution) ? messageValue(origin.values ?? NOTHING, key) : undefined
   const isForNode = resourcePlaceOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
   // The message itself is read without the state, which may have to be synchronized first.
-  if (own !== undefined && isForNode) return own
+  if (ofMessage !== undefined && isForNode) return ofMessage
   const stream = streamOf(run, node)
-  if (own !== undefined && stream === undefined) return own
+  if (ofMessage !== undefined && stream === undefined) return ofMessage
   const source = stream ?? streamOfOrigin(run, execution)
   return source === undefined ? undefined : valueAt(run, source, key)
 }
@@ -78,7 +78,7 @@ export function streamTime(run: TaskRun, execution: Reading, key?: string): numb
   if (origin.channel !== undefined && sees(execution)) {
     if (key === undefined || messageValue(origin.values ?? NOTHING, key) !== undefined) return origin.time
   }
-  if (hearsChannel(node)) return undefined
+  if (listensToChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(model, node)) ?? streamOfOrigin(run, execution)
   if (stream === undefined) return undefined
   if (key === undefined || messageValue(stream.values, key) !== undefined) return stream.at
@@ -97,8 +97,8 @@ export function withCarried(run: TaskRun, execution: Reading): Origin {
     if (time !== undefined) (carried ??= Object.create(null) as Record<string, number>)[name] = time
   }
   if (carried === undefined && origin.carried === undefined) return origin
-  const { carried: _, ...own } = origin
-  return carried === undefined ? own : { ...own, carried: { ...carried } }
+  const { carried: _, ...uncarried } = origin
+  return carried === undefined ? uncarried : { ...uncarried, carried: { ...carried } }
 }
 
 export function streamValues(run: TaskRun, execution: Reading): Record<string, unknown> {
@@ -126,17 +126,17 @@ function sees({ node, via, origin }: Reading): boolean {
   return node.kind === 'actuator' || via !== null || node.channel === origin.channel
 }
 
-function hearsChannel(node: SensorNode | ActuatorNode): boolean {
+function listensToChannel(node: SensorNode | ActuatorNode): boolean {
   return node.kind === 'sensor' && node.channel !== undefined
 }
 
 function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undefined {
-  return hearsChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
+  return listensToChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
 /** The stream of the node's own resource, if it has valid values. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
-  if (hearsChannel(node)) return undefined
+  if (listensToChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))
   if (stream === undefined) return undefined
   if (isFresh(run, stream)) return stream
@@ -144,8 +144,8 @@ function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undef
   return undefined
 }
 
-function streamAt(run: TaskRun, place: number): Stream | undefined {
-  return run.state.streams[place] ?? undefined
+function streamAt(run: TaskRun, index: number): Stream | undefined {
+  return run.state.streams[index] ?? undefined
 }
 
 function isFresh(run: TaskRun, stream: Stream): boolean {

@@ -73,7 +73,7 @@ export class VelocityTemplate {
       this.#ready = makeReady(template, compat, counts)
       this.#direct = makeDirect(template, compat, counts && compat === '1.7') ?? null
     } catch (error) {
-      throw this.#told(error, 0)
+      throw this.#errorFor(error, 0)
     }
   }
 
@@ -87,7 +87,7 @@ export class VelocityTemplate {
     try {
       return run.whole(this.#ready.exec)
     } catch (error) {
-      throw this.#told(error, run.at)
+      throw this.#errorFor(error, run.at)
     }
   }
 
@@ -112,7 +112,7 @@ export class VelocityTemplate {
       if (this.#failed > 0) this.#failed--
       return value
     } catch (error) {
-      if (!(error instanceof NotDirect)) throw this.#told(error, run.at)
+      if (!(error instanceof NotDirect)) throw this.#errorFor(error, run.at)
       if (++this.#failed >= MAX_FAILED) this.#direct = null
       return undefined
     }
@@ -129,7 +129,7 @@ export class VelocityTemplate {
     return new Run(compat, new Budget(all, now), new RootContext(variables), macros, json)
   }
 
-  #told(error: unknown, at: number): unknown {
+  #errorFor(error: unknown, at: number): unknown {
     // the call stack of the runtime is the last limit
     const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
     if (!(fault instanceof Fault)) return error

@@ -11,7 +11,7 @@ export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'
 /** Interval of refreshing the plugs and reporting seen resources, in ms */
 const LOOK_MS = 2_000
 const MAX_KNOWN = 1_000_000
-const MAX_TOLD = 1_000
+const MAX_REPORTED = 1_000
 
 /** Client of the first partition, with a cache of its plugs and known resources. */
 export class FirstPartition implements FirstServices {
@@ -33,7 +33,7 @@ export class FirstPartition implements FirstServices {
    * Resources seen since the last report, with their newest message; known ones are reported too, since they may have
    * been deleted
    */
-  readonly #heard = new Map<string, SeenResource>()
+  readonly #recent = new Map<string, SeenResource>()
   #endLooking: () => void = () => undefined
   #looking: Promise<void> | undefined
 
@@ -70,8 +70,8 @@ export class FirstPartition implements FirstServices {
       return [
         method,
         (...args: readonly unknown[]) => {
-          const told = args.filter((one) => !(one instanceof AbortSignal))
-          return this.#askFirst({ of: 'plugs', port, method, args: told })
+          const sent = args.filter((one) => !(one instanceof AbortSignal))
+          return this.#askFirst({ of: 'plugs', port, method, args: sent })
         },
       ]
     })
@@ -87,14 +87,14 @@ export class FirstPartition implements FirstServices {
     const strangers: SeenResource[] = []
     for (const one of seen) {
       if (this.#known.get(one.resource) === undefined) strangers.push(one)
-      else if (this.#heard.size < MAX_KNOWN) this.#heard.set(one.resource, one)
+      else if (this.#recent.size < MAX_KNOWN) this.#recent.set(one.resource, one)
     }
-    return strangers.length === 0 ? undefined : this.#tell(strangers)
+    return strangers.length === 0 ? undefined : this.#report(strangers)
   }
 
-  async #tell(seen: readonly SeenResource[]): Promise<void> {
-    for (let at = 0; at < seen.length; at += MAX_TOLD) {
-      const some = seen.slice(at, at + MAX_TOLD)
+  async #report(seen: readonly SeenResource[]): Promise<void> {
+    for (let at = 0; at < seen.length; at += MAX_REPORTED) {
+      const some = seen.slice(at, at + MAX_REPORTED)
       await this.#ask('resources', 'discover', [some])
       for (const { resource } of some) this.#known.set(resource, resource)
     }
@@ -110,9 +110,9 @@ export class FirstPartition implements FirstServices {
   }
 
   async #tellHeard(): Promise<void> {
-    const heard = [...this.#heard.values()]
-    this.#heard.clear()
-    await this.#tell(heard)
+    const recent = [...this.#recent.values()]
+    this.#recent.clear()
+    await this.#report(recent)
   }
 
   async #readPlugs(): Promise<void> {

@@ -121,12 +121,12 @@ export class PartitionCalls {
       opened = await this.#options.opened(name)
     } catch (error) {
       if (error instanceof AppError && error.code === 'FENCED') return { isElsewhere: true }
-      return { error: told(error) }
+      return { error: wireError(error) }
     }
     try {
       return { value: await opened.answer(question) }
     } catch (error) {
-      return { error: told(error) }
+      return { error: wireError(error) }
     }
   }
 
@@ -156,7 +156,7 @@ function isCallOfPlug(question: PartitionQuestion): boolean {
   return question.of === 'plugs' || (question.of === 'service' && question.method === 'call')
 }
 
-function told(error: unknown): Extract<Answer, { error: unknown }>['error'] {
+function wireError(error: unknown): Extract<Answer, { error: unknown }>['error'] {
   if (error instanceof AppError && Object.hasOwn(ERRORS, error.code)) {
     return { code: error.code, message: error.message, issues: error.issues }
   }

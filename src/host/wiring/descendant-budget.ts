@@ -6,7 +6,7 @@
  * once more and nothing worse.
  *
  * DESCEND-1 of one root, at most the budget comes about within ten minutes, beside what its own rules make directly:
- *   the wide work of one rule is no loop, and is never refused here
+ *   the wide work of one rule is not a loop, and is never refused here
  * DESCEND-2 what failed does not count
  */
 import type { Cause } from '#core/spi'
@@ -39,7 +39,7 @@ export interface BudgetDependencies {
   readonly warn: (text: string) => void
 }
 
-/** A task may go on by itself for years after one message: what it does now and then is no loop. */
+/** Period of the count: a task may act for years after one message, and rare effects are not a loop. */
 const PERIOD_MS = 600_000
 /** roots of one tenant that are counted at once, about 5 MB */
 const MAX_ROOTS = 20_000
@@ -50,7 +50,7 @@ const MAX_LOOPS = 10
 /** ms between two lines of the log about one loop, and about any */
 const LINE_MS = 60_000
 const ANY_LINE_MS = 5_000
-/** ms for which a loop is told after its last refusal */
+/** Time after its last refusal for which a loop is reported, in ms */
 const TOLD_MS = 300_000
 
 /** Of one tenant. */

@@ -1,7 +1,7 @@
 /** The objects service of a host. */
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
-import { BlobContents, createObjectsService, objectsErrorBody, objectsRoutes, SigningKeys } from '#services/objects'
+import { BlobContents, Objects, objectsErrorBody, objectsRoutes, SigningKeys } from '#services/objects'
 import type { SharedContents } from '#services/objects/contract'
 import type { Config } from '../config.ts'
 import { randomKey, secretKey } from '../data-folder.ts'
@@ -36,7 +36,7 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
       })
     },
     open: ({ tenant, store }) => {
-      const objects = createObjectsService({
+      const objects = new Objects({
         tenant,
         store,
         contents: contents?.of(tenant) ?? new BlobContents(store.blobs),

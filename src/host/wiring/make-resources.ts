@@ -32,6 +32,7 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
         logger,
         managedTasks: managedTasks(tenant, () => services.rules),
         actuators: actuatorCall(tenant, () => services.rules),
+        removed: async (resource) => services.rules?.deleteInputs(resource),
         cascades: resourceCascades({
           tenant,
           alarms: () => services.alarms,

@@ -62,6 +62,7 @@ export function makeRulesWith(
     figures.readings(reason, ({ running }) => running?.runner.counts?.[reason])
   }
   figures.ways(({ running }) => running?.runner.stats)
+  figures.kept(({ running }) => running?.runner.inputs?.figures())
   figures.total('refused-descendants', ({ running }) => running?.refusedDescendants())
   const service = ofCaller(tenants, ({ rules }) => rules)
   const batches = resourceBatches(ofCaller(tenants, ({ resources }) => resources))
@@ -119,6 +120,8 @@ function openRules(
     reached: atLeast,
     bind: async (resources) => relay?.bind(resources),
     restMs: REST_MS,
+    keepInputs: config.keepInputs,
+    partition: partition?.number ?? 0,
     checkpoints,
     waitingInAll: () => [...runners].reduce((sum, { waiting }) => sum + waiting, 0),
     identityIgnores: config.identityIgnores,
@@ -164,6 +167,7 @@ function openRules(
     }),
     resources: () => services.resources && resourceFinder(tenant, services.resources),
     templateWritten: (template) => services.work?.templateWritten(template),
+    readable: async () => services.broker?.readable(),
   })
   const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {
@@ -184,7 +188,7 @@ function openRules(
 /** What the rules of all tenants share. */
 interface RulesOfHost {
   readonly threadPlugs: ThreadPlugs
-  /** those that are open */
+  /** Runners of open tenants */
   readonly runners: Set<DurableRunner>
   readonly places: JobPlaces
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
@@ -225,6 +229,7 @@ function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunne
     nodes: runner.nodes,
     intake,
     reports: runner.reports,
+    past: runner.past,
   }
 }
 
@@ -232,7 +237,7 @@ function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOp
   return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
 }
 
-/** by plug: those that all tenants have are there once */
+/** Unchecked variants by plug, shared by all tenants */
 const uncheckedPlugs = new WeakMap<Plug, Plug>()
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
@@ -245,7 +250,7 @@ function unchecked(plug: Plug): Plug {
   return made
 }
 
-/** Plugs made of lists: the same list until one of those is another. */
+/** Derives a list of plugs from lists, again only when one of these changes. */
 function derived<T>(
   sources: readonly (() => readonly T[])[],
   make: (all: readonly T[]) => readonly Plug[],

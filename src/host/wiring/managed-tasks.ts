@@ -71,7 +71,7 @@ async function unstartable(
   { tools }: RulesApi,
 ): Promise<UnstartableTask | undefined> {
   if (type !== undefined && !TYPES.includes(type)) {
-    return { setting: 'type', message: `${JSON.stringify(type)} is no type of tasks`, suggestion: TYPES.join(', ') }
+    return { setting: 'type', message: `${JSON.stringify(type)} is not a type of tasks`, suggestion: TYPES.join(', ') }
   }
   if (type === 'periodic' && frequency === undefined && pollingInterval === undefined) {
     return { setting: 'frequency', message: 'is missing: a periodic task needs one', suggestion: 'milliseconds' }

@@ -2,14 +2,15 @@
 import { AppError, MAX_HOPS } from '#kernel'
 import type { Cause, PlainObject } from '#core/spi'
 import type { ObjectPort } from '#core'
-import type { ObjectCause, ObjectForwarding, ObjectRecord, InternalObjects } from '#services/objects/contract'
+import type { ObjectCause, ObjectForwarding, ObjectRecord } from '#services/objects/contract'
+import type { Objects } from '#services/objects'
 
 const ENGINE = 'system/engine'
 /** of sensors of objects */
 const CHANNEL = 'object'
 
 /** The port of a tenant's plugs, with the rights of users. */
-export function objectPort(tenant: string, objects: () => InternalObjects | undefined): ObjectPort {
+export function objectPort(tenant: string, objects: () => Objects | undefined): ObjectPort {
   const api = () => {
     const service = objects()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no objects')

@@ -7,8 +7,7 @@ import type { InternalBroker } from '#services/broker/contract'
 import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { InternalModels } from '#services/models/contract'
-import type { InternalObjects } from '#services/objects/contract'
-import type { InternalSubscriptions, Transfers } from '#services/objects'
+import type { Objects, Subscriptions, Transfers } from '#services/objects'
 import type { InternalQueries } from '#services/queries/contract'
 import type { InternalResources } from '#services/resources/contract'
 import type { HostedResources } from '#services/resources'
@@ -27,7 +26,7 @@ export interface ServiceRegistry {
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
     /** Messages and calls of rules that exceeded the limit per root */
     readonly refusedDescendants: () => number
   }
@@ -39,8 +38,8 @@ export interface ServiceRegistry {
   converter?: InternalConverter
   queries?: InternalQueries
   models?: InternalModels
-  objects?: InternalObjects
-  subscriptions?: InternalSubscriptions
+  objects?: Objects
+  subscriptions?: Pick<Subscriptions, 'as' | 'gauges'>
   transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>

@@ -3,7 +3,7 @@ import { createBuiltins } from '#plugins'
 import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
 import type { InternalFunctions } from '#services/functions/contract'
-import { type DirectRuns, runsHere } from '#services/rules'
+import { type DirectRuns, type RehearsalHistory, runsHere } from '#services/rules'
 import { AppError, messageOf } from '#kernel'
 import type { Plug } from '#plug'
 import { functionPlug } from '../wiring/function-plugs.ts'
@@ -14,21 +14,37 @@ import type { WorkThreadData } from './work-messages.ts'
 
 /** Returns handlers by name; `interpreter`: of this thread's scripts. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
-  const outbound = { transport: nodeTransport({ allow: allowUrl }) }
-  const runs = async (context: RulesContext, ask: CallingThread): Promise<DirectRuns> => {
+  const transport = nodeTransport({ allow: allowUrl })
+  /** `notMade`: nothing outside is called; calls are counted there */
+  const runs = async (
+    context: RulesContext,
+    ask: CallingThread,
+    notMade?: Map<string, number>,
+  ): Promise<DirectRuns> => {
     const { now, functions, plugModules } = context
-    const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, ask) })
-    const deployed = functions.map((one) => functionPlug(one, () => functionsBehind(ask)))
+    const behind = notMade === undefined ? ask : uncalled(ask, notMade)
+    const outbound = { transport: notMade === undefined ? transport : refusing(notMade) }
+    const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, behind) })
+    const deployed = functions.map((one) => functionPlug(one, () => functionsBehind(behind)))
     return runsHere({
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
       now: () => now,
+      ...(notMade && { notMade }),
     })
   }
   return {
     simulate: async ({ input, ...context }, ask) => {
       const stored = (name: string): Promise<Template> => ask.later('templates', 'get', [name]) as Promise<Template>
       return new TextEncoder().encode(JSON.stringify(await (await runs(context, ask)).simulate(stored, input)))
+    },
+    rehearse: async ({ work, ...context }, ask, signal) => {
+      const direct = await runs(context, ask, work.calls === 'none' ? new Map() : undefined)
+      const history: RehearsalHistory = {
+        metrics: (resource) => ask.later('history', 'metrics', [resource]) as Promise<readonly string[]>,
+        samples: (...range) => ask.later('history', 'samples', range) as ReturnType<RehearsalHistory['samples']>,
+      }
+      return direct.rehearse(work, history, signal)
     },
     run: async ({ stored, input, options, ...context }, ask, signal) => {
       for await (const report of (await runs(context, ask)).run(stored, input, { ...options, signal })) {
@@ -42,6 +58,24 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
     variables: async ({ graph }, ask) => (await runs(NOTHING, ask)).variables(graph),
     schedule: async ({ expression, options }, ask) => (await runs(NOTHING, ask)).nextRuns(expression, options),
   }
+}
+
+/** Calls of services are counted instead of made; checks are answered. */
+function uncalled(ask: CallingThread, notMade: Map<string, number>): CallingThread {
+  return {
+    later: async (port, method) => refuseCall(`${port}.${method}`, notMade),
+    atOnce: (port, method, args) => ask.atOnce(port, method, args),
+  }
+}
+
+function refusing(notMade: Map<string, number>): ReturnType<typeof nodeTransport> {
+  const request = async (): Promise<never> => refuseCall('outbound.request', notMade)
+  return { resolve: request, send: request }
+}
+
+function refuseCall(call: string, notMade: Map<string, number>): never {
+  notMade.set(call, (notMade.get(call) ?? 0) + 1)
+  throw new AppError('PLUG_FAILED', `${call} is not called in a rehearsal; set "calls": "live" to call it`)
 }
 
 const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [], plugModules: [] }

@@ -61,6 +61,8 @@ export interface ThreadedRunsDependencies {
 
 /** Time limit in ms; a run ends itself after 20 s of work, plus waits for plugs */
 const RUN_MS = 60_000
+/** of some resources of a rehearsal */
+const REHEARSAL_MS = 600_000
 const CHECK_MS = 20_000
 const MAX_REPORTS = 1_000
 const SECOND_MS = 1_000
@@ -102,6 +104,15 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
       const finding = (asked: ServiceRequest, signal: AbortSignal): unknown =>
         asked.port === 'templates' ? stored(asked.args[0] as string) : answers(asked, signal)
       return work('simulate', { ...context(), input }, RUN_MS, { answers: finding })
+    },
+    rehearse: (rehearsal, history, signal) => {
+      const reading = (asked: ServiceRequest, called: AbortSignal): unknown => {
+        if (asked.port !== 'history') return answers(asked, called)
+        const [resource, metric, from, until] = asked.args as readonly [string, string, number, number]
+        return asked.method === 'metrics' ? history.metrics(resource) : history.samples(resource, metric, from, until)
+      }
+      const given = { ...context(), work: rehearsal }
+      return work('rehearse', given, REHEARSAL_MS, { answers: reading, ...(signal && { signal }) })
     },
     async *run(stored, input, { signal, maxTps, ...options }) {
       // a run throttled for its reader is not throttled in its thread

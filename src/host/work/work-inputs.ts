@@ -4,7 +4,7 @@ import type { NextRunsOptions } from '#core'
 import type { CancelSignal } from '#kernel'
 import type { ConversionWork } from '#services/converter/conversion'
 import type { DeployedPlug } from '#services/functions/contract'
-import type { PlugCause, PlugFamily, RunSource, TemplateRunOptions } from '#services/rules'
+import type { PlugCause, PlugFamily, RehearsalWork, RunSource, TemplateRunOptions } from '#services/rules'
 
 /** Calls services of the sending thread. */
 export interface CallingThread {
@@ -30,6 +30,7 @@ export interface WorkInputs {
   readonly test: { readonly text: string }
   readonly prepare: ConversionWork['converter']
   readonly simulate: RulesContext & { readonly input: unknown }
+  readonly rehearse: RulesContext & { readonly work: RehearsalWork }
   readonly run: RulesContext & {
     readonly stored: RunSource | undefined
     readonly input: unknown
@@ -53,4 +54,4 @@ export type WorkHandler<Input> = (input: Input, ask: CallingThread, signal: Abor
 export type WorkName = keyof WorkInputs
 
 export type WorkHandlers<Names extends WorkName> = { readonly [Name in Names]: WorkHandler<WorkInputs[Name]> }
-export type RulesWork = WorkHandlers<'simulate' | 'run' | 'call' | 'check' | 'variables' | 'schedule'>
+export type RulesWork = WorkHandlers<'simulate' | 'rehearse' | 'run' | 'call' | 'check' | 'variables' | 'schedule'>

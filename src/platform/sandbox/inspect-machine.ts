@@ -79,11 +79,11 @@ function findNode(): Promise<Interpreter | string> {
 async function findPython({ environment }: InspectOptions): Promise<Interpreter | string> {
   const { PATH } = environment
   try {
-    const told = await run(
+    const output = await run(
       { command: 'python3', args: ['-I', '-S', '-c', TELL_PYTHON] },
       PATH === undefined ? {} : { PATH },
     )
-    const [path, prefix, major, minor] = JSON.parse(told) as [string, string, number, number]
+    const [path, prefix, major, minor] = JSON.parse(output) as [string, string, number, number]
     const [leastMajor, leastMinor] = PYTHON_LEAST
     if (major !== leastMajor || minor < leastMinor) return `they need Python ${PYTHON_LEAST.join('.')} or newer`
     return { path, readable: prefix === '/usr' ? [] : [prefix] }

@@ -54,7 +54,7 @@ interface Member {
   readonly process: SandboxProcess
   calls: number
   lastUsed: number
-  isLetGo: boolean
+  isReleased: boolean
   isSpent: boolean
 }
 
@@ -141,7 +141,7 @@ export class ProcessPool {
     const group = this.#groups.get(key)
     if (group === undefined) return
     this.#groups.delete(key)
-    await Promise.all([...group.members].map((member) => this.#letGo(member, why)))
+    await Promise.all([...group.members].map((member) => this.#release(member, why)))
   }
 
   async releaseOwner(owner: string): Promise<void> {
@@ -153,7 +153,7 @@ export class ProcessPool {
     this.#isClosed = true
     this.#stopSweep?.()
     this.#wakeAll()
-    await Promise.all([...this.#members].map((member) => this.#letGo(member, 'the host shuts down')))
+    await Promise.all([...this.#members].map((member) => this.#release(member, 'the host shuts down')))
   }
 
   /** Waits for `memberNow`. */
@@ -264,7 +264,7 @@ export class ProcessPool {
       process,
       calls: 0,
       lastUsed: clock(),
-      isLetGo: false,
+      isReleased: false,
       isSpent: false,
     }
     this.#members.add(member)
@@ -284,7 +284,7 @@ export class ProcessPool {
     this.#spend(member)
     this.#members.delete(member)
     group.members.delete(member)
-    if (!member.isLetGo) {
+    if (!member.isReleased) {
       group.lastEnd = why
       group.crashes++
       const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (group.crashes - 1))
@@ -307,18 +307,18 @@ export class ProcessPool {
   #evictIdle(): boolean {
     let oldest: Member | undefined
     for (const member of this.#members) {
-      if (member.calls > 0 || member.isLetGo) continue
+      if (member.calls > 0 || member.isReleased) continue
       if (oldest === undefined || member.lastUsed < oldest.lastUsed) oldest = member
     }
     if (oldest === undefined) return false
-    void this.#letGo(oldest, 'other programs needed its slot')
+    void this.#release(oldest, 'other programs needed its slot')
     // its slot is free at once: it is killed and takes no calls
     this.#members.delete(oldest)
     return true
   }
 
-  async #letGo(member: Member, why: string): Promise<void> {
-    member.isLetGo = true
+  async #release(member: Member, why: string): Promise<void> {
+    member.isReleased = true
     member.process.end(why)
     this.#spend(member)
     member.group.members.delete(member)
@@ -329,7 +329,7 @@ export class ProcessPool {
     const { clock, idleMs, later } = this.#options
     const before = clock() - idleMs
     for (const member of this.#members) {
-      if (member.calls === 0 && member.lastUsed < before) void this.#letGo(member, 'it was idle')
+      if (member.calls === 0 && member.lastUsed < before) void this.#release(member, 'it was idle')
     }
     for (const [key, group] of this.#groups) {
       if (group.members.size === 0 && group.crashes === 0) this.#groups.delete(key)

@@ -67,9 +67,9 @@ export class EventForwarder {
       if (last === undefined || this.#work.isStopped) return
       // skip events beyond the hop limit
       const events = window.filter(({ event }) => event.hops <= MAX_HOPS)
-      const told = await Promise.allSettled(events.map((event, i) => this.#tell(engine, event, version + i)))
-      const at = told.findIndex(({ status }) => status === 'rejected')
-      const [first, event] = [told[at], events[at]]
+      const results = await Promise.allSettled(events.map((event, i) => this.#forward(engine, event, version + i)))
+      const at = results.findIndex(({ status }) => status === 'rejected')
+      const [first, event] = [results[at], events[at]]
       if (first?.status !== 'rejected' || event === undefined) {
         this.#place = { position: last.position, version: version + events.length }
         refusals = 0
@@ -97,7 +97,7 @@ export class EventForwarder {
   }
 
   /** The cursor advances by one event at a time, so a rejected event also rejects the following ones. */
-  #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
+  #forward(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
     const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }

@@ -62,7 +62,7 @@ export class EventTail {
   committed(last: number, events: readonly AlarmEvent[]): void {
     if (last <= this.#last) return
     if (this.#catching === undefined && last - events.length === this.#last) {
-      for (const [i, event] of events.entries()) this.#tell(last - events.length + 1 + i, event)
+      for (const [i, event] of events.entries()) this.#publish(last - events.length + 1 + i, event)
     } else this.look()
   }
 
@@ -88,9 +88,9 @@ export class EventTail {
       for (const end = this.#last; seen < end && !signal.aborted;) {
         const portion = await readEvents(this.#collections, seen)
         if (portion.length === 0) break
-        for (const told of portion) {
-          if (told.position > end) break
-          yield told
+        for (const live of portion) {
+          if (live.position > end) break
+          yield live
         }
         seen = Math.min(portion.at(-1)?.position ?? end, end)
       }
@@ -102,7 +102,7 @@ export class EventTail {
     }
   }
 
-  #tell(position: number, event: AlarmEvent): void {
+  #publish(position: number, event: AlarmEvent): void {
     this.#last = position
     this.#feed.publish('', new LiveEvent(position, event))
   }
@@ -115,7 +115,7 @@ export class EventTail {
           let portion: readonly LiveEvent[];
           (portion = await readEvents(this.#collections, this.#last)).length > 0;
         ) {
-          for (const { position, event } of portion) this.#tell(position, event)
+          for (const { position, event } of portion) this.#publish(position, event)
         }
       }
     } finally {

@@ -49,7 +49,7 @@ export class Housekeeping {
   }
 
   /** Deletes year-old alarms without an event. */
-  async letGo(now: number): Promise<void> {
+  async removeOld(now: number): Promise<void> {
     for (;;) {
       const old = await this.#collections.alarms.ids({
         where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],

@@ -87,7 +87,7 @@ export class KeyedCommitter {
         await machineTimers.breathe()
         continue
       }
-      for (const tell of settled) tell()
+      for (const finish of settled) finish()
       return
     }
   }

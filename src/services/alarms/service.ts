@@ -149,7 +149,7 @@ class Alarms implements OperatedAlarmsService {
     if (isThorough || this.#looks % LOOKS_PER_READING === 0) await this.#housekeeping.readNextDue()
     await this.#housekeeping.doDue(now)
     if (!isThorough) return
-    await this.#housekeeping.letGo(now)
+    await this.#housekeeping.removeOld(now)
     await this.#jobs.queue.removeOld()
     await this.#housekeeping.trimEvents(this.#forwarder.position)
     await this.#collections.effects.sweep(now)

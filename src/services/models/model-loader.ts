@@ -31,7 +31,7 @@ export class ModelLoader {
   load(record: ModelRecord, files?: PackageOfFiles['files']): void {
     const { upload } = record
     if (this.#loading.has(upload)) return
-    const loading = this.#tell(record, () => this.packageOf(record, files))
+    const loading = this.#storeOutcome(record, () => this.packageOf(record, files))
     this.#loading.set(upload, loading)
     void loading.finally(() => this.#loading.delete(upload))
   }
@@ -67,13 +67,13 @@ export class ModelLoader {
     await Promise.all(this.#loading.values())
   }
 
-  async #tell(record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
+  async #storeOutcome(record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
     const { loaded, logger, store, recovered } = this.#options
     const { tenant } = store
     try {
       const { digest, name } = record
       const state = await this.stateOf({ tenant, digest }, packageOf)
-      if (await store.tell(record, state)) {
+      if (await store.storeState(record, state)) {
         if (record.state.kind === 'unsupported' && state.kind === 'ready') await recovered(record)
         return
       }

@@ -73,9 +73,9 @@ export class ModelStore {
   }
 
   /** Stores the outcome of loading an upload. Returns false when it is not the current one. */
-  async tell({ name, upload }: ModelRecord, state: ModelState): Promise<boolean> {
-    const told = await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
-    return told !== undefined
+  async storeState({ name, upload }: ModelRecord, state: ModelState): Promise<boolean> {
+    const changed = await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
+    return changed !== undefined
   }
 
   /** Changes the record, retrying after conflicts. Undefined: it does not exist, or nothing changes. */

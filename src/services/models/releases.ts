@@ -68,7 +68,7 @@ export class Releases implements ModelReleases {
     if (found?.value.digest !== digest || isOwn) loaded.drop(packaged)
     const state = await loader.stateOf(packaged, () => Promise.resolve(packaged))
     const now = await store.find(name)
-    if (now?.value.release === version && now.value.digest === digest) await store.tell(now.value, state)
+    if (now?.value.release === version && now.value.digest === digest) await store.storeState(now.value, state)
     else if (now?.value.digest !== digest && (await release.whileThere()) === undefined) return loaded.drop(packaged)
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', state.reason)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)

@@ -261,7 +261,7 @@ class Models implements InternalModels {
 
   /** Stops retrying until the next upload. */
   async #giveUp(record: ModelRecord, { message }: AppError): Promise<void> {
-    await this.#store.tell(record, { kind: 'failed', reason: message })
+    await this.#store.storeState(record, { kind: 'failed', reason: message })
     this.#drop(record.digest)
   }
 

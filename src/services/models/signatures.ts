@@ -13,8 +13,8 @@ const MAX_DIMENSIONS = 8
 const MAX_NAME = 200
 const TYPES = ['number', 'integer', 'text', 'boolean'] as const
 
-export function readSignatures(told: unknown): readonly Signature[] {
-  return listOf(told, MAX_SIGNATURES).flatMap((one): readonly Signature[] => {
+export function readSignatures(described: unknown): readonly Signature[] {
+  return listOf(described, MAX_SIGNATURES).flatMap((one): readonly Signature[] => {
     if (!isPlainObject(one)) return []
     const operation = OPERATIONS.find((known) => known === one['operation'])
     if (operation === undefined) return []
@@ -23,13 +23,13 @@ export function readSignatures(told: unknown): readonly Signature[] {
   })
 }
 
-function inputOf(told: unknown): readonly SignatureInput[] {
-  if (!isPlainObject(told)) return []
-  const type = TYPES.find((known) => known === told['type'])
-  const shape = listOf(told['shape'], MAX_DIMENSIONS).map((length) =>
+function inputOf(described: unknown): readonly SignatureInput[] {
+  if (!isPlainObject(described)) return []
+  const type = TYPES.find((known) => known === described['type'])
+  const shape = listOf(described['shape'], MAX_DIMENSIONS).map((length) =>
     Number.isInteger(length) && Number(length) >= 0 ? Number(length) : null,
   )
-  return type === undefined ? [] : [{ ...named(told), type, shape }]
+  return type === undefined ? [] : [{ ...named(described), type, shape }]
 }
 
 function named({ name }: Readonly<Record<string, unknown>>): { readonly name?: string } {

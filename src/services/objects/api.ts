@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { makeIssue, refuse } from '#kernel'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, at, hrefWith, originOf } from './api-parts.ts'
-import type { InternalObjects, ObjectsApi, SignedLink, SignOptions } from './contract.ts'
+import type { ObjectsApi, SignedLink, SignOptions } from './contract.ts'
 import {
   BucketSchema,
   BucketsSchema,
@@ -19,12 +19,13 @@ import {
   STORE,
 } from './object-schema.ts'
 import { readPrefix } from './paths.ts'
+import type { Objects } from './service.ts'
 import type { ContentRouting } from './routes/content-request.ts'
 import { contentRoutes } from './routes/content-routes.ts'
 import { BASE, bucketHref, shownBucket, shownEntry, signHref } from './show.ts'
 
 export interface ObjectsRouting extends ContentRouting {
-  readonly service: Pick<InternalObjects, 'as'>
+  readonly service: Pick<Objects, 'as'>
   readonly version: string
 }
 

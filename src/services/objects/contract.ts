@@ -21,7 +21,6 @@
  * `TOO_LARGE`, `SUPERSEDED` (of rules alone), `STORE`, `UNAVAILABLE` (the store of contents does not answer), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
-import type { Caller } from '#kernel'
 import type { Write } from '#storage'
 import type { METHODS } from './object-schema.ts'
 
@@ -36,27 +35,6 @@ export const DEFAULT_EXPIRY = 300
 export const MAX_EXPIRY = 604_800
 /** type of contents that are put without one */
 export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
-
-/** The objects of one tenant, for the other services of the host. */
-export interface InternalObjects {
-  as(caller: Caller): ObjectsApi
-  readonly inside: ObjectsApi
-  readonly changes: ObjectChanges
-  /** Notifies of commits in this process, not of changes before a restart. Returns what unsubscribes. */
-  onChanges(listener: () => void): () => void
-  start(): Promise<void>
-  stop(): Promise<void>
-  /** Resolves when the sweep of orphaned contents is idle. */
-  settled(): Promise<void>
-  gauges(): ObjectsGauges
-}
-
-export interface ObjectsGauges {
-  /** contents being received */
-  readonly uploads: number
-  readonly put: number
-  readonly removed: number
-}
 
 /** Durable changes, oldest first, until their one reader trims them. */
 export interface ObjectChanges {

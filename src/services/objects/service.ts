@@ -1,16 +1,9 @@
 /** The objects of one tenant, over its store and a store of contents. */
-import type { Logger, StartTimer } from '#kernel'
+import type { Caller, Logger, StartTimer } from '#kernel'
 import type { Store } from '#storage'
 import { bucketsOf } from './buckets.ts'
 import { CallerObjects } from './caller-objects.ts'
-import type {
-  ContentStore,
-  InternalObjects,
-  ObjectChange,
-  ObjectChanges,
-  ObjectsApi,
-  ObjectsGauges,
-} from './contract.ts'
+import type { ContentStore, ObjectChange, ObjectChanges, ObjectsApi } from './contract.ts'
 import { type ObjectTable, openTable, PARTITION } from './object-table.ts'
 import { ObjectWriter } from './object-writer.ts'
 import { OrphanedContents } from './orphaned-contents.ts'
@@ -29,11 +22,8 @@ export interface ObjectsOptions {
   readonly origin: () => string
 }
 
-export function createObjectsService(options: ObjectsOptions): InternalObjects {
-  return new Objects(options)
-}
-
-class Objects implements InternalObjects {
+export class Objects {
+  /** with every right on every bucket */
   readonly inside: ObjectsApi
   readonly changes: ObjectChanges
   readonly #users: ObjectsApi
@@ -66,10 +56,12 @@ class Objects implements InternalObjects {
     this.#writer = writer
   }
 
-  as(): ObjectsApi {
+  /** With the rights of users. */
+  as(_caller: Caller): ObjectsApi {
     return this.#users
   }
 
+  /** Notifies of commits in this process. Returns what unsubscribes. */
   onChanges(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -84,11 +76,13 @@ class Objects implements InternalObjects {
     return this.#orphans.stop()
   }
 
+  /** Resolves when the sweep of orphaned contents is idle. */
   settled(): Promise<void> {
     return this.#orphans.idle()
   }
 
-  gauges(): ObjectsGauges {
+  /** `uploads`: contents being received; totals since the start. */
+  gauges() {
     return { uploads: this.#writer.uploads, put: this.#put, removed: this.#removed }
   }
 }

@@ -18,7 +18,7 @@ export interface Change {
 export interface Noted {
   readonly writes: readonly Write[]
   /** Publishes the change after the commit */
-  tell(): void
+  publish(): void
 }
 
 /** Numbers per ms, so that those of an earlier process are lower. */
@@ -31,16 +31,16 @@ export class ChangeRecorder {
   readonly #now: () => number
   readonly #newId: () => string
   readonly #collections: ResourceCollections
-  readonly #told: () => void
+  readonly #notify: () => void
   #order = 0
 
   /** `notify`: called after each commit with a log entry */
-  constructor(collections: ResourceCollections, now: () => number, newId: () => string, told: () => void) {
+  constructor(collections: ResourceCollections, now: () => number, newId: () => string, notify: () => void) {
     this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#collections = collections
     this.#now = now
     this.#newId = newId
-    this.#told = told
+    this.#notify = notify
   }
 
   /** Events from now on, or after a seen number. */
@@ -71,9 +71,9 @@ export class ChangeRecorder {
     const isFollowed = notedChange(body) !== undefined
     return {
       writes: isFollowed ? [kept, collections.log.appending(0, [body])] : [kept],
-      tell: () => {
+      publish: () => {
         this.feed.publish(TOPIC, event)
-        if (isFollowed) this.#told()
+        if (isFollowed) this.#notify()
       },
     }
   }

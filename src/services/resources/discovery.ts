@@ -24,7 +24,7 @@ export class Discovery {
     let strangers: Map<string, SeenResource> | undefined
     for (const each of seen) {
       const { resource, time } = each
-      this.#tenantResources.lastSeen.heard(resource, time)
+      this.#tenantResources.lastSeen.contacted(resource, time)
       if (this.#tenantResources.known.has(resource)) continue
       strangers ??= new Map()
       // keep the first message
@@ -89,7 +89,7 @@ export class Discovery {
       if (version === undefined) resources.forget(id)
       else resources.put(id, { id, version, value: record })
       lastSeen.written(record.own.id, time)
-      noted.tell()
+      noted.publish()
     }
   }
 }

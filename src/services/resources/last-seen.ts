@@ -19,7 +19,7 @@ export class LastSeen {
     this.#collections = collections
   }
 
-  heard(id: string, time: number): void {
+  contacted(id: string, time: number): void {
     const before = this.#unwritten.get(id)
     if (before === undefined || before < time) this.#unwritten.set(id, time)
   }

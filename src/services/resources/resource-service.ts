@@ -18,12 +18,13 @@ import type { TenantResources } from './tenant-resources.ts'
 export interface ResourceDependencies {
   readonly writer: ResourceWriter
   readonly cascades?: Cascades | undefined
+  readonly removed?: ((id: string) => Promise<void>) | undefined
 }
 
 const SUBJECT = 'the resource'
 
 export function resourceApi(
-  { writer, cascades = {} }: ResourceDependencies,
+  { writer, cascades = {}, removed }: ResourceDependencies,
   tenantResources: TenantResources,
   caller: Caller,
 ): ResourceApi {
@@ -92,6 +93,7 @@ export function resourceApi(
           const users = await usersOf(tenantResources, id)
           if (users > 0) throw resourceInUse(users)
           for (const name of CASCADES) if (cascade.includes(name)) await cascades[name]?.(id)
+          await removed?.(id)
           return undefined
         },
       })

@@ -146,9 +146,9 @@ export class ResourceWriter {
     if (version === undefined) resources.forget(id)
     else resources.put(id, record && { id, version, value: record })
     if (record === undefined) known.delete(id)
-    const heard = record?.own['lastMessageTimestamp']
-    lastSeen.written(id, record === undefined || typeof heard !== 'number' ? Infinity : heard)
-    noted.tell()
+    const contact = record?.own['lastMessageTimestamp']
+    lastSeen.written(id, record === undefined || typeof contact !== 'number' ? Infinity : contact)
+    noted.publish()
     if (record !== undefined) this.#dependencies.typeWork.followUp(record)
     return version ?? 0
   }

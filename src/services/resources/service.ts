@@ -41,6 +41,8 @@ export interface ResourcesOptions {
   readonly limit?: Semaphore
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
+  /** Deletes what belongs to a resource that is being deleted; idempotent */
+  readonly removed?: (id: string) => Promise<void>
   /**
    * Schedules repeated work some seconds apart; returns its cancellation. Default: a timer that does not keep the
    * process alive
@@ -107,14 +109,14 @@ class Resources implements HostedResources {
   }
 
   as(caller: Caller): ReturnType<InternalResources['as']> {
-    const { now, newId, cascades, managedTasks } = this.#options
+    const { now, newId, cascades, removed, managedTasks } = this.#options
     const [tenantResources, typeWork, writer] = [this.#tenantResources, this.#typeWork, this.#writer]
     const [recorder, reconciler, { queue }] = [this.#recorder, this.#reconciler, this.#jobs]
     const tasks = managedTasks && { tasks: managedTasks }
     // created on demand: most requests need one of them
     return {
       get resources() {
-        return resourceApi({ writer, cascades }, tenantResources, caller)
+        return resourceApi({ writer, cascades, removed }, tenantResources, caller)
       },
       get types() {
         return new Types({ recorder, typeWork, reconciler, now, newId, ...tasks }, tenantResources, caller)

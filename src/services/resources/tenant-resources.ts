@@ -15,7 +15,7 @@ const MAX_TYPES = 10_000
 const MAX_CONSTRAINTS = 10_000
 
 interface View {
-  readonly heard: number | undefined
+  readonly contact: number | undefined
   readonly type: TypeRecord | undefined
   readonly shown: ResourceEntity
 }
@@ -72,11 +72,11 @@ export class TenantResources {
   }
 
   #show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
-    const heard = this.lastSeen.unwritten(record.own.id)
+    const contact = this.lastSeen.unwritten(record.own.id)
     const known = this.#views.get(record)
-    if (known !== undefined && known.type === type && known.heard === heard) return known.shown
+    if (known !== undefined && known.type === type && known.contact === contact) return known.shown
     const shown = this.show(record, type)
-    this.#views.set(record, { heard, type, shown })
+    this.#views.set(record, { contact, type, shown })
     return shown
   }
 }

@@ -171,7 +171,7 @@ export class Types implements TypeApi {
         after: record && typeEntity(withoutOperation(record)),
       })
       const version = await this.#commit(id, before, record, noted.writes)
-      noted.tell()
+      noted.publish()
       return record && { value: this.#show(record), version }
     })
   }

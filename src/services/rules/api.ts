@@ -16,6 +16,7 @@ import {
 } from './batches/batch-schema.ts'
 import type { BatchStatus, RulesApi, RulesService } from './contract.ts'
 import { removeRefused } from './error-texts.ts'
+import { INPUTS_ROUTES } from './inputs/inputs-api.ts'
 import { INSPECTION_ROUTES, NODE_COMMAND } from './inspection/inspection-api.ts'
 import { FORMAT, IDS, idsOf, PAGING, sendList, TAG_PARAMETERS, TASK_LISTING, taskListing } from './listing.ts'
 import { AnyObject, ErrorBodySchema, ISSUE_TYPES, unread, Version } from './shared-schema.ts'
@@ -30,6 +31,7 @@ import {
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
+import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 /** Batch operations of other services on the same paths. */
@@ -248,7 +250,9 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
     ...TASK_ROUTES,
     ...TEMPLATE_ROUTES,
     ...INSPECTION_ROUTES,
+    ...INPUTS_ROUTES,
     ...TOOL_ROUTES,
+    ...REHEARSAL_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]
   await addRoutes(app, service, { ...shared, routes })

@@ -2,6 +2,7 @@
 import type {
   BatchApi,
   InspectionApi,
+  RehearsalApi,
   RulesApi,
   Simulation,
   SimulationResult,
@@ -47,6 +48,7 @@ export function rulesClient(http: Http): RulesClient {
     batches: batchClient(http),
     inspection: inspectionClient(http),
     tools: toolClient(http),
+    rehearsals: rehearsalClient(http),
   }
 }
 
@@ -157,6 +159,8 @@ function inspectionClient(http: Http): InspectionApi {
         if (!signal.aborted) throw error
       }
     },
+    inputs: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/inputs`, { query: { ...query } })),
+    state: (id, at) => typed(http.json('GET', pathOf`/api/tasks/${id}/state`, { query: { at } })),
     deliveries: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/deliveries`, { query: { ...query } })),
   }
 }
@@ -179,6 +183,16 @@ function toolClient(http: Http): ToolClient {
     simulate: (body) => typed(http.json('POST', '/api/tasks/simulate', { body })),
     nextRuns: ({ expression, zone, from, count, gap, overlap }) =>
       typed(http.json('GET', '/api/schedules/next', { query: { expression, zone, from, n: count, gap, overlap } })),
+  }
+}
+
+function rehearsalClient(http: Http): RehearsalApi {
+  return {
+    run: (body) => typed(http.json('POST', '/api/rehearsals', { body })),
+    get: (id) => typed(http.json('GET', pathOf`/api/rehearsals/${id}`)),
+    events: (id, page) => typed(http.json('GET', pathOf`/api/rehearsals/${id}/events`, { query: { ...page } })),
+    remove: (id) => typed(http.json('DELETE', pathOf`/api/rehearsals/${id}`)),
+    ofTask: (id) => typed(http.json('GET', pathOf`/api/tasks/${id}/rehearsals`)),
   }
 }
 

@@ -19,7 +19,16 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
+import type {
+  EventPage,
+  QueuedRehearsal,
+  Rehearsal,
+  RehearsalEvents,
+  RehearsalRequest,
+  RehearsalSummary,
+} from './rehearsals/rehearsal-schema.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -78,6 +87,8 @@ export interface InternalRules extends RulesService {
    * Restarts running tasks of the resource whose references in metadata now mean other resources. Returns their number.
    */
   rebind(resource: string): Promise<number>
+  /** Deletes the kept inputs of a resource that is being deleted. */
+  deleteInputs(resource: string): Promise<void>
   answer(question: RulesQuestion): Promise<unknown>
 }
 
@@ -92,6 +103,7 @@ export interface RulesApi {
   readonly batches: BatchApi
   readonly inspection: InspectionApi
   readonly tools: ToolApi
+  readonly rehearsals: RehearsalApi
 }
 
 export interface TaskApi {
@@ -162,6 +174,10 @@ export interface InspectionApi {
   /** From now on, or after `lastEventId`; ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  /** Inputs that are kept of the task, oldest first, with what fired for them. */
+  inputs(id: string, query?: InputsQuery): Promise<InputsPage>
+  /** The task at an instant, epoch ms; without: now. `NOT_FOUND` for an instant of which no inputs are kept. */
+  state(id: string, at?: number): Promise<TaskStateView>
 }
 
 export interface ToolApi {
@@ -184,6 +200,18 @@ export interface ToolApi {
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
 
+/** Rehearsals of rules. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
+export interface RehearsalApi {
+  /** The answer, or where it will be when it takes longer than two seconds. */
+  run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
+  get(id: string): Promise<Rehearsal>
+  events(id: string, page?: EventPage): Promise<RehearsalEvents>
+  /** Cancels it, or removes it when it has ended. */
+  remove(id: string): Promise<void>
+  /** Of a task, newest first, at most 100. */
+  ofTask(id: string): Promise<readonly RehearsalSummary[]>
+}
+
 export type { FoundVariable }
 
 export type { Explanation } from '#core'
@@ -192,7 +220,9 @@ export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
+export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
+export type * from './rehearsals/rehearsal-schema.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'
 export type * from './tools/tools-schema.ts'

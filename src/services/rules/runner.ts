@@ -26,6 +26,7 @@ import type {
 } from '#core'
 import type { Followed, KeptMessage } from '#log'
 import type { Write } from '#storage'
+import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
 export interface RunnableTask {
@@ -82,6 +83,17 @@ export interface TaskRunner {
   readonly nodes: NodeControl
   readonly intake: DataIntake
   readonly reports: RunReports
+  /** absent: tasks have only a present */
+  readonly past?: TaskPast | undefined
+}
+
+/** Tasks as they were, as far as inputs are kept. Looking does not touch live tasks. */
+export interface TaskPast {
+  /** `resources`: those of the task now are among them */
+  inputs(id: string, query: InputsQuery): Promise<InputsPage>
+  /** `NOT_FOUND` for an instant of which no inputs are kept. */
+  state(id: string, at: number | undefined): Promise<TaskStateView>
+  deleteResource(resource: string): Promise<void>
 }
 
 /** Inspection and inputs of one task. `NOT_FOUND` for a task without a run here. */

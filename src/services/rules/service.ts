@@ -19,6 +19,7 @@ import { RunEnds } from './run-ends.ts'
 import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
+import { Rehearsals } from './rehearsals/rehearsals.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
 const PORTION = 1000
@@ -33,6 +34,7 @@ class Rules implements InternalRules {
   readonly #rules: TenantRules
   readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
+  readonly #rehearsals: Rehearsals
   readonly #ends: Subscription
   readonly #runEnds: RunEnds
 
@@ -51,6 +53,7 @@ class Rules implements InternalRules {
       logger,
     })
     this.#rules = new TenantRules(options, this.#history, this.#jobs)
+    this.#rehearsals = new Rehearsals(this.#rules)
     this.#runEnds = new RunEnds({
       store: (run) => this.#rules.changes.noteEnd(run),
       startTimer: machineTimers.later,
@@ -82,13 +85,15 @@ class Rules implements InternalRules {
       }
       case 'preview':
         return preview(rules, await taskOf(rules, question.id), question.action)
+      case 'deleteInputs':
+        return this.#options.runner.past?.deleteResource(question.resource)
       case 'rebind':
         return rebind(rules, question.resource)
     }
   }
 
   #local(caller: Caller): RulesApi {
-    const rules = this.#rules
+    const [rules, rehearsals] = [this.#rules, this.#rehearsals]
     // lazy: most requests need one of them
     return {
       get tasks() {
@@ -106,19 +111,23 @@ class Rules implements InternalRules {
       get tools() {
         return toolApi(rules, caller)
       },
+      get rehearsals() {
+        return rehearsals.as(caller)
+      },
     }
   }
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
     const isFirst = (this.#options.partition?.number ?? 0) === 0
-    if (isFirst) await this.#rules.sources.tidy()
+    if (isFirst) await Promise.all([this.#rules.sources.tidy(), this.#rehearsals.start()])
     await this.#resume()
     if (isFirst) await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#history.close()
+    await this.#rehearsals.stop()
     await this.#jobs.stop()
     await this.#rules.changes.idle()
     this.#ends.unsubscribe()
@@ -143,6 +152,14 @@ class Rules implements InternalRules {
       at === number ? rebind(this.#rules, resource) : Number(await partition.ask(at, { ask: 'rebind', resource })),
     )
     return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
+  }
+
+  async deleteInputs(resource: string): Promise<void> {
+    const { partition, runner } = this.#options
+    await runner.past?.deleteResource(resource)
+    for (let at = 0; at < (partition?.count ?? 0); at++) {
+      if (at !== partition?.number) await partition?.ask(at, { ask: 'deleteInputs', resource })
+    }
   }
 
   /** The next portions are read and logged while the runner resumes the last. */

@@ -39,6 +39,8 @@ export interface RulesOptions {
   readonly resources?: () => ResourceFinder | undefined
   /** called after a template was created, changed or removed; must not wait */
   readonly templateWritten?: (template: string) => void
+  /** resolves when all messages posted before are in the series of the store */
+  readonly readable?: () => Promise<void>
 }
 
 export class TenantRules {

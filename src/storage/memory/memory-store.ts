@@ -1,15 +1,5 @@
 /** The store of one tenant in memory. */
-import { checkLogName, checkLogQuestion } from '../check-log.ts'
-import {
-  checkApplied,
-  checkBuckets,
-  checkLatest,
-  checkMessages,
-  checkNow,
-  checkRange,
-  checkRemoval,
-  prepareBatch,
-} from '../check-series.ts'
+import { type Access, checkedCollection, checkedLog, checkedSeries } from '../checked-store.ts'
 import type {
   Blobs,
   Collection,
@@ -25,10 +15,10 @@ import type {
 import { prepareWrites } from '../prepare-writes.ts'
 import { columnsOf } from '../sample-columns.ts'
 import type { KnownSpec, Specs } from '../spec.ts'
-import { MemoryCollection } from './memory-collection.ts'
 import { commitInMemory } from './memory-commit.ts'
 import type { MemoryDisk, TenantData } from './memory-disk.ts'
 import type { MemoryTable } from './memory-table.ts'
+import { storedOf } from './row.ts'
 
 /** Shared by the stores of one open medium. */
 export interface MemoryHost {
@@ -47,6 +37,7 @@ export interface MemoryHost {
 export class MemoryStore implements Store {
   readonly series: Series
   readonly blobs: Blobs
+  readonly #access: Access
   readonly #host: MemoryHost
   readonly #data: TenantData
 
@@ -54,55 +45,67 @@ export class MemoryStore implements Store {
     this.#host = host
     this.#data = host.disk.tenant(tenant)
     this.blobs = blobs
-    this.series = seriesOf(host, this.#data)
+    this.#access = {
+      run: async (work) => {
+        host.checkOpen()
+        return work()
+      },
+      commit: (writes) => this.commit(writes),
+    }
+    const { series } = this.#data
+    this.series = checkedSeries(this.#access, host.clock, {
+      append: async (batch) => {
+        const start = performance.now()
+        series.append(batch)
+        this.#data.touched = true
+        host.committed(performance.now() - start)
+      },
+      applied: async (log, partition) => series.applied(log, partition),
+      range: async (query, now) => series.range(query, now),
+      columns: async (query, now) => columnsOf(series.range(query, now)),
+      buckets: async (query, now) => series.buckets(query, now),
+      latest: async (resource, metric, now) => series.latest(resource, metric, now),
+      messages: async (query, now) => series.messages(query, now),
+      remove: async (what) => series.remove(what),
+      expire: async (now) => series.expire(now),
+    })
   }
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
     this.#host.checkOpen()
     const known = this.#host.specs.know(spec)
-    return new MemoryCollection(
-      spec,
-      known,
-      () => {
-        this.#host.checkOpen()
-        return this.#table(known)
+    const table = (): MemoryTable => this.#table(known)
+    return checkedCollection<D>(spec, known, this.#access, {
+      get: async (id) => {
+        const row = table().get(id)
+        return row && storedOf<D>(row)
       },
-      (writes) => this.commit(writes),
-    )
+      getMany: async (ids) =>
+        ids.flatMap((id) => {
+          const row = table().get(id)
+          return row === undefined ? [] : [storedOf<D>(row)]
+        }),
+      find: async (query) =>
+        table()
+          .find(query)
+          .map((row) => storedOf<D>(row)),
+      ids: async (query) =>
+        table()
+          .find(query)
+          .map(({ id }) => id),
+      count: async (where) => table().count(where),
+      countBy: async (field, where) => table().countBy(field, where),
+    })
   }
 
   log(name: string): Log {
-    checkLogName(name)
     const { logs } = this.#data
-    const appending = (partition: number, bodies: Parameters<Log['append']>[1]): Write => ({
-      kind: 'append',
-      log: name,
-      partition,
-      bodies,
+    return checkedLog(name, this.#access, {
+      read: async (partition, after, limit) => logs.read(name, partition, after, limit),
+      bounds: async (partition) => logs.bounds(name, partition),
+      partitions: async () => logs.partitions(name),
+      trim: async (partition, upTo) => logs.trim(name, partition, upTo),
     })
-    return {
-      name,
-      appending,
-      append: async (partition, bodies) => (await this.commit([appending(partition, bodies)])).results[0] ?? 0,
-      read: async (partition, after, limit) => {
-        this.#host.checkOpen()
-        return logs.read(name, partition, after, checkLogQuestion(name, partition, after, limit))
-      },
-      bounds: async (partition) => {
-        this.#host.checkOpen()
-        checkLogQuestion(name, partition)
-        return logs.bounds(name, partition)
-      },
-      partitions: async () => {
-        this.#host.checkOpen()
-        return logs.partitions(name)
-      },
-      trim: async (partition, upTo) => {
-        this.#host.checkOpen()
-        checkLogQuestion(name, partition, upTo)
-        logs.trim(name, partition, upTo)
-      },
-    }
   }
 
   async commit(writes: readonly Write[]): Promise<Committed> {
@@ -122,54 +125,5 @@ export class MemoryStore implements Store {
 
   #table(known: KnownSpec): MemoryTable {
     return this.#host.disk.table(this.#data, known)
-  }
-}
-
-function seriesOf({ clock, checkOpen, committed }: MemoryHost, data: TenantData): Series {
-  const { series } = data
-  return {
-    append: async (batch) => {
-      checkOpen()
-      const start = performance.now()
-      series.append(prepareBatch(batch))
-      data.touched = true
-      committed(performance.now() - start)
-    },
-    applied: async (log, partition) => {
-      checkOpen()
-      checkApplied(log, partition)
-      return series.applied(log, partition)
-    },
-    range: async (query) => {
-      checkOpen()
-      return series.range(checkRange(query), clock())
-    },
-    columns: async (query) => {
-      checkOpen()
-      return columnsOf(series.range(checkRange(query), clock()))
-    },
-    buckets: async (query) => {
-      checkOpen()
-      const checked = checkBuckets(query)
-      return checked === undefined ? [] : series.buckets(checked, clock())
-    },
-    latest: async (resource, metric) => {
-      checkOpen()
-      checkLatest(resource, metric)
-      return series.latest(resource, metric, clock())
-    },
-    messages: async (query) => {
-      checkOpen()
-      return series.messages(checkMessages(query), clock())
-    },
-    remove: async (what) => {
-      checkOpen()
-      series.remove(checkRemoval(what))
-    },
-    expire: async (now) => {
-      checkOpen()
-      checkNow(now)
-      return series.expire(now)
-    },
   }
 }

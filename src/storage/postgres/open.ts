@@ -13,6 +13,7 @@ import type {
   Document,
   Log,
   Presence,
+  Series,
   Storage,
   Store,
   StoreTime,
@@ -20,11 +21,10 @@ import type {
 } from '../contract.ts'
 import { prepareWrites } from '../prepare-writes.ts'
 import { checkTenant } from '../tenant.ts'
-import { PostgresCollection } from './collection.ts'
-import { PostgresLog } from './log.ts'
+import { type Access, checkedCollection, checkedLog, checkedSeries } from '../checked-store.ts'
+import { columnsOf } from '../sample-columns.ts'
 import { Opened } from './opened.ts'
 import { openSchema } from './schema-form.ts'
-import { PostgresSeries } from './series.ts'
 import type { LockMode } from './store-lock.ts'
 
 export interface PostgresOptions {
@@ -116,7 +116,8 @@ class PostgresStorage implements Storage {
 }
 
 class PostgresStore implements Store {
-  readonly series: PostgresSeries
+  readonly series: Series
+  readonly #access: Access
   readonly blobs: Store['blobs']
   readonly #opened: Opened
   readonly #tenant: string
@@ -124,20 +125,53 @@ class PostgresStore implements Store {
   constructor(opened: Opened, tenant: string, blobs: BlobMedium) {
     this.#opened = opened
     this.#tenant = tenant
-    this.series = new PostgresSeries(opened, tenant)
+    this.#access = { run: (work) => opened.act(work), commit: (writes) => this.commit(writes) }
+    const { seriesReader, seriesWriter, seriesExpiry } = opened
+    this.series = checkedSeries(this.#access, opened.clock, {
+      append: (batch) => seriesWriter.write({ kind: 'append', tenant, ...batch }),
+      applied: (log, partition) => seriesReader.applied(tenant, log, partition),
+      range: (query, now) => seriesReader.range(tenant, query, now),
+      columns: async (query, now) => columnsOf(await seriesReader.range(tenant, query, now)),
+      buckets: (query, now) => seriesReader.buckets(tenant, query, now),
+      latest: (resource, metric, now) => seriesReader.latest(tenant, resource, metric, now),
+      messages: (query, now) => seriesReader.messages(tenant, query, now),
+      remove: (what) => seriesWriter.write({ kind: 'remove', tenant, ...what }),
+      expire: (now) => seriesExpiry.expire(tenant, now),
+    })
     this.blobs = blobs.tenant(tenant)
   }
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
-    return new PostgresCollection(spec, this.#opened, this.#tenant, (writes) => this.#commit(writes))
+    const known = this.#opened.specs.know(spec)
+    const { documents, tables } = this.#opened
+    const [tenant, table] = [this.#tenant, () => tables.of(known)]
+    return checkedCollection(spec, known, this.#access, {
+      get: (id) => documents.get<D>(table(), tenant, id),
+      getMany: (ids) => documents.getMany<D>(table(), tenant, ids),
+      find: (query) => documents.find<D>(table(), tenant, query),
+      ids: (query) => documents.ids(table(), tenant, query),
+      count: (where) => documents.count(table(), tenant, where),
+      countBy: (field, where) => documents.countBy(table(), tenant, field, where),
+    })
   }
 
   log(name: string): Log {
-    return new PostgresLog(name, this.#opened, this.#tenant, (writes) => this.#commit(writes))
+    const { logs } = this.#opened
+    const tenant = this.#tenant
+    return checkedLog(name, this.#access, {
+      read: (partition, after, limit) => logs.read(tenant, name, partition, after, limit),
+      bounds: (partition) => logs.bounds(tenant, name, partition),
+      partitions: () => logs.partitions(tenant, name),
+      trim: (partition, upTo) => logs.trim(tenant, name, partition, upTo),
+    })
   }
 
-  async commit(writes: readonly Write[]): Promise<Committed> {
-    return { results: await this.#commit(writes) }
+  commit(writes: readonly Write[]): Promise<Committed> {
+    return this.#opened.act(async ({ specs, stateWriter }) => {
+      const prepared = prepareWrites(writes, specs)
+      const unit = { tenant: this.#tenant, writes: prepared }
+      return { results: prepared.length === 0 ? [] : await stateWriter.commit(unit) }
+    })
   }
 
   /** The server's clock, since clocks of hosts may differ. */
@@ -147,13 +181,6 @@ class PostgresStore implements Store {
       const [time] = await database.read<StoreTime>({ text })
       if (time === undefined) throw new AppError('STORE', `${database.place} does not tell the time`)
       return { ms: time.ms }
-    })
-  }
-
-  #commit(writes: readonly Write[]): Promise<readonly number[]> {
-    return this.#opened.act(async ({ specs, stateWriter }) => {
-      const prepared = prepareWrites(writes, specs)
-      return prepared.length === 0 ? [] : await stateWriter.commit({ tenant: this.#tenant, writes: prepared })
     })
   }
 }

@@ -1,7 +1,8 @@
-/** A collection of one tenant. */
-import { checkCountField, checkIds, checkQuery, checkWhere, isId } from '../check-query.ts'
-import type { Collection, CollectionSpec, Condition, Document, Expectation, Query, Stored, Write } from '../contract.ts'
-import type { KnownSpec } from '../spec.ts'
+/** Reads of collections. */
+import type { CheckedQuery } from '../check-query.ts'
+import type { DocumentsMedium } from '../checked-store.ts'
+import type { Condition, Document, Stored } from '../contract.ts'
+import type { KnownField, KnownSpec } from '../spec.ts'
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { documentsTable, type CollectionForm } from './collection-form.ts'
@@ -17,90 +18,56 @@ import type { Opened } from './opened.ts'
 /** more documents by id are read by a thread */
 const MAX_READ_HERE = 50
 
-export class SqliteCollection<D extends Document> implements Collection<D> {
-  readonly spec: CollectionSpec<D>
+/** Reads of a collection, by key on this thread and otherwise by the reader threads. */
+export class SqliteDocuments<D extends Document> implements DocumentsMedium<D> {
   readonly #opened: Opened
   readonly #tenant: string
   readonly #known: KnownSpec
   #getSql: string | undefined
 
-  constructor(opened: Opened, tenant: string, spec: CollectionSpec<D>) {
+  constructor(opened: Opened, tenant: string, known: KnownSpec) {
     this.#opened = opened
     this.#tenant = tenant
-    this.spec = spec
-    this.#known = opened.specs.know(spec)
+    this.#known = known
   }
 
   async get(id: string): Promise<Stored<D> | undefined> {
-    this.#opened.refuseWhenClosed()
-    if (!isId(id)) return undefined
     const form = await this.#readable()
     const row = this.#opened.damage.watch(() => this.#row(form, id))
     return row === undefined ? undefined : storedOf<D>(row)
   }
 
   async getMany(ids: readonly string[]): Promise<readonly Stored<D>[]> {
-    this.#opened.refuseWhenClosed()
-    const asked = checkIds(ids)
     const form = await this.#readable()
-    if (asked.length > MAX_READ_HERE) {
-      return storedInTurns(
-        await this.#read<DocumentColumns>({ kind: 'getMany', form, tenant: this.#tenant, ids: asked }),
-      )
+    if (ids.length > MAX_READ_HERE) {
+      return storedInTurns(await this.#read<DocumentColumns>({ kind: 'getMany', form, tenant: this.#tenant, ids }))
     }
     const { gets, damage } = this.#opened
-    const rows = damage.watch(() => gets.transaction(() => asked.map((id) => this.#row(form, id))))
+    const rows = damage.watch(() => gets.transaction(() => ids.map((id) => this.#row(form, id))))
     return new Yielder(machineTimers).map(
       rows.filter((row) => row !== undefined),
       (row) => storedOf<D>(row),
     )
   }
 
-  async find(query: Query): Promise<readonly Stored<D>[]> {
+  async find(query: CheckedQuery): Promise<readonly Stored<D>[]> {
     return storedInTurns(await this.#page<DocumentColumns>('find', query))
   }
 
-  ids(query: Query): Promise<readonly string[]> {
+  ids(query: CheckedQuery): Promise<readonly string[]> {
     return this.#page<readonly string[]>('ids', query)
   }
 
-  async count(where: readonly Condition[] = []): Promise<number> {
-    this.#opened.refuseWhenClosed()
-    checkWhere(this.#known, where)
+  async count(where: readonly Condition[]): Promise<number> {
     const form = await this.#readable()
     const read = { kind: 'count', form, tenant: this.#tenant, where } as const
     return this.#opened.counts.count(this.#tenant, this.#known, where, () => this.#read<number>(read))
   }
 
-  async countBy(field: string, where: readonly Condition[] = []): Promise<ReadonlyMap<string, number>> {
-    this.#opened.refuseWhenClosed()
-    checkCountField(this.#known, field)
-    checkWhere(this.#known, where)
+  async countBy({ name }: KnownField, where: readonly Condition[]): Promise<ReadonlyMap<string, number>> {
     const form = await this.#readable()
-    const read = { kind: 'countBy', form, tenant: this.#tenant, field, where } as const
+    const read = { kind: 'countBy', form, tenant: this.#tenant, field: name, where } as const
     return new Map(await this.#read<readonly (readonly [string, number])[]>(read))
-  }
-
-  async put(id: string, value: D, expect?: Expectation): Promise<number> {
-    const { results } = await this.#opened.commit(this.#tenant, [this.putting(id, value, expect)])
-    return results[0] ?? 0
-  }
-
-  async delete(id: string, expect?: Expectation): Promise<boolean> {
-    const { results } = await this.#opened.commit(this.#tenant, [this.deleting(id, expect)])
-    return results[0] === 1
-  }
-
-  putting(id: string, value: D, expect: Expectation = 'any'): Write {
-    return { kind: 'put', collection: this.spec, id, value, expect }
-  }
-
-  deleting(id: string, expect: Expectation = 'any'): Write {
-    return { kind: 'delete', collection: this.spec, id, expect }
-  }
-
-  expecting(id: string, version: number): Write {
-    return { kind: 'expect', collection: this.spec, id, expect: version }
   }
 
   #row(form: CollectionForm, id: string): DocumentRow | undefined {
@@ -110,9 +77,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     return row
   }
 
-  async #page<Answer>(kind: 'find' | 'ids', query: Query): Promise<Answer> {
-    this.#opened.refuseWhenClosed()
-    const { sort, ...checked } = checkQuery(this.#known, query)
+  async #page<Answer>(kind: 'find' | 'ids', { sort, ...checked }: CheckedQuery): Promise<Answer> {
     const named = sort.map(({ field, descending }) => ({ field: field === 'id' ? field : field.name, descending }))
     const page: PageQuery = { ...checked, sort: named }
     const form = await this.#readable()

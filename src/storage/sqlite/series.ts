@@ -1,18 +1,10 @@
 /** Samples and messages of one tenant. */
 import { type Json, parseWritten, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
-import {
-  checkApplied,
-  checkBuckets,
-  checkLatest,
-  checkMessages,
-  checkNow,
-  checkRange,
-  checkRemoval,
-  prepareBatch,
-} from '../check-series.ts'
+import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch } from '../check-series.ts'
+import type { SeriesMedium } from '../checked-store.ts'
 import { compareText } from '../order.ts'
-import type { Bucket, BucketQuery, RangeQuery, Sample, SampleColumns, Series, StoredMessage } from '../series.ts'
+import type { Bucket, BucketQuery, Sample, SampleColumns, StoredMessage } from '../series.ts'
 import type { Opened } from './opened.ts'
 import { FIGURES, type BucketColumns } from './read-buckets.ts'
 import type { MessageRow } from './read-messages.ts'
@@ -28,7 +20,7 @@ const EXPIRY_SLICE = 5_000
 /** characters of a sample without names, about */
 const SAMPLE_WEIGHT = 32
 
-export class SqliteSeries implements Series {
+export class SqliteSeries implements SeriesMedium {
   readonly #opened: Opened
   readonly #tenant: string
 
@@ -37,24 +29,19 @@ export class SqliteSeries implements Series {
     this.#tenant = tenant
   }
 
-  async append(batch: Parameters<Series['append']>[0]): Promise<void> {
-    this.#opened.refuseWhenClosed()
-    const prepared = prepareBatch(batch)
-    const { samples, messages, applies } = prepared
-    if (samples.length + messages.length === 0 && applies === undefined) return
-    const weight = messages.reduce((sum, { text }) => sum + text.length, samples.length * SAMPLE_WEIGHT)
-    await this.#write({ kind: 'append', tenant: this.#tenant, ...prepared }, weight)
+  async append(batch: PreparedBatch): Promise<void> {
+    const weight = batch.messages.reduce((sum, { text }) => sum + text.length, batch.samples.length * SAMPLE_WEIGHT)
+    await this.#write({ kind: 'append', tenant: this.#tenant, ...batch }, weight)
   }
 
-  async applied(log: string, partition: number): Promise<number> {
-    this.#opened.refuseWhenClosed()
-    checkApplied(log, partition)
+  applied(log: string, partition: number): Promise<number> {
     return this.#read({ kind: 'applied', tenant: this.#tenant, log, partition })
   }
 
-  async range(query: RangeQuery): Promise<readonly Sample[]> {
-    const { metric, resources, found } = await this.#range(query)
-    const { times, values, places, expires } = found
+  async range(query: CheckedRange, now: number): Promise<readonly Sample[]> {
+    const { metric } = query
+    const resources = query.resources.toSorted(compareText)
+    const { times, values, places, expires } = await this.#range(query, now)
     return new Yielder(machineTimers).map(values, (value, i): Sample => {
       const resource = resources[places?.[i] ?? 0] ?? ''
       const expiry = expires?.[i] ?? Number.NaN
@@ -63,17 +50,14 @@ export class SqliteSeries implements Series {
     })
   }
 
-  async columns(query: RangeQuery): Promise<SampleColumns> {
-    const { times, values } = (await this.#range(query)).found
+  async columns(query: CheckedRange, now: number): Promise<SampleColumns> {
+    const { times, values } = await this.#range(query, now)
     return { times, values }
   }
 
-  async buckets(query: BucketQuery): Promise<readonly Bucket[]> {
-    this.#opened.refuseWhenClosed()
-    const checked = checkBuckets(query)
-    if (checked === undefined) return []
-    const resources = checked.resources.toSorted(compareText)
-    const read = { kind: 'buckets', tenant: this.#tenant, ...checked, resources, now: this.#opened.clock() } as const
+  async buckets(query: BucketQuery, now: number): Promise<readonly Bucket[]> {
+    const resources = query.resources.toSorted(compareText)
+    const read = { kind: 'buckets', tenant: this.#tenant, ...query, resources, now } as const
     const { figures, firsts, lasts } = await this.#read<BucketColumns>(read)
     return new Yielder(machineTimers).map(firsts, (first, i): Bucket => {
       const at = i * FIGURES
@@ -93,19 +77,15 @@ export class SqliteSeries implements Series {
     })
   }
 
-  async latest(resource: string, metric?: string): Promise<readonly Sample[]> {
-    this.#opened.refuseWhenClosed()
-    checkLatest(resource, metric)
-    const read = { kind: 'latest', tenant: this.#tenant, resource, metric, now: this.#opened.clock() } as const
+  async latest(resource: string, metric: string | undefined, now: number): Promise<readonly Sample[]> {
+    const read = { kind: 'latest', tenant: this.#tenant, resource, metric, now } as const
     const rows = await this.#read<readonly LatestRow[]>(read)
     return rows.map(({ expires, ...row }) => ({ resource, ...row, ...(expires !== undefined && { expires }) }))
   }
 
-  async messages(query: Parameters<Series['messages']>[0]): Promise<readonly StoredMessage[]> {
-    this.#opened.refuseWhenClosed()
-    const checked = checkMessages(query)
-    const { resource, stream } = checked
-    const read = { kind: 'messages', tenant: this.#tenant, ...checked, now: this.#opened.clock() } as const
+  async messages(query: CheckedMessages, now: number): Promise<readonly StoredMessage[]> {
+    const { resource, stream } = query
+    const read = { kind: 'messages', tenant: this.#tenant, ...query, now } as const
     const rows = await this.#read<readonly MessageRow[]>(read)
     return new Yielder(machineTimers).map(rows, ([time, text, expires]): StoredMessage => {
       const body = parseWritten(text) as { readonly [key: string]: Json }
@@ -113,14 +93,11 @@ export class SqliteSeries implements Series {
     })
   }
 
-  async remove(what: Parameters<Series['remove']>[0]): Promise<void> {
-    this.#opened.refuseWhenClosed()
-    await this.#write({ kind: 'remove', tenant: this.#tenant, ...checkRemoval(what) }, 0)
+  async remove(what: CheckedRemoval): Promise<void> {
+    await this.#write({ kind: 'remove', tenant: this.#tenant, ...what }, 0)
   }
 
   async expire(now: number): Promise<number> {
-    this.#opened.refuseWhenClosed()
-    checkNow(now)
     const slice = { kind: 'expire', tenant: this.#tenant, now, limit: EXPIRY_SLICE } as const
     for (let total = 0; ;) {
       const gone = await this.#write(slice, 0)
@@ -129,14 +106,14 @@ export class SqliteSeries implements Series {
     }
   }
 
-  async #range(
-    query: RangeQuery,
-  ): Promise<{ readonly metric: string; readonly resources: readonly string[]; readonly found: FoundColumns }> {
-    this.#opened.refuseWhenClosed()
-    const { resources: named, ...checked } = checkRange(query)
-    const resources = named.toSorted(compareText)
-    const read = { kind: 'range', tenant: this.#tenant, resources, ...checked, now: this.#opened.clock() } as const
-    return { metric: checked.metric, resources, found: await this.#read<FoundColumns>(read) }
+  #range({ resources, ...query }: CheckedRange, now: number): Promise<FoundColumns> {
+    return this.#read<FoundColumns>({
+      kind: 'range',
+      tenant: this.#tenant,
+      resources: resources.toSorted(compareText),
+      ...query,
+      now,
+    })
   }
 
   async #write(job: SeriesJob, weight: number): Promise<number> {

@@ -1,13 +1,13 @@
 /** An open data folder, and its stores by tenant. */
 import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
-import { checkLogName } from '../check-log.ts'
 import type {
   Collection,
   CollectionSpec,
   Committed,
   Document,
   Log,
+  Series,
   Storage,
   StorageStats,
   Store,
@@ -16,9 +16,10 @@ import type {
 } from '../contract.ts'
 import { compareText } from '../order.ts'
 import { checkTenant, closedError } from '../tenant.ts'
-import { SqliteCollection } from './collection.ts'
+import { type Access, checkedCollection, checkedLog, checkedSeries } from '../checked-store.ts'
+import { SqliteDocuments } from './collection.ts'
 import type { StateCommits } from './declarations.ts'
-import { SqliteLog } from './log.ts'
+import { sqliteLog } from './log.ts'
 import type { Opened, SeriesCommits } from './opened.ts'
 import { SqliteSeries } from './series.ts'
 import type { StateCommit } from './state-commit.ts'
@@ -103,7 +104,8 @@ export class SqliteStorage implements Storage {
 }
 
 class SqliteStore implements Store {
-  readonly series: SqliteSeries
+  readonly series: Series
+  readonly #access: Access
   readonly #opened: Opened
   readonly #tenant: string
   readonly #blobs: BlobMedium
@@ -114,7 +116,14 @@ class SqliteStore implements Store {
     this.#tenant = tenant
     this.#blobs = blobs
     this.#session = session
-    this.series = new SqliteSeries(opened, tenant)
+    this.#access = {
+      run: async (work) => {
+        opened.refuseWhenClosed()
+        return work()
+      },
+      commit: (writes) => this.commit(writes),
+    }
+    this.series = checkedSeries(this.#access, opened.clock, new SqliteSeries(opened, tenant))
   }
 
   get blobs(): Store['blobs'] {
@@ -122,17 +131,18 @@ class SqliteStore implements Store {
   }
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
-    return new SqliteCollection(this.#opened, this.#tenant, spec)
+    const known = this.#opened.specs.know(spec)
+    return checkedCollection(spec, known, this.#access, new SqliteDocuments<D>(this.#opened, this.#tenant, known))
   }
 
   log(name: string): Log {
-    checkLogName(name)
-    return new SqliteLog(this.#opened, this.#tenant, name)
+    return checkedLog(name, this.#access, sqliteLog(this.#opened, this.#tenant, name))
   }
 
   commit(writes: readonly Write[]): Promise<Committed> {
     return this.#opened.commit(this.#tenant, writes)
   }
+
   /** One process owns the folder, so its clock is the medium's. */
   async now(): Promise<StoreTime> {
     this.#opened.refuseWhenClosed()

@@ -38,7 +38,7 @@ export function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor
     const labels = [...sensors, ...relations].map((node) => node.label)
     const parentLabels = [...new Set(seed.parents.map((n) => at(labels, n)))]
     const rows = (seed.type === 'GENERAL' ? seed.rows : seed.rows.slice(0, 1)).map((row) =>
-      parentLabels.map((label, place) => at(sourceStates(label, sensors, statesOf), row[place] ?? 0)),
+      parentLabels.map((label, column) => at(sourceStates(label, sensors, statesOf), row[column] ?? 0)),
     )
     const combinations = [...new Map(rows.map((row) => [row.join(), row])).values()]
     relations.push({ label: `g${i}`, type: seed.type, parentLabels, combinations })

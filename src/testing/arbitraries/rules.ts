@@ -69,8 +69,8 @@ export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
 }
 
 function propertiesOf(plug: Plug, { properties }: RandomRules): fc.Arbitrary<Record<string, unknown>> {
-  const own = properties?.[plug.name]
-  if (own) return own
+  const overridden = properties?.[plug.name]
+  if (overridden) return overridden
   const fields = Object.entries(plug.input).map(([name, field]) => [name, valueOf(field)] as const)
   const needed = Object.entries(plug.input).flatMap(([name, { mandatory }]) => (mandatory === true ? [name] : []))
   return fc.record(Object.fromEntries(fields), { requiredKeys: needed })

@@ -12,8 +12,8 @@ export interface Signal {
   next(drawn: unknown, time: number, before: unknown): { readonly value: unknown; readonly after: unknown }
 }
 
-export function isSignal(given: unknown): given is Signal {
-  return typeof given === 'object' && given !== null && 'kind' in given && given.kind === 'signal'
+export function isSignal(value: unknown): value is Signal {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'signal'
 }
 
 function signal<Drawn, Memory>(

@@ -62,16 +62,16 @@ export function relationChanges(rule: Rule | Template, relation: Relation, plugs
 export function triggerChanges(
   rule: Rule | Template,
   trigger: Trigger,
-  place: number,
+  index: number,
   plugs: PlugRegistry,
 ): readonly Change[] {
   const at = `triggers/${trigger.sourceLabel} -> ${trigger.destinationLabel}`
   const triggers = rule.triggers ?? []
   const put = (name: string, changed: Partial<Trigger>): Change => [
     `${at}/${name}`,
-    { ...rule, triggers: triggers.map((one, i) => (i === place ? present({ ...one, ...changed }) : one)) },
+    { ...rule, triggers: triggers.map((one, i) => (i === index ? present({ ...one, ...changed }) : one)) },
   ]
-  const gone: Change = [`${at}: taken away`, { ...rule, triggers: triggers.filter((_, i) => i !== place) }]
+  const gone: Change = [`${at}: taken away`, { ...rule, triggers: triggers.filter((_, i) => i !== index) }]
   const { invocationPolicy = 0 } = trigger
   const coolDowns =
     invocationPolicy > 0

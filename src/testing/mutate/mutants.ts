@@ -32,8 +32,8 @@ export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly 
     ...('name' in rule ? declarationChanges(rule) : []),
     ...settingChanges(rule),
   ]
-  const own = JSON.stringify(rule)
-  const known = new Set([own])
+  const original = JSON.stringify(rule)
+  const known = new Set([original])
   return changes.flatMap(([name, changed]) => {
     const text = JSON.stringify(changed)
     if (known.has(text)) return []
@@ -172,12 +172,12 @@ function hasClock(rule: Rule | Template): boolean {
 }
 
 function settingChanges(rule: Rule | Template): readonly Change[] {
-  const own = settingsOf(rule)
+  const taskSettings = settingsOf(rule)
   const put = (name: string, changed: Partial<TaskSettings>): Change => {
-    const settings = present({ ...own, ...changed })
+    const settings = present({ ...taskSettings, ...changed })
     return [`task/${name}`, 'name' in rule ? { ...rule, taskDefaults: settings } : { ...rule, task: settings }]
   }
-  const { resetObservations = true, gatesNeedFullObservation = false, timeZone, cron, rrule, frequency } = own
+  const { resetObservations = true, gatesNeedFullObservation = false, timeZone, cron, rrule, frequency } = taskSettings
   const isZoned = timeZone !== undefined || cron !== undefined || rrule !== undefined
   const needsFull = `gatesNeedFullObservation: ${gatesNeedFullObservation} -> ${!gatesNeedFullObservation}`
   return [
@@ -188,8 +188,8 @@ function settingChanges(rule: Rule | Template): readonly Change[] {
     ...(isZoned
       ? [
           put(`timeZone: ${timeZone ?? 'UTC'} -> Pacific/Auckland`, { timeZone: 'Pacific/Auckland' }),
-          put('dst: times that do not exist are left out', { dst: { ...own.dst, gap: 'skip' } }),
-          put('dst: times that come twice count twice', { dst: { ...own.dst, overlap: 'both' } }),
+          put('dst: times that do not exist are left out', { dst: { ...taskSettings.dst, gap: 'skip' } }),
+          put('dst: times that come twice count twice', { dst: { ...taskSettings.dst, overlap: 'both' } }),
         ]
       : []),
     ...(timeZone === undefined ? [] : [put('timeZone: taken away', { timeZone: undefined as never })]),
@@ -197,9 +197,11 @@ function settingChanges(rule: Rule | Template): readonly Change[] {
     ...(frequency === undefined
       ? []
       : millisecondChanges(frequency).map((other) => put(`frequency: ${frequency} -> ${other}`, { frequency: other }))),
-    ...propertyChanges(own.variables ?? {}, confusionsOf(rule)).map(([path, value, from, to]) =>
+    ...propertyChanges(taskSettings.variables ?? {}, confusionsOf(rule)).map(([path, value, from, to]) =>
       put(`variables${path}: ${from} -> ${to}`, { variables: value as Record<string, unknown> }),
     ),
-    ...CHOSEN.filter((key) => own[key] !== undefined).map((key) => put(`${key}: taken away`, { [key]: undefined })),
+    ...CHOSEN.filter((key) => taskSettings[key] !== undefined).map((key) =>
+      put(`${key}: taken away`, { [key]: undefined }),
+    ),
   ]
 }

@@ -31,15 +31,15 @@ export function noFiringWithoutCause(): RuleProperty {
     name: 'nothing fires without a cause',
     ...needsFiring(undefined),
     check({ rule, events }) {
-      const heard = new Set<string>()
+      const answered = new Set<string>()
       let invocation = -1
       for (const event of events) {
-        if (event.invocation !== invocation) heard.clear()
+        if (event.invocation !== invocation) answered.clear()
         invocation = event.invocation
-        if (event.type === 'result') heard.add(event.node)
+        if (event.type === 'result') answered.add(event.node)
         if (event.type !== 'fired') continue
         const sensors = sensorsBehind(rule, event.source)
-        if (sensors.some((sensor) => heard.has(sensor))) continue
+        if (sensors.some((sensor) => answered.has(sensor))) continue
         return `${event.node} fired at ${instantText(event.time)} because of ${event.source}, but ${sensors.join(', ')} had no result in that invocation`
       }
       return undefined

@@ -32,9 +32,9 @@ export function expectedErrors(
   const isSpoilt = (moment: Moment): boolean => {
     const { message } = moment
     if (message === undefined) return false
-    const own = byResource[message.resource] ?? metrics
+    const generators = byResource[message.resource] ?? metrics
     if (Object.values(message).some(isNoValue)) return true
-    return Object.entries(own).some(
+    return Object.entries(generators).some(
       ([name, generator]) => message[name] === undefined || isAsText(message[name], generator),
     )
   }

@@ -1,10 +1,10 @@
 /** Properties that run a case again, under other circumstances. */
 import { sameJson } from '#kernel'
-import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 import type { EngineEvent } from '#core'
 import { spanOf } from '../length-of.ts'
 import { downSpans } from '../checked-run.ts'
+import { instantText } from '../moment-text.ts'
 
 /**
  * Firings and the final state are the same with subscribers only to firings, as in a live engine: comparisons are then
@@ -58,8 +58,8 @@ export function latencyChangesNothing(): RuleProperty {
         firstDifference(usual.inOrder, other.inOrder, { but: 'late' }) ??
         firstDifference(usual.answers, other.answers, { but: 'times' })
       if (difference === undefined) return undefined
-      const told = lengths.map(([label, ms]) => `${label} ${ms} ms`).join(', ')
-      return `with late answers (${told}) it differs ${difference}`
+      const delays = lengths.map(([label, ms]) => `${label} ${ms} ms`).join(', ')
+      return `with late answers (${delays}) it differs ${difference}`
     },
   }
 }
@@ -68,9 +68,10 @@ export function latencyChangesNothing(): RuleProperty {
 function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
   const isAnswer = ({ type, node }: EngineEvent): boolean =>
     (type === 'result' || type === 'log') && node !== undefined && acts.has(node)
-  const place = ({ invocation, node = '', type }: EngineEvent): string =>
+  const sortKey = ({ invocation, node = '', type }: EngineEvent): string =>
     `${String(invocation).padStart(9, '0')} ${node} ${type}`
-  const byPlace = (a: EngineEvent, b: EngineEvent): number => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0)
+  const byPlace = (a: EngineEvent, b: EngineEvent): number =>
+    sortKey(a) < sortKey(b) ? -1 : sortKey(a) > sortKey(b) ? 1 : 0
   return {
     inOrder: events.filter((event) => !isAnswer(event)),
     answers: events.filter(isAnswer).sort(byPlace),
@@ -114,4 +115,53 @@ function longestOf(down: string): number {
 export function crashesText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
   const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (plugs at work)' : ''}`)
   return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`
+}
+
+/** Epoch ms: exclusive start, inclusive end. */
+type Span = readonly [from: number, to: number]
+
+const TIMES: ReadonlySet<string> = new Set(['time', 'at', 'until', 'since', 'scheduledAt', 'collectedTime'])
+const LATE: ReadonlySet<string> = new Set(['at'])
+const NONE: ReadonlySet<string> = new Set()
+
+interface Differing {
+  /** events within them may happen later in the other run, and later ones may then differ */
+  readonly spans?: readonly Span[]
+  /** ignored differences: `late`, times of the clock; `times`, all times */
+  readonly but?: 'late' | 'times'
+}
+
+/** `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined for equal events. */
+function firstDifference(
+  usual: readonly EngineEvent[],
+  other: readonly EngineEvent[],
+  { spans = [], but }: Differing = {},
+): string | undefined {
+  const ignored = but === undefined ? NONE : but === 'late' ? LATE : TIMES
+  let isLate = false
+  for (let i = 0; i < Math.max(usual.length, other.length); i++) {
+    const [one, two] = [usual[i], other[i]]
+    if (textOf(one, ignored) === textOf(two, ignored)) continue
+    if (one !== undefined && spans.some(([from, to]) => one.time > from && one.time <= to)) {
+      if (textOf(one, TIMES) === textOf(two, TIMES)) {
+        isLate = true
+        continue
+      }
+    } else if (isLate) return undefined
+    const time = instantText(one?.time ?? two?.time ?? 0)
+    return `at ${time}: ${shortText(two)} instead of ${shortText(one)}`
+  }
+  return undefined
+}
+
+function textOf(event: EngineEvent | undefined, ignored: ReadonlySet<string>): string | undefined {
+  if (event === undefined || ignored.size === 0) return JSON.stringify(event)
+  return JSON.stringify(event, (key, value: unknown) => (ignored.has(key) ? undefined : value))
+}
+
+function shortText(event: EngineEvent | undefined): string {
+  if (event === undefined) return 'nothing'
+  const { time: _time, task: _task, ...said } = event
+  const text = JSON.stringify(said)
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text
 }

@@ -34,8 +34,8 @@ export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readon
   const stretches = new Map<number, number>()
   for (const value of numbers) {
     const below = cuts.filter((cut) => cut < value).length
-    const place = cuts.includes(value) ? 2 * below + 1 : 2 * below
-    if (!stretches.has(place)) stretches.set(place, value)
+    const index = cuts.includes(value) ? 2 * below + 1 : 2 * below
+    if (!stretches.has(index)) stretches.set(index, value)
   }
   return [...stretches.values()]
 }

@@ -1,8 +1,8 @@
 /** Tries all sequences of messages up to a length, from saved state to saved state, each once. */
 import { asyncScheduler } from 'rxjs'
 import type { Message, Rule, Template } from '#core'
-import { settingsOf } from '#core/spi'
-import { AppError, type Json } from '#kernel'
+import { settingsOf, type SavedState } from '#core/spi'
+import { AppError, type Json, isPlainObject } from '#kernel'
 import { constantsOf } from '../arbitraries/constants.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { isSignal } from '../arbitraries/signals.ts'
@@ -15,7 +15,6 @@ import { noErrors } from '../properties/implicit.ts'
 import { propertiesOf, type RuleProperty } from '../property.ts'
 import { withSettings } from '../write-case.ts'
 import { gapClasses, inputClasses, valueClasses, type InputClass } from './input-classes.ts'
-import { stateKey } from './state-key.ts'
 import { Stepper, type Standing } from './stepper.ts'
 
 export interface ProveOptions extends Pick<
@@ -222,11 +221,11 @@ function metricsOf(rule: Rule | Template, { metrics = {}, byResource, resource, 
 function valuesOf(
   metrics: Readonly<Record<string, Metrics>>,
   constants: Readonly<Record<string, readonly unknown[]>>,
-  given: Readonly<Record<string, readonly unknown[]>> = {},
+  alphabets: Readonly<Record<string, readonly unknown[]>> = {},
 ): Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> {
   const classesOf = (name: string, generator: Metrics[string]): readonly unknown[] => {
-    const own = given[name]
-    if (own !== undefined) return own
+    const alphabet = alphabets[name]
+    if (alphabet !== undefined) return alphabet
     if (isArbitrary(generator)) return valueClasses(generator, constants[name] ?? [])
     const kind = isSignal(generator) ? 'a signal' : 'no generator'
     throw new AppError('VALIDATION', `${name} is ${kind}; a proof needs readings(...), or values: { ${name}: [...] }`)
@@ -237,4 +236,56 @@ function valuesOf(
       Object.fromEntries(Object.entries(of).map(([name, generator]) => [name, classesOf(name, generator)])),
     ]),
   )
+}
+
+/** Of a task: counters, times of its own, and the lists that explanations point into. */
+const OF_TASK: ReadonlySet<string> = new Set([
+  'run',
+  'inputs',
+  'effects',
+  'invocations',
+  'executions',
+  'startTime',
+  'lastExecutionTime',
+  'finishedTime',
+  'skippedTicks',
+  'failures',
+  'origins',
+  'links',
+  'arrived',
+  'current',
+] satisfies (keyof SavedState)[])
+/** Of a node, and of what follows from its last answer: its origin. */
+const OF_NODE: ReadonlySet<string> = new Set(['since', 'origin', 'via', 'firing', 'held', 'error'])
+const OF_FOLLOWING: ReadonlySet<string> = new Set(['invocation', 'origin', 'via'])
+/** Numbers from here on are epoch ms. */
+const FIRST_TIME = 1e11
+
+/**
+ * The key of a state at `now`. Ages above `horizon`, ms, are equal: nothing waits for longer.
+ * `memories`: of monitors.
+ */
+export function stateKey(saved: Partial<SavedState>, memories: unknown, now: number, horizon: number): string {
+  const { sensors, gates, actuators, ...others } = saved
+  const nodes = [sensors, gates, actuators].map((of) =>
+    Object.entries(of ?? {}).map(([label, node]: [string, object]) => {
+      const { follow, ...rest } = node as { follow?: object }
+      return [label, without(rest, OF_NODE), follow && without(follow, OF_FOLLOWING)]
+    }),
+  )
+  return JSON.stringify(relative([without(others, OF_TASK), nodes, memories], now, horizon))
+}
+
+function without(value: object, keys: ReadonlySet<string>): object {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
+}
+
+function relative(value: unknown, now: number, horizon: number): unknown {
+  if (typeof value === 'number' && Math.abs(value) >= FIRST_TIME) {
+    const ago = now - value
+    return ago > horizon ? 'long ago' : `${ago} ago`
+  }
+  if (Array.isArray(value)) return value.map((item) => relative(item, now, horizon))
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, relative(inner, now, horizon)]))
 }

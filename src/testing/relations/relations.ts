@@ -83,9 +83,9 @@ function difference(
   once = false,
 ): string | undefined {
   const [usual, changed] = [firingsOf(run, (time) => time, once), firingsOf(other, timeOf, once)]
-  const place = usual.findIndex((firing, i) => firing !== changed[i])
-  if (place < 0 && changed.length <= usual.length) return undefined
-  const at = place < 0 ? usual.length : place
+  const index = usual.findIndex((firing, i) => firing !== changed[i])
+  if (index < 0 && changed.length <= usual.length) return undefined
+  const at = index < 0 ? usual.length : index
   return `${how}: ${changed[at] ?? 'nothing more fires'}; else: ${usual[at] ?? 'nothing more fires'}`
 }
 

@@ -17,9 +17,9 @@ export interface Condition {
 /** A condition, or a function of the moment alone. */
 export type ConditionLike = Condition | ((moment: Moment) => boolean)
 
-export function conditionOf(given: ConditionLike): Condition {
-  if (typeof given !== 'function') return given
-  return ofMoment(given.name || 'the condition', {}, given)
+export function conditionOf(like: ConditionLike): Condition {
+  if (typeof like !== 'function') return like
+  return ofMoment(like.name || 'the condition', {}, like)
 }
 
 function ofMoment(text: string, labels: Partial<Labels>, holds: (moment: Moment) => boolean): Condition {
@@ -63,8 +63,8 @@ export function reads(metric: string, is: (value: unknown) => boolean, options: 
   })
 }
 
-export function not(given: ConditionLike): Condition {
-  const one = conditionOf(given)
+export function not(operand: ConditionLike): Condition {
+  const one = conditionOf(operand)
   return {
     ...one,
     text: `not (${one.text})`,
@@ -75,17 +75,17 @@ export function not(given: ConditionLike): Condition {
   }
 }
 
-export function and(...given: readonly ConditionLike[]): Condition {
-  return combined(given, ' and ', (holds) => holds.every(Boolean))
+export function and(...operands: readonly ConditionLike[]): Condition {
+  return combined(operands, ' and ', (holds) => holds.every(Boolean))
 }
 
-export function or(...given: readonly ConditionLike[]): Condition {
-  return combined(given, ' or ', (holds) => holds.some(Boolean))
+export function or(...operands: readonly ConditionLike[]): Condition {
+  return combined(operands, ' or ', (holds) => holds.some(Boolean))
 }
 
 /** It is true, and was not at the moment before. */
-export function becomes(given: ConditionLike): Condition {
-  const one = conditionOf(given)
+export function becomes(operand: ConditionLike): Condition {
+  const one = conditionOf(operand)
   return {
     text: `it becomes so that ${one.text}`,
     labels: one.labels,
@@ -100,8 +100,8 @@ export function becomes(given: ConditionLike): Condition {
 }
 
 /** It was true at the moment before, and is not any more. */
-export function ends(given: ConditionLike): Condition {
-  const one = conditionOf(given)
+export function ends(operand: ConditionLike): Condition {
+  const one = conditionOf(operand)
   return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }
 }
 
@@ -109,8 +109,8 @@ export function ends(given: ConditionLike): Condition {
  * It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for an invalid
  * duration.
  */
-export function recently(given: ConditionLike, within: number | string): Condition {
-  const one = conditionOf(given)
+export function recently(operand: ConditionLike, within: number | string): Condition {
+  const one = conditionOf(operand)
   const ms = spanOf(within, 'recently: the time')
   return {
     text: `${one.text} within ${lengthText(ms)}`,
@@ -157,11 +157,11 @@ export function since(kept: ConditionLike, began: ConditionLike): Condition {
 }
 
 function combined(
-  given: readonly ConditionLike[],
+  operands: readonly ConditionLike[],
   joint: string,
   decide: (holds: readonly boolean[]) => boolean,
 ): Condition {
-  const all = given.map(conditionOf)
+  const all = operands.map(conditionOf)
   return {
     durations: all.flatMap(({ durations = [] }) => durations),
     text: all.map(({ text }) => text).join(joint),

@@ -7,18 +7,18 @@ import { monitored, type Need, type RuleProperty } from '../property.ts'
 import { conditionOf, labelsOfAll, standing, type Condition, type ConditionLike } from './condition.ts'
 
 /** It is true at every moment. */
-export function always(given: ConditionLike): RuleProperty {
-  return everyMoment(conditionOf(given), true)
+export function always(condition: ConditionLike): RuleProperty {
+  return everyMoment(conditionOf(condition), true)
 }
 
 /** It is true at no moment. */
-export function never(given: ConditionLike): RuleProperty {
-  return everyMoment(conditionOf(given), false)
+export function never(condition: ConditionLike): RuleProperty {
+  return everyMoment(conditionOf(condition), false)
 }
 
 /** It is true at a moment of at least one run: a check without one fails. */
-export function sometimes(given: ConditionLike): RuleProperty {
-  const condition = conditionOf(given)
+export function sometimes(like: ConditionLike): RuleProperty {
+  const condition = conditionOf(like)
   return {
     name: `sometimes ${condition.text}`,
     labels: condition.labels,
@@ -95,11 +95,11 @@ export function until(kept: ConditionLike, end: ConditionLike): RuleProperty {
 }
 
 /** The condition is true at exactly one moment of some span. */
-export function once(given: ConditionLike): {
+export function once(condition: ConditionLike): {
   /** from each moment at which the first is true (again, after the second was) until the second is: both included */
   between(first: ConditionLike, last: ConditionLike): RuleProperty
 } {
-  const what = conditionOf(given)
+  const what = conditionOf(condition)
   return {
     between(first, last) {
       const [opens, closes] = [conditionOf(first), conditionOf(last)]

@@ -78,13 +78,13 @@ export async function checkWorld(
     }
     return undefined
   }
-  const told = new WeakMap<readonly WorldStep[], string>()
+  const texts = new WeakMap<readonly WorldStep[], string>()
   const found = await search(
     stepsOf(world, properties, options),
     async (steps) => {
       const wrong = await judge(steps).catch(messageOf)
       if (wrong === undefined) return
-      told.set(steps, wrong)
+      texts.set(steps, wrong)
       throw new Error(wrong)
     },
     {
@@ -105,7 +105,7 @@ export async function checkWorld(
     const wrong = await judge(steps).catch(messageOf)
     const lines = [
       wrong ??
-        `it failed once, and not again: a plug does not repeat itself. It said: ${told.get(found.failing) ?? ''}`,
+        `it failed once, and not again: a plug does not repeat itself. It said: ${texts.get(found.failing) ?? ''}`,
       ...steps.map((step, i) => `${String(i + 1).padStart(4)}  ${stepText(step)}`),
       `then ${lengthText(tail)} more`,
       `the same case again: { seed: ${found.seed}, path: '${found.path}' }`,

@@ -1,30 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { builtins } from '../../../plugins/index.ts'
-import { CoreEngine } from '../../../src/core/engine/engine.ts'
-import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
-import { definePlug, VirtualClock } from '../../../src/index.ts'
-import { actPlug } from '../../support/act-plug.ts'
-import { rowOf } from '../../support/row-of.ts'
-import { generate } from '../../support/generate.ts'
-import { scale } from '../../support/scale-plug.ts'
-
-type Values = Readonly<Record<string, unknown>>
-
-/** A number that need not be there. */
-const optional = definePlug({
-  name: 'optional',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Low', 'High'],
-  parameters: [],
-  input: { value: { type: 'double' }, limit: { type: 'double', mandatory: true } },
-  output: { value: { type: 'double' } },
-  calculates: { rawData: { value: 'value + 1' }, states: { High: 'value > limit' }, otherwise: 'Low' },
-  execute({ properties: { value, limit } }) {
-    return { state: value === undefined || value > limit ? 'High' : 'Low', rawData: { value: (value ?? 0) + 1 } }
-  },
-})
+import { asPlain, START, type Values } from '../../support/rows-beside-plain.ts'
 
 const scaling = (label: string, value: string, more: Partial<Sensor> = { resource: 'r' }): Sensor => {
   return { label, name: 'scale', ...more, properties: { value, factor: 2, limit: 50 } }
@@ -42,48 +18,6 @@ const CHAIN: Rule = {
     { sourceLabel: 'last', destinationLabel: 'act', statesTrigger: ['High'] },
   ],
 }
-
-/** What a rule does with messages, a second apart, by rows or without them. `looksAfter`: after how many somebody looks once. */
-async function played(rule: Rule, messages: readonly Values[], hasRows: boolean, looksAfter: number) {
-  const clock = new VirtualClock(0)
-  const fired: string[] = []
-  const act = actPlug(fired)
-  const engine = new CoreEngine({
-    plugs: [...builtins, scale, optional, act],
-    scheduler: clock,
-    ids: () => 'unused',
-    seed: 1,
-    generate,
-    // an executor that can hold answers back has no rows
-    ...(!hasRows && { latency: () => 0 }),
-  })
-  const task = (await engine.start(rule, { id: 't' })) as LiveTask
-  for (const [i, values] of messages.entries()) {
-    clock.advanceTo(clock.now() + 1000)
-    engine.receive({ resource: 'r', ...values })
-    if (i + 1 === looksAfter) task.save()
-  }
-  const { counts } = engine
-  const hasRow = rowOf(task) !== undefined
-  const { why } = engine.stats()
-  const did = { fired, saved: JSON.stringify(task.save()), explained: task.explain('act'), counts }
-  await engine.close()
-  return { did, hasRow, why, fired }
-}
-
-/** The same by rows as without; quietly as rows. */
-async function asPlain(rule: Rule, messages: readonly Values[], looksAfter = -1) {
-  const plain = await played(rule, messages, false, looksAfter)
-  const rows = await played(rule, messages, true, looksAfter)
-  expect(rows.did).toEqual(plain.did)
-  return rows
-}
-
-const START = [
-  { a: 1, b: 1 },
-  { a: 2, b: 2 },
-  { a: 3, b: 3 },
-]
 
 /** Whenever somebody looks, and with whichever message it ends. */
 async function expectInRows(rule: Rule, messages: readonly Values[]): Promise<void> {

@@ -82,3 +82,25 @@ describe('findTarget', () => {
     )
   })
 })
+
+describe('a JSON pointer', () => {
+  it.each<[string, Rule | Template, object]>([
+    ['/sensors/0/properties/threshold', rule, { sensors: [{ properties: { threshold: 7 } }, {}] }],
+    ['/sensors/1/evictionTime', rule, { sensors: [{}, { evictionTime: 7 }] }],
+    ['/triggers/0/invocationPolicy', rule, { triggers: [{ invocationPolicy: 7 }, { invocationPolicy: 7 }] }],
+    ['/task/variables/depth', rule, { task: { variables: { depth: 7 } } }],
+    ['/variables/limit', template, { taskDefaults: { variables: { limit: 7 } } }],
+  ])('%s is a target', (path, to, expected) => {
+    expect(applied(to, path, 7)).toMatchObject(expected)
+  })
+
+  it.each([
+    ['/sensors/0/properties/treshold', 'did you mean /sensors/0/properties/threshold?'],
+    ['/sensors/9/properties/threshold', 'did you mean /sensors/0/properties/threshold?'],
+    ['/__proto__/x', 'use a property of a node'],
+    ['/', 'use one of '],
+  ])('%s is not', (path, suggestion) => {
+    const target = findTarget(rule, path, plugs)
+    expect('message' in target && target.suggestion).toContain(suggestion)
+  })
+})

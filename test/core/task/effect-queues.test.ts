@@ -15,7 +15,7 @@ describe('calls on one thing', () => {
   it('begin in the order in which they took their places, when the one before is over', () => {
     const queues = new EffectQueues()
     const [a, b, c] = [call(), call(), call()]
-    expect([a, b, c].map((one) => queues.place(one, ['x'], MANY))).toEqual([true, false, false])
+    expect([a, b, c].map((one) => queues.enqueue(one, ['x'], MANY))).toEqual([true, false, false])
     expect(queues.release(a, MANY)).toEqual([b])
     expect(queues.release(b, MANY)).toEqual([c])
     expect(queues.release(c, MANY)).toEqual([])
@@ -24,15 +24,15 @@ describe('calls on one thing', () => {
 
   it('that touch nothing wait for nobody', () => {
     const queues = new EffectQueues()
-    expect([call(), call()].map((one) => queues.place(one, [], MANY))).toEqual([true, true])
+    expect([call(), call()].map((one) => queues.enqueue(one, [], MANY))).toEqual([true, true])
   })
 
   it('that touch several things wait for the last of them', () => {
     const queues = new EffectQueues()
     const [x, y, both] = [call(), call(), call()]
-    queues.place(x, ['x'], MANY)
-    queues.place(y, ['y'], MANY)
-    expect(queues.place(both, ['x', 'y', 'x'], MANY)).toBe(false)
+    queues.enqueue(x, ['x'], MANY)
+    queues.enqueue(y, ['y'], MANY)
+    expect(queues.enqueue(both, ['x', 'y', 'x'], MANY)).toBe(false)
     expect(queues.release(x, MANY)).toEqual([])
     expect(queues.release(y, MANY)).toEqual([both])
   })
@@ -40,7 +40,7 @@ describe('calls on one thing', () => {
   it('that are dropped before their turn let those behind them go on', () => {
     const queues = new EffectQueues()
     const [a, b, c] = [call(), call(), call()]
-    for (const one of [a, b, c]) queues.place(one, ['x'], MANY)
+    for (const one of [a, b, c]) queues.enqueue(one, ['x'], MANY)
     expect(queues.oldestBehind).toBe(b)
     expect(queues.release(b, MANY)).toEqual([])
     expect(queues.release(a, MANY)).toEqual([c])
@@ -49,7 +49,7 @@ describe('calls on one thing', () => {
   it('are under way no more than so many at once, whatever they touch', () => {
     const queues = new EffectQueues()
     const calls = [call(), call(), call(), call()]
-    expect(calls.map((one, i) => queues.place(one, [`thing ${i}`], 2))).toEqual([true, true, false, false])
+    expect(calls.map((one, i) => queues.enqueue(one, [`thing ${i}`], 2))).toEqual([true, true, false, false])
     expect(queues.release(calls[1] as Execution, 2)).toEqual([calls[2]])
     expect(queues.release(calls[0] as Execution, 2)).toEqual([calls[3]])
   })
@@ -80,7 +80,7 @@ describe('any calls, ended in any order', () => {
             open.add(one)
             expect(open.size).toBeLessThanOrEqual(most)
           }
-          for (const { one, touches } of calls) if (queues.place(one, touches, most)) begin(one)
+          for (const { one, touches } of calls) if (queues.enqueue(one, touches, most)) begin(one)
           for (const pick of picks) {
             const ended = [...open][pick % Math.max(1, open.size)]
             if (ended === undefined) break

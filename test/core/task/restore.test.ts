@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inTheMiddle, saved } from '../../support/busy-task.ts'
-import { live, promisesSettled, restarted, type Live } from '../../support/live-engine.ts'
-import { gate, is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { live, restarted, type Live } from '../../support/live-engine.ts'
+import { on, rule } from '../../support/rule-writing.ts'
 
 const phases = (t: Live) => saved(t).state.executing?.map(({ node, phase }) => `${node} ${phase}`)
 
@@ -65,37 +65,5 @@ describe('a restored task', () => {
     await again.engine.start('t')
     expect(again.lines('started')).toEqual(['0 started 2'])
     expect(again.send({})).toBe(true)
-  })
-
-  // Stored tasks go on under one evaluation per input.
-  it('goes on from a state of before, with sensors that were to follow and a tick that waited', async () => {
-    const before = await live(
-      rule({
-        sensors: {
-          slow: on('late', { tickTrigger: false }),
-          last: on('switch', { sequence: 2, tickTrigger: false }),
-          polled: { name: 'switch', pollingPeriod: 1000 },
-        },
-        relations: [gate('both', 'AND', ['slow', 'On'], ['last', 'On'])],
-        actuators: ['act'],
-        triggers: [trigger('both', 'act', is('TRUE'))],
-      }),
-    )
-    before.send({ last: 'On' })
-    before.to(1000)
-    const t = await restarted(before, 1000, ({ state, ...task }) => {
-      const { evaluation, waiting, ...rest } = state
-      expect(evaluation?.selected.map(([label]) => label)).toEqual(['slow', 'last'])
-      expect(waiting).toEqual([{ time: 1000, number: 2, kind: 'tick', nodes: ['polled'], scheduledAt: 1000 }])
-      const origins = [evaluation?.selected[0]?.[1] ?? -1]
-      const groups = [{ invocation: 2, groups: [['slow'], ['last']], position: 0, origins }]
-      const tick = { time: 1000, number: 2, kind: 'tick', node: 'polled', scheduledAt: 1000 } as const
-      return { ...task, state: { ...rest, groups, waiting: [tick] } }
-    })
-    t.plugs.settle('slow', 'On')
-    t.plugs.settle('slow', 'On')
-    await promisesSettled()
-    expect(t.fired()).toEqual(['0 act'])
-    expect(t.lines('tick')).toEqual(['1000 tick polled'])
   })
 })

@@ -86,7 +86,7 @@ it('ROUTING-2: what waits for a host is refused when that counts as gone', async
   host.routing.looked(new Set([url]))
   host.routing.looked(new Set())
   const answer = await answering
-  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('it is not known whether')])
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('the outcome is unknown')])
 })
 
 // Holds ROUTING-3
@@ -161,7 +161,7 @@ it.each(['GET', 'POST'])('SMALL-2: a %s with half an answer has none', async (me
   const answer = await answering
   clearInterval(looking)
   expect([answer.status, await answer.text()]).toEqual(
-    method === 'GET' ? [200, JSON.stringify({ at: second.url })] : [503, expect.stringContaining('it is not known')],
+    method === 'GET' ? [200, JSON.stringify({ at: second.url })] : [503, expect.stringContaining('the outcome is unknown')],
   )
 })
 
@@ -171,7 +171,7 @@ it('refuses what a host that has too much to answer would have to, and counts it
   const answering = post(host)
   await expect.poll(() => host.routing.forwarded).toBe(1)
   const answer = await post(host)
-  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('too much to answer')])
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('too many pending requests')])
   expect([host.routing.forwarded, host.routing.refused]).toEqual([1, 1])
   host.routing.end()
   await answering

@@ -189,7 +189,7 @@ describe('the transport', () => {
     })
     await new Promise<void>((done) => raw.listen(0, '127.0.0.1', done))
     const { port } = raw.address() as AddressInfo
-    await expect(transport.send(outbound(port))).rejects.toThrow('change of protocol')
+    await expect(transport.send(outbound(port))).rejects.toThrow('switched protocols')
     await new Promise((done) => raw.close(done))
     await expect(transport.send(outbound(port))).rejects.toThrow('ECONNREFUSED')
   })

@@ -77,6 +77,7 @@ const LONG = { text: 'x'.repeat(40_000) }
 const TASK = { ...GRAPH, task: { name: 'long', type: 'reactive', resource: 'boiler', start: false } }
 const CALL = { properties: { message: TAGS }, streamData: { t: 1 } }
 const EXECUTED = { ...CALL, properties: { a: TAGS } }
+const REHEARSAL = { rule: GRAPH, resources: ['boiler'], source: { messages: [{ resource: 'boiler', timestamp: 1, t: 1 }] } }
 const ON_BOILER = { conf: { resource: 'boiler' } }
 
 /** Route, body, what is done of it, and the status of the answer. */
@@ -100,6 +101,7 @@ const HEAVY: readonly Row[] = [
   ['POST /api/sensors/one', '/api/sensors/stream', EXECUTED, 'unread call', 200],
   ['POST /api/sensors/one/versions/one', '/api/sensors/stream/versions/latest', EXECUTED, 'unread call', 200],
   ['POST /api/tasks/simulate', '/api/tasks/simulate', { rule: GRAPH, resource: 'boiler' }, 'unread simulate', 200],
+  ['POST /api/rehearsals', '/api/rehearsals', REHEARSAL, 'rehearse', 200],
   ['POST /api/templates', '/api/templates', { name: 'new', ...GRAPH }, 'check', 201],
   ['PUT /api/templates/one', '/api/templates/long', { name: 'long', ...GRAPH }, 'check', 200],
   ['POST /api/templates/run', '/api/templates/run', { graph: GRAPH, ...ON_BOILER }, 'unread run', 200],

@@ -1,7 +1,7 @@
 /** An objects service over a store in memory, with a clock that stands and ids that count. */
-import { createObjectsService } from '../../../src/services/objects/service.ts'
+import { Objects } from '../../../src/services/objects/service.ts'
 import { BlobContents } from '../../../src/services/objects/contents/blob-contents.ts'
-import type { ContentStore, ObjectChange, ObjectsApi, InternalObjects } from '../../../src/services/objects/contract.ts'
+import type { ContentStore, ObjectChange, ObjectsApi } from '../../../src/services/objects/contract.ts'
 import { SigningKeys } from '../../../src/services/objects/signing/signing-keys.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -13,7 +13,7 @@ export const MASTER = new Uint8Array(32).fill(7)
 
 export interface ObjectsWorld {
   readonly storage: Storage
-  readonly service: InternalObjects
+  readonly service: Objects
   /** of a user of the tenant acme */
   readonly api: ObjectsApi
   readonly clock: { now: number }
@@ -44,7 +44,7 @@ export async function objectsWorld({
   const waiting: (() => void)[] = []
   const warnings: string[] = []
   const store = storage.tenant(tenant)
-  const service = createObjectsService({
+  const service = new Objects({
     tenant,
     store,
     contents: contents(new BlobContents(store.blobs)),

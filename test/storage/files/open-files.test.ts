@@ -102,7 +102,7 @@ describe('a folder of objects', () => {
         () => blobs.get('x'.repeat(70)),
         () => blobs.delete('x'.repeat(70)),
       ]) {
-        expect((await failureOf(act)).message).toMatch(/no folder of this store/)
+        expect((await failureOf(act)).message).toMatch(/a link or a file instead of a folder/)
       }
       expect(await readdir(join(folder, 'elsewhere'))).toEqual([])
       await blobs.put('link', bytes('mine now'))

@@ -18,7 +18,7 @@ import {
   type RuleProperty,
 } from '../../../src/testing/index.ts'
 import { gapClasses, inputClasses, valueClasses } from '../../../src/testing/prove/input-classes.ts'
-import { stateKey } from '../../../src/testing/prove/state-key.ts'
+import { stateKey } from '../../../src/testing/prove/prove-rule.ts'
 import { sensorPlug } from '../../support/make-plug.ts'
 
 const hot: Rule = {

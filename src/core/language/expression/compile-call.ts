@@ -88,9 +88,9 @@ function compileWord(
 
 /** The operand of `Math.abs` keeps the size of a sum or a difference. */
 function absOf(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Pick<Side, 'measured'> {
-  const [given, another] = node.arguments
-  if (given === undefined || another !== undefined || given.type === 'SpreadElement') return {}
-  const { measured, label } = compiler.compile(given, scope)
+  const [callback, another] = node.arguments
+  if (callback === undefined || another !== undefined || callback.type === 'SpreadElement') return {}
+  const { measured, label } = compiler.compile(callback, scope)
   return measured ? { measured: (run, frame) => Math.abs(numberOf(measured(run, frame), label)) } : {}
 }
 
@@ -98,12 +98,12 @@ type Arguments = (run: Run, frame: Frame | undefined) => readonly unknown[]
 
 function argumentsOf(
   compiler: Compiler,
-  given: readonly (Expression | SpreadElement)[],
+  nodes: readonly (Expression | SpreadElement)[],
   scope: Scope | undefined,
   callbacks: boolean,
 ): Arguments {
-  if (given.some((arg) => arg.type === 'SpreadElement')) {
-    const parts = given.map((arg) => {
+  if (nodes.some((arg) => arg.type === 'SpreadElement')) {
+    const parts = nodes.map((arg) => {
       const spread = arg.type === 'SpreadElement'
       const { code, label } = compiler.compile(spread ? arg.argument : arg, scope)
       return { spread, code, label }
@@ -114,7 +114,7 @@ function argumentsOf(
         return spread ? itemsOf(run, value, label) : [value]
       })
   }
-  const codes = given.map((arg): Code | CallbackMaker => {
+  const codes = nodes.map((arg): Code | CallbackMaker => {
     if (arg.type === 'ArrowFunctionExpression' && callbacks) return compiler.callback(arg, scope)
     return compiler.compile(arg as Expression, scope).code
   })

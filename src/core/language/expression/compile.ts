@@ -1,12 +1,20 @@
 /** Syntax tree -> closures. Kinds of nodes that are not listed here are rejected. */
-import type { AnyNode, ArrowFunctionExpression, Expression, Literal, Super, TemplateLiteral } from 'acorn'
-import { numberOfText } from '#kernel'
+import type {
+  AnyNode,
+  ArrowFunctionExpression,
+  Expression,
+  Literal,
+  Super,
+  TemplateLiteral,
+  ArrayExpression,
+  ObjectExpression,
+} from 'acorn'
+import { numberOfText, FORBIDDEN_KEYS } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import { pathKey, withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
 import { isRoot, type Fault } from '../placeholders/path.ts'
 import { compileCall } from './compile-call.ts'
-import { compileList, compileRecord } from './compile-literals.ts'
 import { compileChain, compileMember } from './compile-member.ts'
 import type { CallbackMaker, Compiler } from './compiler.ts'
 import { CONSTANTS, FUNCTIONS, LIBRARIES } from './functions.ts'
@@ -14,10 +22,11 @@ import { messagePath, pathOf } from './names.ts'
 import { BINARY, sum, UNARY, type Side } from './operators.ts'
 import { shorten } from './parse.ts'
 import { refusal } from './refused.ts'
-import { missing, spend, type Code, type Frame, type Run } from './run.ts'
+import { missing, spend, type Code, type Frame, type Run, unfit } from './run.ts'
 import { findName, readParameters, slotOf, type Scope } from './scope.ts'
-import { bindingOfName, partsOfText, type Problem, type Source } from './source.ts'
-import { insertedText, numberOf, textOf, truthOf } from './values.ts'
+import { bindingOfName, partsOfText, type Problem, type Source, isMarked } from './source.ts'
+import { insertedText, numberOf, textOf, truthOf, keyOf } from './values.ts'
+import { itemsOf } from './list-methods.ts'
 
 const MAX_DEPTH = 250
 
@@ -92,9 +101,9 @@ export class ExpressionCompiler implements Compiler {
     const { names, slotsOf } = parameters
     const { code } = this.compile(body, { names, outer: scope })
     return (run, outer) =>
-      (...given) => {
+      (...values) => {
         spend(run, 1)
-        return code(run, { slots: slotsOf(given), outer })
+        return code(run, { slots: slotsOf(values), outer })
       }
   }
 
@@ -255,4 +264,71 @@ function joined(run: Run, frame: Frame | undefined, codes: readonly Code[]): str
   for (const code of codes) text += code(run, frame) as string // each code returns text
   spend(run, text.length)
   return text
+}
+
+function compileList(compiler: Compiler, node: ArrayExpression, scope: Scope | undefined): Side {
+  const parts = node.elements.map((element) => {
+    if (element === null) return { spread: false, code: () => null, label: '' }
+    const spread = element.type === 'SpreadElement'
+    const { code, label } = compiler.compile(spread ? element.argument : element, scope)
+    return { spread, code, label }
+  })
+  return compiler.side(node, (run, frame) => {
+    const list: unknown[] = []
+    for (const { spread, code, label } of parts) {
+      const value = code(run, frame)
+      if (!spread) list.push(value)
+      else for (const item of itemsOf(run, value, label)) list.push(item)
+    }
+    spend(run, list.length)
+    return list
+  })
+}
+
+type Part = (run: Run, frame: Frame | undefined, into: Record<string, unknown>) => void
+
+/** `{a: 1, [key]: 2, ...other}`; a field without a value is omitted, as in JSON. */
+function compileRecord(compiler: Compiler, node: ObjectExpression, scope: Scope | undefined): Side {
+  const parts = node.properties.map((property): Part => {
+    if (property.type === 'SpreadElement') {
+      const { code, label } = compiler.compile(property.argument, scope)
+      return (run, frame, into) => spreadInto(run, code(run, frame), label, into)
+    }
+    if (property.kind !== 'init' || property.method) {
+      compiler.wrong(property, `"${compiler.label(property)}" is a function`, 'write a field such as {a: 1}')
+      return () => undefined
+    }
+    const value = compiler.compile(property.value, scope).code
+    const fixed = property.computed ? undefined : fixedKey(property.key)
+    if (fixed !== undefined) {
+      if (FORBIDDEN_KEYS.has(fixed)) compiler.wrong(property.key, `the key "${fixed}" is reserved`, 'use another key')
+      return (run, frame, into) => set(into, fixed, value(run, frame))
+    }
+    const key: Side = compiler.compile(property.key, scope)
+    return (run, frame, into) => set(into, keyOf(key.code(run, frame), key.label), value(run, frame))
+  })
+  return compiler.side(node, (run, frame) => {
+    const record: Record<string, unknown> = {}
+    spend(run, 1 + parts.length)
+    for (const part of parts) part(run, frame, record)
+    return record
+  })
+}
+
+function fixedKey(key: Expression): string | undefined {
+  if (key.type === 'Identifier') return key.name
+  if (key.type !== 'Literal' || (typeof key.value === 'string' && isMarked(key.value))) return undefined
+  return typeof key.value === 'string' || typeof key.value === 'number' ? String(key.value) : undefined
+}
+
+function set(into: Record<string, unknown>, key: string, value: unknown): void {
+  if (value !== undefined) into[key] = value
+}
+
+function spreadInto(run: Run, value: unknown, label: string, into: Record<string, unknown>): void {
+  if (value === null || value === undefined) return
+  if (typeof value !== 'object' || Array.isArray(value)) throw unfit(label, 'is not an object')
+  const entries = Object.entries(value)
+  spend(run, entries.length)
+  for (const [key, item] of entries) into[keyOf(key, label)] = item as unknown
 }

@@ -55,11 +55,11 @@ const MAX_PARTS = 100
 
 function formulaOfLogic(logic: unknown): Formula | undefined {
   let parts = 0
-  const formulaOf = (given: unknown): Formula | undefined => {
+  const formulaOf = (logic: unknown): Formula | undefined => {
     if (++parts > MAX_PARTS) return undefined
-    if (typeof given === 'number' || typeof given === 'boolean') return given
-    if (!isPlainObject(given)) return undefined
-    const [entry, another] = Object.entries(given)
+    if (typeof logic === 'number' || typeof logic === 'boolean') return logic
+    if (!isPlainObject(logic)) return undefined
+    const [entry, another] = Object.entries(logic)
     if (entry === undefined || another !== undefined) return undefined
     const [name, values] = entry
     const args: readonly unknown[] = Array.isArray(values) ? values : [values]

@@ -19,12 +19,12 @@ export interface CompiledCondition extends CodeReads {
  * of one. In both languages a missing value is not 0: comparing its size or calculating with it is an error. Throws
  * `VALIDATION`.
  */
-export function compileCondition(given: unknown, options: ExpressionOptions = {}): CompiledCondition {
-  const logic = typeof given === 'string' ? logicOfText(given) : given
-  if (logic === undefined && typeof given === 'string') {
-    const { uses, evaluate } = compileExpression(given, options)
+export function compileCondition(condition: unknown, options: ExpressionOptions = {}): CompiledCondition {
+  const logic = typeof condition === 'string' ? logicOfText(condition) : condition
+  if (logic === undefined && typeof condition === 'string') {
+    const { uses, evaluate } = compileExpression(condition, options)
     const holds: CompiledCondition['holds'] = (lookup, now, chance) =>
-      truthOf(evaluate(lookup, now, chance), shorten(given))
+      truthOf(evaluate(lookup, now, chance), shorten(condition))
     return { uses, ...readsOf(uses), holds }
   }
   // JSON Logic treats other values as plain data, which would be a constant condition.

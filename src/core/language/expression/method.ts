@@ -23,8 +23,8 @@ export function numberArg({ args, label }: Call, index: number, otherwise: numbe
 }
 
 export function callbackArg({ args, label }: Call, index: number): Callback {
-  const given = args[index]
-  if (typeof given === 'function') return given as Callback
+  const value = args[index]
+  if (typeof value === 'function') return value as Callback
   throw unfit(label, 'needs an arrow function, such as x => x > 1')
 }
 

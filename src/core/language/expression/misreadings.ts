@@ -9,8 +9,8 @@ const COMPARING = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']
 /** The positions of such code in a tree; `at` counts like the positions of the tree. */
 export function misreadings(tree: Node): readonly Problem[] {
   const problems: Problem[] = []
-  const visit = (given: Node): void => {
-    const node = given as AnyNode
+  const visit = (inner: Node): void => {
+    const node = inner as AnyNode
     if (node.type === 'BinaryExpression') problems.push(...misread(node))
     for (const child of childrenOf(node)) visit(child)
   }

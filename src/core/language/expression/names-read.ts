@@ -15,8 +15,8 @@ export function codedUses(plug: Plug, properties: Readonly<Record<string, unknow
   const coded = Object.entries(plug.input).flatMap(([name, { format }]) => {
     return format?.type === 'logic' || format?.type === 'code' ? codeUses(properties[name]) : []
   })
-  const own = plug.nodes?.(properties) ?? []
-  return [...coded, ...own.map((label) => ({ text: label, ...NODE, segments: [label] }))]
+  const declared = plug.nodes?.(properties) ?? []
+  return [...coded, ...declared.map((label) => ({ text: label, ...NODE, segments: [label] }))]
 }
 
 /**

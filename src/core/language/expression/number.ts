@@ -27,24 +27,24 @@ export interface CompiledNumber extends CodeReads {
  * Compiles a number, or an expression for one: the name of a message value such as `temperature`, a placeholder, or a
  * calculation. Throws `VALIDATION`.
  */
-export function compileNumber(given: unknown): CompiledNumber {
-  if (typeof given === 'number' && Number.isFinite(given)) {
-    const reading = { number: given, slack: 0 }
+export function compileNumber(condition: unknown): CompiledNumber {
+  if (typeof condition === 'number' && Number.isFinite(condition)) {
+    const reading = { number: condition, slack: 0 }
     return { uses: [], names: [], nodes: [], read: () => reading }
   }
-  if (typeof given !== 'string') {
+  if (typeof condition !== 'string') {
     throw new AppError(
       'VALIDATION',
-      `${shown(given)} is neither a number nor an expression for one; write 21.5, temperature or nodes.<label>.rawData.<field>`,
+      `${shown(condition)} is neither a number nor an expression for one; write 21.5, temperature or nodes.<label>.rawData.<field>`,
     )
   }
-  const { uses, measure } = compileExpression(given)
+  const { uses, measure } = compileExpression(condition)
   return {
     uses,
     ...readsOf(uses),
     read(context) {
       const { value, slack } = measure(readerOf(context), context.now)
-      return { number: numberOfCode(given, value), slack }
+      return { number: numberOfCode(condition, value), slack }
     },
   }
 }

@@ -35,7 +35,7 @@ export interface Frame {
 export type Code = (run: Run, frame: Frame | undefined) => unknown
 
 /** An arrow function during its call. Never a value of an expression. */
-export type Callback = (...given: readonly unknown[]) => unknown
+export type Callback = (...values: readonly unknown[]) => unknown
 
 export const MAX_WORK = 1_000_000
 

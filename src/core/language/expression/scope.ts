@@ -11,7 +11,7 @@ export interface Scope {
 /** How the arguments of a call become the slots of its body. */
 export interface Parameters {
   readonly names: ReadonlyMap<string, number>
-  slotsOf(given: readonly unknown[]): readonly unknown[]
+  slotsOf(values: readonly unknown[]): readonly unknown[]
 }
 
 /** Finds a name: the number of functions outwards, and its slot. */
@@ -33,21 +33,21 @@ export function slotOf(frame: Frame | undefined, depth: number, slot: number): u
 /** Names, `[a, b]` and `{a, b}` as parameters; or the first unsupported pattern. */
 export function readParameters(patterns: readonly Pattern[]): Parameters | { readonly wrong: Pattern } {
   const names = new Map<string, number>()
-  const readers: ((given: readonly unknown[]) => unknown)[] = []
-  const add = (name: string, read: (given: readonly unknown[]) => unknown): void => {
+  const readers: ((values: readonly unknown[]) => unknown)[] = []
+  const add = (name: string, read: (values: readonly unknown[]) => unknown): void => {
     names.set(name, readers.push(read) - 1)
   }
   let simple = true
   for (const [index, pattern] of patterns.entries()) {
-    const argument = (given: readonly unknown[]): unknown => given[index]
+    const argument = (values: readonly unknown[]): unknown => values[index]
     if (pattern.type === 'Identifier') {
       add(pattern.name, argument)
     } else if (pattern.type === 'ArrayPattern') {
       simple = false
-      for (const [place, element] of pattern.elements.entries()) {
+      for (const [position, element] of pattern.elements.entries()) {
         if (element === null) continue
         if (element.type !== 'Identifier') return { wrong: element }
-        add(element.name, (given) => member(argument(given), place, element.name))
+        add(element.name, (values) => member(argument(values), position, element.name))
       }
     } else if (pattern.type === 'ObjectPattern') {
       simple = false
@@ -56,11 +56,11 @@ export function readParameters(patterns: readonly Pattern[]): Parameters | { rea
         if (!known || property.value.type !== 'Identifier' || property.key.type !== 'Identifier')
           return { wrong: pattern }
         const key = property.key.name
-        add(property.value.name, (given) => member(argument(given), key, key))
+        add(property.value.name, (values) => member(argument(values), key, key))
       }
     } else {
       return { wrong: pattern }
     }
   }
-  return { names, slotsOf: simple ? (given) => given : (given) => readers.map((read) => read(given)) }
+  return { names, slotsOf: simple ? (values) => values : (values) => readers.map((read) => read(values)) }
 }

@@ -179,8 +179,8 @@ function bare(value: unknown): unknown {
 }
 
 function numbersOf(values: readonly unknown[], operands: readonly Operand[]): readonly number[] {
-  return values.map((given, i) => {
-    const value = bare(given)
+  return values.map((literal, i) => {
+    const value = bare(literal)
     const number = numberIn(value)
     if (number === undefined) throw noNumber(operands[i]?.label ?? '', value)
     return number

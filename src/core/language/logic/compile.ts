@@ -66,40 +66,40 @@ export class LogicCompiler {
     return node ?? this.library.node(logic)
   }
 
-  private piece(logic: unknown, place: Place): Piece {
+  private piece(logic: unknown, position: Place): Piece {
     if (++this.parts > MAX_LOGIC_PARTS) {
       if (this.parts === MAX_LOGIC_PARTS + 1) {
-        this.issue(place.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use less logic')
+        this.issue(position.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use less logic')
       }
       return NOTHING
     }
-    if (place.depth > MAX_LOGIC_DEPTH) {
-      return this.issue(place.pointer, `the logic nests deeper than ${MAX_LOGIC_DEPTH} levels`, 'use flatter logic')
+    if (position.depth > MAX_LOGIC_DEPTH) {
+      return this.issue(position.pointer, `the logic nests deeper than ${MAX_LOGIC_DEPTH} levels`, 'use flatter logic')
     }
-    if (typeof logic === 'string' && logic.includes('${')) return this.placeholder(logic, place)
+    if (typeof logic === 'string' && logic.includes('${')) return this.placeholder(logic, position)
     if (typeof logic !== 'object' || logic === null) return { logic, node: () => logic }
-    if (Array.isArray(logic)) return { logic: this.all(logic, place) }
-    return this.operation(logic, place)
+    if (Array.isArray(logic)) return { logic: this.all(logic, position) }
+    return this.operation(logic, position)
   }
 
-  private operation(logic: object, place: Place): Piece {
+  private operation(logic: object, position: Place): Piece {
     const entries: [string, unknown][] = Object.entries(logic)
     const [entry, second] = entries
     if (!entry) return { logic: new Guarded(logic) }
     if (second) {
       const names = entries.map(([name]) => `"${name.slice(0, 30)}"`).slice(0, 5)
       return this.issue(
-        place.pointer,
+        position.pointer,
         `an object with ${names.join(', ')} is not an operation`,
         'give each operation an object of its own',
       )
     }
-    const [name, given] = entry
+    const [name, written] = entry
     const wanted = ARITIES.get(name)
-    if (!wanted) return this.unknown(name, place)
-    const listed = Array.isArray(given)
-    const args: readonly unknown[] = listed ? given : [given]
-    const inside: Place = { ...place, pointer: at(place.pointer, name), depth: place.depth + 1 }
+    if (!wanted) return this.unknown(name, position)
+    const listed = Array.isArray(written)
+    const args: readonly unknown[] = listed ? written : [written]
+    const inside: Place = { ...position, pointer: at(position.pointer, name), depth: position.depth + 1 }
     if (!this.fits(name, args, wanted, inside)) return NOTHING
     switch (name) {
       case 'var':
@@ -124,7 +124,7 @@ export class LogicCompiler {
         return { logic: { [name]: this.choice(args, inside) } }
     }
     const pieces = this.pieces(args, inside, listed)
-    const operands = pieces.map((piece, index) => operandOf(piece, listed ? args[index] : given))
+    const operands = pieces.map((piece, index) => operandOf(piece, listed ? args[index] : written))
     if (name === 'and' || name === 'or') return this.joined(name, pieces, operands)
     return this.applied(name, pieces, operands)
   }
@@ -164,46 +164,48 @@ export class LogicCompiler {
   }
 
   /** Every second argument of `if` is a test. */
-  private choice(args: readonly unknown[], place: Place): unknown[] {
+  private choice(args: readonly unknown[], position: Place): unknown[] {
     return args.map((_, index) => {
-      const piece = this.argument(args, index, place)
+      const piece = this.argument(args, index, position)
       const isTest = index % 2 === 0 && index + 1 < args.length
       return isTest ? this.known(piece.logic, operandOf(piece, args[index]).label) : piece.logic
     })
   }
 
   /** The body sees only the item, and each round is counted. */
-  private loop(name: string, args: readonly unknown[], place: Place): Piece {
-    const pieces = args.map((_, index) => this.argument(args, index, { ...place, inLoop: index === 1 || place.inLoop }))
+  private loop(name: string, args: readonly unknown[], position: Place): Piece {
+    const pieces = args.map((_, index) =>
+      this.argument(args, index, { ...position, inLoop: index === 1 || position.inLoop }),
+    )
     const [list, body, ...initial] = pieces.map((piece) => piece.logic)
     const label = operandOf(pieces[1] ?? NOTHING, args[1]).label
     const decided = DECIDING_LOOPS.has(name) ? this.known(body, label) : body
     return { logic: { [name]: [list, this.library.spending(decided, () => 1), ...initial] } }
   }
 
-  private variable(args: readonly unknown[], place: Place): Piece {
-    const [given] = args
-    if (given !== undefined && given !== null && typeof given !== 'string' && typeof given !== 'number') {
+  private variable(args: readonly unknown[], position: Place): Piece {
+    const [first] = args
+    if (first !== undefined && first !== null && typeof first !== 'string' && typeof first !== 'number') {
       return this.issue(
-        place.pointer,
+        position.pointer,
         'the path of a var is computed',
         'write the path out; use if to choose between several',
       )
     }
-    const otherwise = args.length > 1 ? this.argument(args, 1, place) : undefined
-    const name = given === undefined || given === null ? '' : String(given)
-    if (!place.inLoop) {
+    const otherwise = args.length > 1 ? this.argument(args, 1, position) : undefined
+    const name = first === undefined || first === null ? '' : String(first)
+    if (!position.inLoop) {
       const result = topPath(name)
-      return 'path' in result ? this.read(result.path, otherwise) : this.fault(place.pointer, result.fault)
+      return 'path' in result ? this.read(result.path, otherwise) : this.fault(position.pointer, result.fault)
     }
     const result = itemPath(name)
-    if ('fault' in result) return this.fault(place.pointer, result.fault)
+    if ('fault' in result) return this.fault(position.pointer, result.fault)
     const { segments } = result
     return { logic: this.reading((run, scope) => ofData(below(scope, segments, run)), otherwise), label: name }
   }
 
-  private read(given: LogicPath, otherwise?: Piece): Piece {
-    const path = this.remember(given)
+  private read(variablePath: LogicPath, otherwise?: Piece): Piece {
+    const path = this.remember(variablePath)
     const label = path.root === 'streamdata' ? path.segments.join('.') : path.parts.join('.')
     const logic = this.reading((run) => guarded(run.lookup(path), run), otherwise)
     if (!otherwise) return { logic, label, node: (run) => run.lookup(path) ?? null }
@@ -218,30 +220,30 @@ export class LogicCompiler {
     return { if: [this.library.call((run, scope) => (read(run, scope) ?? null) !== null), value, otherwise.logic] }
   }
 
-  private missing(args: readonly unknown[], place: Place, listed: boolean): Piece {
-    const readers = this.keyReaders(args, place)
+  private missing(args: readonly unknown[], position: Place, listed: boolean): Piece {
+    const readers = this.keyReaders(args, position)
     const step: Step = (run, scope, values) =>
       absent(Array.isArray(values[0]) ? values[0] : values, readers, run, scope)
-    return { logic: this.library.call(step, this.all(args, place, listed)) }
+    return { logic: this.library.call(step, this.all(args, position, listed)) }
   }
 
-  private missingSome(args: readonly unknown[], place: Place): Piece {
-    const readers = this.keyReaders([args[1]], place)
+  private missingSome(args: readonly unknown[], position: Place): Piece {
+    const readers = this.keyReaders([args[1]], position)
     const step: Step = (run, scope, [need, keys]) => {
       const without = absent(Array.isArray(keys) ? keys : [keys], readers, run, scope)
       return lengthOf(keys) - without.length >= Number(need) ? [] : without
     }
-    return { logic: this.library.call(step, this.all(args, place)) }
+    return { logic: this.library.call(step, this.all(args, position)) }
   }
 
-  private keyReaders(args: readonly unknown[], place: Place): ReadonlyMap<string, Reader> {
+  private keyReaders(args: readonly unknown[], position: Place): ReadonlyMap<string, Reader> {
     const readers = new Map<string, Reader>()
     const listed = new Set(args.flat().map((arg) => (typeof arg === 'number' ? String(arg) : arg)))
     for (const key of literalKeys(args)) {
-      const result = place.inLoop ? itemPath(key) : topPath(key)
+      const result = position.inLoop ? itemPath(key) : topPath(key)
       if ('fault' in result) {
         // in computed arguments a text may be something else than a key
-        if (listed.has(key)) this.fault(place.pointer, result.fault)
+        if (listed.has(key)) this.fault(position.pointer, result.fault)
       } else if ('path' in result) {
         const path = this.remember(result.path)
         readers.set(key, (run) => run.lookup(path))
@@ -252,48 +254,48 @@ export class LogicCompiler {
     return readers
   }
 
-  private placeholder(text: string, place: Place): Piece {
+  private placeholder(text: string, position: Place): Piece {
     const parsed = parseText(text)
     const binding = wholeBinding(parsed)
     if (binding && !binding.json && parsed.faults.length === 0)
       return this.read(withParts(binding.path, binding.optional))
-    for (const fault of parsed.faults) this.fault(place.pointer, fault)
+    for (const fault of parsed.faults) this.fault(position.pointer, fault)
     if (parsed.faults.length > 0) return NOTHING
     return this.issue(
-      place.pointer,
+      position.pointer,
       `"${text.slice(0, 60)}" mixes text and placeholders`,
       'make one ${path} the whole text, or put the parts together with cat and var',
     )
   }
 
-  private unknown(name: string, place: Place): Piece {
+  private unknown(name: string, position: Place): Piece {
     const allowed = [...ARITIES.keys()]
     const close = nearest(name, allowed)
     const list = `allowed are ${allowed.join(' ')}`
     return this.issue(
-      place.pointer,
+      position.pointer,
       `the operator "${name.slice(0, 40)}" is not allowed`,
       close === undefined ? list : `did you mean "${close}"? ${list}`,
     )
   }
 
-  private fits(name: string, args: readonly unknown[], [min, max]: Arity, place: Place): boolean {
+  private fits(name: string, args: readonly unknown[], [min, max]: Arity, position: Place): boolean {
     if (args.length >= min && args.length <= max) return true
     const wanted = min === max ? `${min}` : max === MANY ? `at least ${min}` : `${min} to ${max}`
-    this.issue(place.pointer, `"${name}" has ${args.length} arguments`, `give it ${wanted}, as a list`)
+    this.issue(position.pointer, `"${name}" has ${args.length} arguments`, `give it ${wanted}, as a list`)
     return false
   }
 
-  private all(items: readonly unknown[], place: Place, listed = true): unknown[] {
-    return this.pieces(items, place, listed).map((piece) => piece.logic)
+  private all(items: readonly unknown[], position: Place, listed = true): unknown[] {
+    return this.pieces(items, position, listed).map((piece) => piece.logic)
   }
 
-  private pieces(items: readonly unknown[], place: Place, listed: boolean): Piece[] {
-    return items.map((item, index) => (listed ? this.argument(items, index, place) : this.piece(item, place)))
+  private pieces(items: readonly unknown[], position: Place, listed: boolean): Piece[] {
+    return items.map((item, index) => (listed ? this.argument(items, index, position) : this.piece(item, position)))
   }
 
-  private argument(args: readonly unknown[], index: number, place: Place): Piece {
-    return this.piece(args[index], { ...place, pointer: `${place.pointer}/${index}`, depth: place.depth + 1 })
+  private argument(args: readonly unknown[], index: number, position: Place): Piece {
+    return this.piece(args[index], { ...position, pointer: `${position.pointer}/${index}`, depth: position.depth + 1 })
   }
 
   private remember(path: LogicPath): LogicPath {
@@ -313,13 +315,13 @@ export class LogicCompiler {
   }
 }
 
-function operandOf({ label }: Piece, given: unknown): Operand {
-  return { label: (label ?? labelOf(given)).slice(0, MAX_LABEL), isNothing: given === null }
+function operandOf({ label }: Piece, value: unknown): Operand {
+  return { label: (label ?? labelOf(value)).slice(0, MAX_LABEL), isNothing: value === null }
 }
 
-function labelOf(given: unknown): string {
-  if (typeof given !== 'object' || given === null) return String(given)
-  return Array.isArray(given) ? '[...]' : `{"${Object.keys(given)[0] ?? ''}": ...}`
+function labelOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Array.isArray(value) ? '[...]' : `{"${Object.keys(value)[0] ?? ''}": ...}`
 }
 
 /** Every text and number in the arguments of `missing` that may turn out to be a key. */

@@ -5,7 +5,7 @@
  * and neither has limits.
  *
  * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped. 2.
- * Extensions: the helpers in template-helpers.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names
+ * Extensions: the helpers in template-expression.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names
  * of OWN_NAMES, which every block can read. The top-level names are the nodes, each with its raw data, `state` and
  * `collectedTime`. They are read by name: a loop over all of them has no rounds. 3. Rejected, with a fault: partials,
  * decorators, raw blocks, unknown helpers, `log`, hashes other than `includeZero=`, keys that reach a prototype,

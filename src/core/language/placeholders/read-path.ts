@@ -116,7 +116,7 @@ function explainStep(
   start: unknown,
   segments: readonly string[],
   from: number,
-  place: string,
+  location: string,
   optional: string,
 ): { message: string; suggestion: string } {
   let current = start
@@ -125,7 +125,7 @@ function explainStep(
     current = ownValue(current, segments[at] ?? '')
     at++
   }
-  const where = [place, ...segments.slice(from, at)].join('.')
+  const where = [location, ...segments.slice(from, at)].join('.')
   const wanted = segments[at] ?? ''
   if (Array.isArray(current)) {
     return { message: `${where} is a list of ${current.length} and has no "${wanted}"`, suggestion: optional }

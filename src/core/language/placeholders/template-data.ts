@@ -35,7 +35,7 @@ export interface Frame {
   readonly contexts: Chain<unknown>
   readonly data: LoopData
   /** the values named by `as |...|`, the innermost first */
-  readonly given: Chain<readonly unknown[]> | undefined
+  readonly parameters: Chain<readonly unknown[]> | undefined
   readonly root: Place
 }
 
@@ -51,7 +51,7 @@ export function rootFrame(scope: Scope): Frame {
     context: root,
     contexts: { value: root, outer: undefined },
     data: { values: { root }, outer: undefined },
-    given: undefined,
+    parameters: undefined,
     root,
   }
 }
@@ -86,7 +86,7 @@ export function enterRound(frame: Frame, item: unknown, round: { key: unknown; i
 }
 
 export function giving(frame: Frame, names: readonly string[], values: readonly unknown[]): Frame {
-  return names.length === 0 ? frame : { ...frame, given: { value: values, outer: frame.given } }
+  return names.length === 0 ? frame : { ...frame, parameters: { value: values, outer: frame.parameters } }
 }
 
 /** The frame inside a block that keeps the context, such as `{{#if}}`. */
@@ -94,12 +94,12 @@ export function stay(frame: Frame): Frame {
   return frame.context === null || frame.context === undefined ? enter(frame, NOTHING) : frame
 }
 
-export function readReference({ name, given }: Reference, frame: Frame): unknown {
+export function readReference({ name, parameter }: Reference, frame: Frame): unknown {
   const { segments, depth } = name
-  if (given) {
-    let level = frame.given
-    for (let i = 0; i < given.level; i++) level = level?.outer
-    return descendFrom(level?.value[given.index], segments, 1)
+  if (parameter) {
+    let level = frame.parameters
+    for (let i = 0; i < parameter.level; i++) level = level?.outer
+    return descendFrom(level?.value[parameter.index], segments, 1)
   }
   if (name.data) return readLoopData(name, frame)
   if (!name.scoped && OWN_NAMES.has(segments[0] ?? '')) return descendFrom(frame.root, segments, 0)

@@ -8,7 +8,7 @@ import { DateTime } from 'luxon'
 export interface Reference {
   readonly name: Name
   /** of a block's name: number of such blocks outwards, and index of the name */
-  readonly given?: { readonly level: number; readonly index: number }
+  readonly parameter?: { readonly level: number; readonly index: number }
 }
 
 export type Operand =
@@ -61,9 +61,9 @@ export class ExpressionReader {
       }
       const word = this.#words[this.#at]
       if (word?.kind === 'mark' && word.mark === 'as') {
-        const given = this.#names()
-        if (given === undefined) return undefined
-        names = given
+        const parameters = this.#names()
+        if (parameters === undefined) return undefined
+        names = parameters
         break
       }
       const operand = this.#operand()
@@ -147,11 +147,10 @@ export class ExpressionReader {
   }
 
   #names(): readonly string[] | undefined {
-    const given = this.#words.slice(this.#at + 1)
-    const last = given.at(-1)
-    const names = given.slice(0, -1).flatMap((word) => (word.kind === 'name' ? [word.name.text] : []))
-    if (last?.kind === 'mark' && last.mark === '|' && names.length > 0 && names.length === given.length - 1)
-      return names
+    const rest = this.#words.slice(this.#at + 1)
+    const last = rest.at(-1)
+    const names = rest.slice(0, -1).flatMap((word) => (word.kind === 'name' ? [word.name.text] : []))
+    if (last?.kind === 'mark' && last.mark === '|' && names.length > 0 && names.length === rest.length - 1) return names
     return this.#fault('has an incomplete list of names', 'write as |item key| at its end')
   }
 

@@ -217,7 +217,7 @@ class TemplateParser {
       if (head.kind === 'each' || head.kind === 'with' || head.kind === 'section') contexts++
       const { names } = head.expression
       const index = name.scoped || name.depth > 0 ? -1 : names.indexOf(first)
-      if (index >= 0) return { name, given: { level, index } }
+      if (index >= 0) return { name, parameter: { level, index } }
       if (names.length > 0) level++
     }
     this.#references.push({ name, text: tag.text, contexts })

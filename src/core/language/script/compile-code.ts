@@ -50,12 +50,12 @@ export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknow
 }
 
 /** A condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
-export function compileConditionCode(given: unknown, sandbox: Sandbox): CompiledCode<boolean> {
+export function compileConditionCode(source: unknown, sandbox: Sandbox): CompiledCode<boolean> {
   const closures = () => {
-    const { uses, holds } = compileCondition(given, WITH_CHANCE)
+    const { uses, holds } = compileCondition(source, WITH_CHANCE)
     return { uses, evaluate: holds }
   }
-  return eitherLane(given, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
+  return eitherLane(source, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
 }
 
 function truthOfCode(value: unknown): boolean {
@@ -90,7 +90,7 @@ export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
 }
 
 function eitherLane<T>(
-  given: unknown,
+  source: unknown,
   closures: () => CompiledCode<T>,
   sandboxed: (script: ScriptExpression) => CompiledCode<T>,
   wanted: Wanted,
@@ -98,11 +98,11 @@ function eitherLane<T>(
   try {
     return closures()
   } catch (error) {
-    if (typeof given !== 'string' || given.trim() === '' || given.length > MAX_EXPRESSION) throw error
+    if (typeof source !== 'string' || source.trim() === '' || source.length > MAX_EXPRESSION) throw error
     if (!(error instanceof AppError)) throw error
-    const script = compileScriptExpression(given, wanted)
+    const script = compileScriptExpression(source, wanted)
     if (!('problems' in script)) return sandboxed(script)
-    throw further(given, error, script.problems)
+    throw further(source, error, script.problems)
   }
 }
 
@@ -114,14 +114,14 @@ function further(text: string, closures: AppError, problems: readonly Problem[])
   const { line, column } = placeIn(text, first.at)
   if (before.some(([l, c]) => l > line || (l === line && c >= column))) return closures
   const issues = problems.slice(0, 20).map(({ at, message, suggestion }) => {
-    const place = placeIn(text, at)
+    const position = placeIn(text, at)
     return {
       path: '',
-      message: `${place.words}: ${message}`,
+      message: `${position.words}: ${message}`,
       suggestion,
       severity: 'ERROR' as const,
       type: 'EXPRESSION',
-      details: { line: place.line, column: place.column },
+      details: { line: position.line, column: position.column },
     }
   })
   return validationError('the expression', issues)

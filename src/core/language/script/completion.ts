@@ -127,8 +127,8 @@ export function objectLikeBlock(body: readonly Node[]): Node | undefined {
 /** Unused values, because more statements follow. */
 export function droppedValues(body: readonly Node[]): readonly Expression[] {
   const last = body.findLastIndex((statement) => !isSilent(statement as AnyNode))
-  return body.slice(0, Math.max(0, last)).flatMap((given) => {
-    const statement = given as AnyNode
+  return body.slice(0, Math.max(0, last)).flatMap((item) => {
+    const statement = item as AnyNode
     if (statement.type !== 'ExpressionStatement' || statement.directive !== undefined) return []
     return isPure(statement.expression) ? [statement.expression] : []
   })

@@ -14,16 +14,16 @@ type Names = ReadonlySet<string>
 /** Every use of an undeclared name, in the order of the text. */
 export function freeNames(tree: Node): readonly FreeName[] {
   const found: FreeName[] = []
-  const visit = (given: Node, scopes: readonly Names[], around: readonly AnyNode[]): void => {
-    const node = given as AnyNode
+  const visit = (descendant: Node, scopes: readonly Names[], around: readonly AnyNode[]): void => {
+    const node = descendant as AnyNode
     if (node.type === 'Identifier') {
       if (isUse(node, around) && !scopes.some((scope) => scope.has(node.name))) {
         found.push({ node, around, isTarget: isTarget(node, around) })
       }
       return
     }
-    const own = namesIn(node)
-    const inner = own.size > 0 ? [...scopes, own] : scopes
+    const declared = namesIn(node)
+    const inner = declared.size > 0 ? [...scopes, declared] : scopes
     const path = [...around, node]
     for (const child of childrenOf(node)) visit(child, inner, path)
   }
@@ -106,23 +106,23 @@ function namesIn(node: AnyNode): Names {
   return names
 }
 
-function addLexical(given: Node, names: Set<string>): void {
-  const node = given as AnyNode
+function addLexical(declaration: Node, names: Set<string>): void {
+  const node = declaration as AnyNode
   if (node.type === 'VariableDeclaration') for (const { id } of node.declarations) addPattern(id, names)
   else if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id) names.add(node.id.name)
 }
 
 /** `var` belongs to the whole function, wherever it stands. */
-function addVars(given: Node, names: Set<string>): void {
-  const node = given as AnyNode
+function addVars(declaration: Node, names: Set<string>): void {
+  const node = declaration as AnyNode
   if (node.type === 'VariableDeclaration' && node.kind === 'var') addLexical(node, names)
   if (node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression') return
   if (node.type === 'FunctionDeclaration') return addLexical(node, names)
   for (const child of childrenOf(node)) addVars(child, names)
 }
 
-function addPattern(given: Node, names: Set<string>): void {
-  const node = given as AnyNode
+function addPattern(pattern: Node, names: Set<string>): void {
+  const node = pattern as AnyNode
   switch (node.type) {
     case 'Identifier':
       names.add(node.name)

@@ -74,8 +74,8 @@ class Writer {
     return `${meter}${this.suffix}`
   }
 
-  write(given: Node): string {
-    const node = given as AnyNode
+  write(written: Node): string {
+    const node = written as AnyNode
     const asWritten = () => this.#rewritten(node) ?? this.#children(node)
     return this.#replace?.(node, this.suffix, asWritten, (child) => this.write(child)) ?? asWritten()
   }
@@ -214,9 +214,9 @@ class Writer {
 
   #spreads(properties: readonly Node[]): ReadonlyMap<Node, string> {
     return new Map(
-      properties.flatMap((given) => {
-        const part = given as AnyNode
-        return part.type === 'SpreadElement' ? [[given, `...${this.#call('keys', this.write(part.argument))}`]] : []
+      properties.flatMap((property) => {
+        const part = property as AnyNode
+        return part.type === 'SpreadElement' ? [[property, `...${this.#call('keys', this.write(part.argument))}`]] : []
       }),
     )
   }
@@ -232,8 +232,8 @@ class Writer {
       return this.#children(node, [], new Map([[body, this.#opened(body, async ? 'fault' : 'step')]]))
     }
     const text = this.write(body)
-    const given = this.#call('give', body.type === 'SequenceExpression' ? `(${text})` : text)
-    return this.#children(node, [], new Map([[body, async ? `(${this.#call('fault', '')}, ${given})` : given]]))
+    const result = this.#call('give', body.type === 'SequenceExpression' ? `(${text})` : text)
+    return this.#children(node, [], new Map([[body, async ? `(${this.#call('fault', '')}, ${result})` : result]]))
   }
 
   #loop(node: AnyNode & { readonly body: Node }, more: readonly (readonly [Node, string])[] = []): string {
@@ -311,8 +311,8 @@ function isConverting(node: MemberExpression | PropertyDefinition): boolean {
 /** A suffix that names of the script do not have, in any spelling. */
 function unusedSuffix(tree: Node): string {
   const names = new Set<string>()
-  const visit = (given: Node): void => {
-    const node = given as AnyNode
+  const visit = (inner: Node): void => {
+    const node = inner as AnyNode
     if (node.type === 'Identifier') names.add(node.name)
     for (const child of childrenOf(node)) visit(child)
   }

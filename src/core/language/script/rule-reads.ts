@@ -234,9 +234,9 @@ export class Reads {
     const key = pathKey(path)
     const known = this.#places.get(key)
     if (known !== undefined) return known
-    const place = this.uses.push(path) - 1
-    this.#places.set(key, place)
-    return place
+    const index = this.uses.push(path) - 1
+    this.#places.set(key, index)
+    return index
   }
 
   /** Whether the read, or a read below it, decides something; `always`: unless the code tests it. */
@@ -284,8 +284,8 @@ export class Reads {
   }
 
   /** Permanent problems, and reads inside of quoted texts. */
-  #look(given: Node, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
-    const node = given as AnyNode
+  #look(inner: Node, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
+    const node = inner as AnyNode
     if (node.type === 'Literal' && typeof node.value === 'string') this.#texts(node)
     if (isField(node) && !node.computed) this.#keys.add(node.key)
     if (this.#meaning === 'value') this.#check(node, fields, around)
@@ -427,13 +427,13 @@ function isNumeric(parent: AnyNode): boolean {
   return callee.type === 'MemberExpression' && callee.object.type === 'Identifier' && callee.object.name === 'Math'
 }
 
-function bare(given: Node): Node {
-  const node = given as AnyNode
+function bare(wrapped: Node): Node {
+  const node = wrapped as AnyNode
   return node.type === 'ParenthesizedExpression' ? bare(node.expression) : node
 }
 
-function isNothing(given: Node): boolean {
-  const node = given as AnyNode
+function isNothing(wrapped: Node): boolean {
+  const node = wrapped as AnyNode
   if (node.type === 'ParenthesizedExpression') return isNothing(node.expression)
   return (node.type === 'Literal' && node.value === null) || (node.type === 'Identifier' && node.name === 'undefined')
 }
@@ -441,8 +441,8 @@ function isNothing(given: Node): boolean {
 /** Names of fields that the code creates itself, which may be functions. */
 function fieldsIn(tree: Node): ReadonlySet<string> {
   const fields = new Set<string>()
-  const visit = (given: Node): void => {
-    const node = given as AnyNode
+  const visit = (inner: Node): void => {
+    const node = inner as AnyNode
     if (isField(node)) {
       if (node.key.type === 'Identifier') fields.add(node.key.name)
     } else if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression') {

@@ -202,9 +202,9 @@ function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
 
 type Given = ReturnType<QuickJSContext['evalCode']>
 
-function unwrap(context: QuickJSContext, given: Given): QuickJSHandle {
-  if (given.error) throw failure(context, given.error)
-  return given.value
+function unwrap(context: QuickJSContext, result: Given): QuickJSHandle {
+  if (result.error) throw failure(context, result.error)
+  return result.value
 }
 
 /** Only the interpreter's own errors, such as "interrupted": errors of scripts are in the envelope. */

@@ -6,8 +6,8 @@ import { childrenOf } from './syntax-tree.ts'
 const SHORT = 64
 const QUICK_UNARY = new Set(['!', 'typeof', 'void', 'delete', '-', '+', '~'])
 
-export function isShort(given: Node, numbers: ReadonlySet<string>): boolean {
-  const node = given as AnyNode
+export function isShort(wrapped: Node, numbers: ReadonlySet<string>): boolean {
+  const node = wrapped as AnyNode
   switch (node.type) {
     case 'Literal':
       return typeof node.value !== 'string' || node.value.length <= SHORT
@@ -39,8 +39,8 @@ export function numberNames(tree: Node): ReadonlySet<string> {
   const others = new Set<string>()
   const known: ReadonlySet<string> = new Set()
   let hasGlobals = false
-  const visit = (given: Node): void => {
-    const node = given as AnyNode
+  const visit = (inner: Node): void => {
+    const node = inner as AnyNode
     if (node.type === 'VariableDeclarator') {
       if (node.id.type === 'Identifier' && node.init && isNumber(node.init, known)) numbers.add(node.id.name)
       else addNames(node.id, others)
@@ -69,8 +69,8 @@ export function numberNames(tree: Node): ReadonlySet<string> {
   return hasGlobals ? known : new Set([...numbers].filter((name) => !others.has(name)))
 }
 
-function isNumber(given: Node, numbers: ReadonlySet<string>): boolean {
-  const node = given as AnyNode
+function isNumber(wrapped: Node, numbers: ReadonlySet<string>): boolean {
+  const node = wrapped as AnyNode
   if (node.type === 'Literal') return typeof node.value === 'number'
   if (node.type === 'Identifier') return numbers.has(node.name)
   return node.type === 'UnaryExpression' && node.operator === '-' && isNumber(node.argument, numbers)

@@ -6,7 +6,6 @@ import { emptyRecord } from '../check/record.ts'
 import { Report } from '../check/report.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, Trigger } from '../rule.ts'
 import { BnGraphSchema, type BnAction, type BnGraph, type BnNode, type BnNodeTrigger, type BnPlug } from './bn-graph.ts'
-import { Origins } from './origins.ts'
 import { readTables, type GateTable } from './read-tables.ts'
 
 export interface FromBn {
@@ -252,4 +251,64 @@ function plugFields({ name, version, requiredProperties }: BnPlug): { name: stri
 
 function otherFields(fields: object, placed: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !placed.has(key)))
+}
+
+/** Maps parts of a rule back to the tabular form, for issues. */
+class Origins {
+  /** rule path -> path there; `deep` if paths below are the same */
+  readonly #places = new Map<string, { readonly path: string; readonly deep: boolean }>()
+
+  sensor(index: number, path: string, plug: BnPlug): void {
+    const node = at('', 'sensors', index)
+    this.#put(node, path)
+    this.#put(at(node, 'label'), at(path, 'name'))
+    this.#put(at(node, 'sequence'), at(path, 'properties', 'cost'))
+    this.#put(`${node}/`, at(path, 'properties'), true)
+    this.#plug(node, at(path, 'properties', 'sensor'), plug)
+  }
+
+  actuator(index: number, path: string, plug: BnPlug): void {
+    const node = at('', 'actuators', index)
+    this.#put(node, path)
+    this.#put(`${node}/`, path, true)
+    this.#plug(node, path, plug)
+  }
+
+  relation(index: number, path: string, table: string): void {
+    const node = at('', 'relations', index)
+    this.#put(node, path)
+    this.#put(at(node, 'parentLabels'), at(table, 'nodes'))
+    this.#put(at(node, 'combinations'), at(table, 'function'))
+  }
+
+  trigger(index: number, path: string): void {
+    this.#put(at('', 'triggers', index), path)
+  }
+
+  /** The path in the `bn` form for a path in the rule; paths outside the graph stay. */
+  of(path: string): string {
+    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const head = path.slice(0, end)
+      const exact = this.#places.get(head)
+      const below = end < path.length ? this.#places.get(`${head}/`) : undefined
+      const origin = below ?? exact
+      if (origin) return origin.deep ? origin.path + path.slice(end) : origin.path
+    }
+    return path
+  }
+
+  #plug(node: string, path: string, plug: BnPlug): void {
+    this.#put(at(node, 'name'), at(path, 'name'))
+    this.#put(at(node, 'version'), at(path, 'version'))
+    this.#put(at(node, 'properties'), at(path, 'requiredProperties'))
+    plug.requiredProperties?.forEach((item, i) => {
+      for (const key of Object.keys(item)) {
+        this.#put(at(node, 'properties', key), at(path, 'requiredProperties', i, key), true)
+      }
+    })
+  }
+
+  #put(node: string, path: string, deep = false): void {
+    this.#places.set(node, { path, deep })
+  }
 }

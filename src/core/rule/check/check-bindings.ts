@@ -56,8 +56,8 @@ interface Place {
   readonly path: string
 }
 
-function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>, report: Report): void {
-  const { use, entry, path } = place
+function checkUse(binding: Place, index: RuleIndex, declared: ReadonlySet<string>, report: Report): void {
+  const { use, entry, path } = binding
   const [name = '', part, field] = use.segments
   if (use.root === 'variables') checkVariable(name, use.text, entry, path, declared, report)
   if (use.root !== 'nodes') return
@@ -67,11 +67,11 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
   if (target?.kind === 'actuator' && part !== 'state' && name !== entry.label) {
     const hint = 'read what the actuator is given, or let a sensor make the call'
     const text = `what ${shown(name)} answers is there when it comes, so that this depends on how long its call takes`
-    found(place, 'WARNING', text, hint, report, 'LATENCY')
+    found(binding, 'WARNING', text, hint, report, 'LATENCY')
   }
   if (name === '') {
     found(
-      place,
+      binding,
       severity,
       '"" is not a node',
       'write the label of one; a value of the message is streamdata.<name>',
@@ -81,13 +81,13 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
     const dotted = dottedLabel(use, index)
     if (dotted !== undefined) {
       const text = `unknown node ${shown(name)}; the label ${shown(dotted.label)} has a dot in it`
-      found(place, 'ERROR', text, `write ${dotted.instead}`, report)
+      found(binding, 'ERROR', text, `write ${dotted.instead}`, report)
     } else
-      found(place, severity, `unknown node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
+      found(binding, severity, `unknown node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
   } else if (target.kind === 'relation') {
     if (part !== 'state')
       found(
-        place,
+        binding,
         'WARNING',
         `the relation ${shown(name)} has no ${part}`,
         `read nodes.${name}.state, or a sensor`,
@@ -95,18 +95,18 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
       )
   } else if (part === 'state' && target.kind === 'actuator') {
     found(
-      place,
+      binding,
       severity,
       `the actuator ${shown(name)} has no state`,
       `read nodes.${name}.rawData, or a sensor`,
       report,
     )
   } else if (part === 'state' && target.plug?.states.length === 0) {
-    found(place, 'WARNING', `the sensor ${shown(name)} has no states`, `read nodes.${name}.rawData`, report)
+    found(binding, 'WARNING', `the sensor ${shown(name)} has no states`, `read nodes.${name}.rawData`, report)
   } else if (part === 'rawData' && field !== undefined && target.plug?.openOutput === false) {
     if (Object.hasOwn(target.plug.output, field)) return
     found(
-      place,
+      binding,
       'WARNING',
       `rawData of ${shown(name)} has no field ${shown(field)}`,
       report.suggest(field, Object.keys(target.plug.output), 'fields'),
@@ -131,14 +131,14 @@ function dottedLabel({ segments, text }: BindingUse, index: RuleIndex): { label:
 }
 
 function found(
-  place: Place,
+  binding: Place,
   severity: Issue['severity'],
   message: string,
   suggestion: string | undefined,
   report: Report,
   type: IssueType = 'BINDING',
 ): void {
-  const { use, entry, property, path } = place
+  const { use, entry, property, path } = binding
   const details = { nodeId: entry.label, property, binding: use.text }
   const text = `${naming(entry)}: ${use.text}: ${message}`
   if (severity === 'ERROR') report.error(type, path, text, suggestion, details)

@@ -86,11 +86,11 @@ const LAST: Readonly<Partial<Record<Relation['type'], string>>> = {
 
 function checkReads(index: RuleIndex, report: Report): void {
   const sensors = index.plugNodes.filter(({ kind }) => kind === 'sensor')
-  const places = new Map(sensors.map((entry, place) => [entry.label, place]))
-  sensors.forEach((entry, place) => {
+  const places = new Map(sensors.map((entry, index) => [entry.label, index]))
+  sensors.forEach((entry, position) => {
     const later = [...labelsRead(entry)].filter((label) => {
-      const other = sensors[places.get(label) ?? place]
-      return (places.get(label) ?? 0) > place && other !== undefined && sequenceOf(other) === sequenceOf(entry)
+      const other = sensors[places.get(label) ?? position]
+      return (places.get(label) ?? 0) > position && other !== undefined && sequenceOf(other) === sequenceOf(entry)
     })
     if (later.length === 0) return
     report.note(

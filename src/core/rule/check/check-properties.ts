@@ -39,12 +39,12 @@ export function checkProperties(index: RuleIndex, open: boolean, report: Report)
 
 /** The same of one node; its properties have no other checks except for placeholders. */
 export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
-  const given = entry.node.properties ?? {}
+  const written = entry.node.properties ?? {}
   const path = at(entry.path, 'properties')
   const constants = emptyRecord()
   const errors = report.errorCount
   for (const [key, field] of Object.entries(plug.input)) {
-    const value = Object.hasOwn(given, key) ? given[key] : undefined
+    const value = Object.hasOwn(written, key) ? written[key] : undefined
     if (value === undefined || value === null) {
       if (field.defaultValue !== undefined) constants[key] = field.defaultValue
       else if (field.mandatory === true) reportMissing(entry, key, field, at(path, key), open, report)
@@ -53,17 +53,17 @@ export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: R
       if (fitting !== undefined) constants[key] = fitting
     }
   }
-  for (const key of Object.keys(given)) {
+  for (const key of Object.keys(written)) {
     if (Object.hasOwn(plug.input, key)) continue
     report.lenient(
       'UNKNOWN_PROPERTY',
       at(path, key),
       `${naming(entry)}: ${plug.name} has no property ${shown(key)}`,
-      report.rename(key, Object.keys(plug.input), `properties of ${plug.name}`, given),
+      report.rename(key, Object.keys(plug.input), `properties of ${plug.name}`, written),
     )
   }
   ownCheck(entry, plug, constants, path, report)
-  const isWhole = Object.entries(given).every(([key, value]) => isConstant(value, fieldOf(plug, key)))
+  const isWhole = Object.entries(written).every(([key, value]) => isConstant(value, fieldOf(plug, key)))
   if (isWhole && report.errorCount === errors) prepareOnce(entry, plug, constants, path, report)
 }
 
@@ -178,9 +178,9 @@ function prepareOnce(
     const issues = error instanceof AppError ? error.issues : []
     const [about = { path: '', message: messageOf(error), suggestion: undefined }] = issues
     const property = about.path.slice(1)
-    const place = Object.hasOwn(plug.input, property) ? at(path, property) : path
+    const issuePath = Object.hasOwn(plug.input, property) ? at(path, property) : path
     const message = issues.length > 1 ? messageOf(error) : about.message
-    report.error('PROPERTY', place, `${naming(entry)}: ${message}`, about.suggestion)
+    report.error('PROPERTY', issuePath, `${naming(entry)}: ${message}`, about.suggestion)
   }
 }
 

@@ -62,12 +62,12 @@ function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<stri
 }
 
 function explore(entry: RelationEntry, cone: Cone, budget: number, report: Report): number {
-  const own = entry.node as Relation
+  const relation = entry.node as Relation
   const lists = [...cone.sensors]
   const total = lists.reduce((product, [, states]) => product * states.length, 1)
   const cost = total * cone.gates.reduce((sum, gate) => sum + gate.combinations.length * gate.parentLabels.length, 0)
   if (cost > budget || total === 0) return 0
-  const hit = own.combinations.map(() => false)
+  const hit = relation.combinations.map(() => false)
   const results = new Set<boolean>()
   const current = new Map<string, string>()
   for (let number = 0; number < total; number++) {
@@ -77,12 +77,12 @@ function explore(entry: RelationEntry, cone: Cone, budget: number, report: Repor
       rest = Math.floor(rest / states.length)
     }
     for (const gate of cone.gates) current.set(gate.label, holds(gate, current) ? 'TRUE' : 'FALSE')
-    results.add(current.get(own.label) === 'TRUE')
-    own.combinations.forEach((row, i) => {
-      if (!hit[i] && rowHolds(own, row, current)) hit[i] = true
+    results.add(current.get(relation.label) === 'TRUE')
+    relation.combinations.forEach((row, i) => {
+      if (!hit[i] && rowHolds(relation, row, current)) hit[i] = true
     })
   }
-  reportFindings(entry, own, hit, results, report)
+  reportFindings(entry, relation, hit, results, report)
   return cost
 }
 
@@ -103,7 +103,7 @@ function rowHolds(gate: Relation, row: readonly string[], current: ReadonlyMap<s
 
 function reportFindings(
   entry: RelationEntry,
-  own: Relation,
+  relation: Relation,
   hit: readonly boolean[],
   results: ReadonlySet<boolean>,
   report: Report,
@@ -113,19 +113,19 @@ function reportFindings(
     report.warning(
       'GATE',
       entry.path,
-      `relation ${shown(own.label)} is ${always} whatever its parents are`,
+      `relation ${shown(relation.label)} is ${always} whatever its parents are`,
       'leave it out, or change its combinations',
     )
     // a verdict on the whole gate covers its rows
-    if (own.type !== 'GENERAL' || always === 'FALSE') return
+    if (relation.type !== 'GENERAL' || always === 'FALSE') return
   }
-  if (own.type !== 'GENERAL') return
+  if (relation.type !== 'GENERAL') return
   hit.forEach((reached, i) => {
     if (reached) return
     report.warning(
       'GATE',
       at(entry.path, 'combinations', i),
-      `relation ${shown(own.label)}: ${shown(own.combinations[i])} can never hold, because the gates above exclude it`,
+      `relation ${shown(relation.label)}: ${shown(relation.combinations[i])} can never hold, because the gates above exclude it`,
       'leave the row out, or change a gate above',
     )
   })

@@ -31,13 +31,13 @@ function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): r
   const { label, path, node } = entry
   const seen = new Set<string>()
   return (node.parentLabels ?? []).map((parentLabel, i) => {
-    const place = at(path, 'parentLabels', i)
-    const parent = nodeNamed(parentLabel, 'actuator', { index, path: place, subject: naming(entry) }, report)
+    const parentPath = at(path, 'parentLabels', i)
+    const parent = nodeNamed(parentLabel, 'actuator', { index, path: parentPath, subject: naming(entry) }, report)
     if (parent === undefined) return undefined
     if (parent.kind === 'actuator') {
       report.error(
         'GATE',
-        place,
+        parentPath,
         `relation ${shown(label)} has the actuator ${shown(parentLabel)} as parent`,
         'actuators have no states; name a sensor or a relation',
       )
@@ -46,7 +46,7 @@ function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): r
     if (seen.has(parentLabel)) {
       report.warning(
         'GATE',
-        place,
+        parentPath,
         `relation ${shown(label)} names the parent ${shown(parentLabel)} twice`,
         'name it once; use GENERAL rows for several states',
       )

@@ -57,14 +57,14 @@ function checkRelation(
 ): void {
   if (type === 'OR') return
   combinations.forEach((row, i) => {
-    const asked = new Map<string, (Reading & { readonly state: string })[]>()
-    for (const [place, parent] of parentLabels.entries()) {
+    const readings = new Map<string, (Reading & { readonly state: string })[]>()
+    for (const [column, parent] of parentLabels.entries()) {
       const reading = known.get(parent)
-      const state = row[place]
+      const state = row[column]
       if (reading === undefined || state === undefined) continue
-      asked.set(reading.source, [...(asked.get(reading.source) ?? []), { ...reading, state }])
+      readings.set(reading.source, [...(readings.get(reading.source) ?? []), { ...reading, state }])
     }
-    for (const wanted of asked.values()) {
+    for (const wanted of readings.values()) {
       const [first] = wanted
       if (first === undefined || wanted.length === 1 || isPossible(wanted)) continue
       const parts = wanted.map(({ label: parent, state }) => `${state} of ${shown(parent)}`).join(' and ')

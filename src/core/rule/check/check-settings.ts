@@ -58,8 +58,8 @@ export function checkSettings(
 function checkClock(settings: TaskSettings, written: unknown, path: string, report: Report): void {
   const { type } = settings
   const has = (field: string): boolean => ownValue(written, field) !== undefined
-  const given = (Object.keys(CLOCK_FIELDS) as (keyof typeof CLOCK_FIELDS)[]).filter(has)
-  const [first] = given
+  const clocks = (Object.keys(CLOCK_FIELDS) as (keyof typeof CLOCK_FIELDS)[]).filter(has)
+  const [first] = clocks
   if (type === undefined) {
     if (first === undefined || has('type')) return
     report.error(
@@ -70,7 +70,7 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
     )
     return
   }
-  for (const field of given) {
+  for (const field of clocks) {
     if (CLOCK_FIELDS[field] === type) continue
     report.warning(
       'FIELD',
@@ -99,9 +99,9 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
 
 function checkLate({ late, time }: TaskSettings, path: string, report: Report): void {
   if (late === undefined || time !== 'arrival') return
-  const place = at(path, 'late')
+  const latePath = at(path, 'late')
   const hint = `leave "time" out, or leave "late" out`
   if (typeof late === 'object')
-    report.error('TASK', place, 'reorder follows the timestamps of messages, which "time": "arrival" ignores', hint)
-  else report.warning('FIELD', place, 'late has no effect with "time": "arrival": no reading is late then', hint)
+    report.error('TASK', latePath, 'reorder follows the timestamps of messages, which "time": "arrival" ignores', hint)
+  else report.warning('FIELD', latePath, 'late has no effect with "time": "arrival": no reading is late then', hint)
 }

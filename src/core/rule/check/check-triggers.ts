@@ -48,22 +48,32 @@ function naming({ sourceLabel = '', destinationLabel = '' }: Partial<Trigger>): 
 function checkSource(trigger: Partial<Trigger>, path: string, index: RuleIndex, report: Report): NodeEntry | undefined {
   const { sourceLabel } = trigger
   if (sourceLabel === undefined) return undefined
-  const place = at(path, 'sourceLabel')
-  const source = nodeNamed(sourceLabel, 'actuator', { index, path: place, subject: naming(trigger) }, report)
+  const sourcePath = at(path, 'sourceLabel')
+  const source = nodeNamed(sourceLabel, 'actuator', { index, path: sourcePath, subject: naming(trigger) }, report)
   if (source?.kind !== 'actuator') return source
   const hint = 'an actuator has no states; start from a sensor or a relation'
-  report.error('TRIGGER', place, `${naming(trigger)}: the source ${shown(sourceLabel)} is an actuator`, hint)
+  report.error('TRIGGER', sourcePath, `${naming(trigger)}: the source ${shown(sourceLabel)} is an actuator`, hint)
   return undefined
 }
 
 function checkDestination(trigger: Partial<Trigger>, path: string, index: RuleIndex, report: Report): void {
   const { destinationLabel } = trigger
   if (destinationLabel === undefined) return
-  const place = at(path, 'destinationLabel')
-  const found = nodeNamed(destinationLabel, 'relation', { index, path: place, subject: naming(trigger) }, report)
+  const destinationPath = at(path, 'destinationLabel')
+  const found = nodeNamed(
+    destinationLabel,
+    'relation',
+    { index, path: destinationPath, subject: naming(trigger) },
+    report,
+  )
   if (found?.kind !== 'relation') return
   const hint = `a relation follows its parents by itself; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
-  report.error('TRIGGER', place, `${naming(trigger)}: the destination ${shown(destinationLabel)} is a relation`, hint)
+  report.error(
+    'TRIGGER',
+    destinationPath,
+    `${naming(trigger)}: the destination ${shown(destinationLabel)} is a relation`,
+    hint,
+  )
 }
 
 function checkStates(
@@ -75,13 +85,13 @@ function checkStates(
 ): void {
   const { [field]: wanted } = trigger
   if (wanted === undefined) return
-  const place = at(path, field)
+  const fieldPath = at(path, field)
   const rest = withoutEmptyConditions(trigger)
   if (rest[field] === undefined) {
     if (CONDITIONS.every((condition) => rest[condition] === undefined)) {
       report.warning(
         'TRIGGER',
-        place,
+        fieldPath,
         `${naming(trigger)} has no state in ${field}, so it fires after every execution of its source`,
         `leave ${field} out to say so, or name states`,
       )
@@ -89,15 +99,15 @@ function checkStates(
     return
   }
   wanted.forEach((state, i) => {
-    if (state === '*') report.error('STATE', at(place, i), `${naming(trigger)}: "*" is not a state`, STAR[field])
-    else if (source) checkState(state, source, at(place, i), naming(trigger), report)
+    if (state === '*') report.error('STATE', at(fieldPath, i), `${naming(trigger)}: "*" is not a state`, STAR[field])
+    else if (source) checkState(state, source, at(fieldPath, i), naming(trigger), report)
   })
   const states = source && statesOf(source)
   if (field === 'statesTrigger' || !states?.every((state) => wanted.includes(state)) || states.length === 0) return
   const what = field === 'begins' ? 'fires once, at the first of them, and never again' : 'never fires'
   report.warning(
     'TRIGGER',
-    place,
+    fieldPath,
     `${naming(trigger)}: ${field} has all states of ${shown(source?.label ?? '')}, so it ${what}`,
     'leave out the states that are not part of it',
   )
@@ -112,18 +122,18 @@ const STAR: Readonly<Record<ListField, string>> = {
 function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, path: string, report: Report): void {
   const change: Partial<StateChange> | undefined = trigger.stateChangeTrigger
   if (change === undefined || isEmptyChange(change)) return
-  const place = at(path, 'stateChangeTrigger')
+  const changePath = at(path, 'stateChangeTrigger')
   for (const side of ['stateFrom', 'stateTo'] as const) {
     const state = change[side]
     if (state === undefined || state === '*') continue
     if (state === '')
-      report.error('STATE', at(place, side), `${naming(trigger)}: ${side} is empty`, 'write "*" for any state')
-    else if (source) checkState(state, source, at(place, side), naming(trigger), report)
+      report.error('STATE', at(changePath, side), `${naming(trigger)}: ${side} is empty`, 'write "*" for any state')
+    else if (source) checkState(state, source, at(changePath, side), naming(trigger), report)
   }
   if (change.stateFrom === change.stateTo && change.stateFrom !== '*') {
     report.warning(
       'TRIGGER',
-      place,
+      changePath,
       `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed again after itself, which is not a change`,
       'use statesTrigger to fire while the state holds, begins to fire once when it begins',
     )

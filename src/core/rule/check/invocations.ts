@@ -20,18 +20,20 @@ interface Beginnings {
   readonly ticked: readonly string[]
   readonly clocked: readonly string[]
   /** by resource, or by channel and resource */
-  readonly heard: ReadonlyMap<string, readonly string[]>
+  readonly listeners: ReadonlyMap<string, readonly string[]>
 }
 
 export function invocationsOf(rule: LooseRule, index: RuleIndex, hasTick: boolean): Invocations {
-  const { ticked, clocked, heard } = beginningsOf(index, hasTick)
+  const { ticked, clocked, listeners } = beginningsOf(index, hasTick)
   const next = linksOf(rule, index)
-  const beginnings = [ticked, ...clocked.map((label) => [label]), ...heard.values()].filter(({ length }) => length > 0)
+  const beginnings = [ticked, ...clocked.map((label) => [label]), ...listeners.values()].filter(
+    ({ length }) => length > 0,
+  )
   let kinds: readonly ReadonlySet<string>[] | undefined
   return {
     byClock: reached([...ticked, ...clocked], next),
     byAny: reached(beginnings.flat(), next),
-    sources: heard.size,
+    sources: listeners.size,
     kinds: () =>
       beginnings.length > MAX_BEGINNINGS ? undefined : (kinds ??= beginnings.map((roots) => reached(roots, next))),
   }
@@ -40,7 +42,7 @@ export function invocationsOf(rule: LooseRule, index: RuleIndex, hasTick: boolea
 function beginningsOf(index: RuleIndex, hasTick: boolean): Beginnings {
   const ticked: string[] = []
   const clocked: string[] = []
-  const heard = new Map<string, string[]>()
+  const listeners = new Map<string, string[]>()
   for (const entry of index.plugNodes) {
     const { label, node, plug } = entry
     if (entry.kind !== 'sensor' || label === '') continue
@@ -53,9 +55,9 @@ function beginningsOf(index: RuleIndex, hasTick: boolean): Beginnings {
     }
     if (resource === '' || !hearsMessages(entry, conditional, dataTrigger)) continue
     const key = JSON.stringify([plug?.channel ?? '', resource])
-    heard.set(key, [...(heard.get(key) ?? []), label])
+    listeners.set(key, [...(listeners.get(key) ?? []), label])
   }
-  return { ticked, clocked, heard }
+  return { ticked, clocked, listeners }
 }
 
 function hearsMessages({ plug }: PlugEntry, conditional: boolean, dataTrigger: boolean | undefined): boolean {

@@ -102,10 +102,10 @@ export function checkState(state: string, node: NodeEntry, path: string, subject
 export function nodeNamed(
   label: string,
   unlike: NodeEntry['kind'],
-  place: { readonly index: RuleIndex; readonly path: string; readonly subject: string },
+  location: { readonly index: RuleIndex; readonly path: string; readonly subject: string },
   report: Report,
 ): NodeEntry | undefined {
-  const { index, path, subject } = place
+  const { index, path, subject } = location
   const found = index.nodes.get(label)
   if (found === undefined) {
     const others = [...index.nodes.values()].flatMap((one) => (one.kind === unlike ? [] : [one.label]))
@@ -144,32 +144,32 @@ function findPlug(
   const { name, version } = node
   if (name === undefined) return undefined
   const found = plugs.resolve(kind, name, version)
-  if (found === undefined) reportLost(kind, node, path, plugs, report)
-  else if (version !== undefined) tellVersion(kind, node, found, path, report)
+  if (found === undefined) reportUnknownPlug(kind, node, path, plugs, report)
+  else if (version !== undefined) noteVersion(kind, node, found, path, report)
   return found?.plug
 }
 
 /** Reports the version that runs in place of a missing one. */
-function tellVersion(
+function noteVersion(
   kind: PlugKind,
   { label = '', name, version }: Partial<Sensor>,
   { plug, by }: ResolvedPlug,
   path: string,
   report: Report,
 ): void {
-  const place = at(path, 'version')
+  const versionPath = at(path, 'version')
   const naming = `${kind} ${shown(label)}`
   const details = { nodeId: label, plugin: { name, version }, runs: plug.version }
   if (by === 'compatible') {
     const message = `${naming}: ${name} ${plug.version} runs, which stands for ${version}`
-    report.note('VERSION', place, message, undefined, details)
+    report.note('VERSION', versionPath, message, undefined, details)
   } else if (by === 'major') {
     const message = `${naming}: unknown version ${name} ${version}; ${plug.version} runs, the newest of that major version`
-    report.warning('VERSION', place, message, `write "version": "${plug.version}"`, details)
+    report.warning('VERSION', versionPath, message, `write "version": "${plug.version}"`, details)
   }
 }
 
-function reportLost(
+function reportUnknownPlug(
   kind: PlugKind,
   { label = '', name = '', version }: Partial<Sensor>,
   path: string,

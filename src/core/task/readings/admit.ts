@@ -19,7 +19,7 @@ export interface Admitted {
   readonly plan: Plan
 }
 
-export function tellsReadings({ model: { settings } }: TaskRun): boolean {
+export function comparesReadings({ model: { settings } }: TaskRun): boolean {
   return settings.time === 'event' || settings.duplicates === 'drop'
 }
 
@@ -38,13 +38,13 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   if (sent?.channel !== undefined) return false
   const { reorderMs } = model.settings
   if (state.readings === null && reorderMs === 0 && messages.every((one) => stampOf(one) === undefined)) return false
-  if (!tellsReadings(run)) return false
+  if (!comparesReadings(run)) return false
   if (reorderMs > 0) state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
   for (const message of messages) {
-    const place = model.resources.indexOf(message.resource)
-    if (place === -1 || stampOf(message) === undefined) continue
+    const index = model.resources.indexOf(message.resource)
+    if (index === -1 || stampOf(message) === undefined) continue
     // Messages without a sensor move nothing; where they wait in order with others, they wait as long.
-    if (reorderMs === 0 && !runsSensor(model.dataPlans[place], message)) continue
+    if (reorderMs === 0 && !runsSensor(model.dataPlans[index], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     const time = readingTime(message, now)
     noteLag(state, message.resource, now - time)
@@ -100,9 +100,9 @@ function timeIn({ time }: TaskRun['model']['settings'], message: Message, arrive
 /** The readings of an input if none of them runs anything. */
 export function admitNone({ model }: TaskRun, messages: readonly Message[], arrived: number): readonly Admitted[] {
   return messages.flatMap((message) => {
-    const place = model.resources.indexOf(message.resource)
-    const plan = model.dataPlans[place]?.partFor(message)
-    return plan === undefined ? [] : [{ place, message, time: timeIn(model.settings, message, arrived), plan }]
+    const index = model.resources.indexOf(message.resource)
+    const plan = model.dataPlans[index]?.partFor(message)
+    return plan === undefined ? [] : [{ place: index, message, time: timeIn(model.settings, message, arrived), plan }]
   })
 }
 
@@ -119,8 +119,8 @@ export function admit(
   const { model } = run
   const admitted: Admitted[] = []
   for (const message of messages) {
-    const place = model.resources.indexOf(message.resource)
-    const plan = model.dataPlans[place]?.partFor(message)
+    const index = model.resources.indexOf(message.resource)
+    const plan = model.dataPlans[index]?.partFor(message)
     if (plan === undefined) continue
     const isAgain = plan.sensors.length > 0 && isRemembered(run, readings, plan, message, arrived)
     const verdicts = plan.sensors.map((node) => (isAgain ? 'duplicate' : take(run, readings, node, message, arrived)))
@@ -129,7 +129,7 @@ export function admit(
     if (taking.length === 0 && verdicts.includes('duplicate')) continue
     const isWhole = taking.length === plan.sensors.length
     const time = timeIn(model.settings, message, arrived)
-    admitted.push({ place, message, time, plan: isWhole ? plan : makePlan(taking) })
+    admitted.push({ place: index, message, time, plan: isWhole ? plan : makePlan(taking) })
   }
   return admitted
 }

@@ -11,7 +11,7 @@ export function withoutStamp(message: Message): void {
 }
 
 export function unstampedPlaces(messages: readonly Message[]): readonly number[] {
-  return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
+  return messages.flatMap((message, index) => (UNSTAMPED.has(message) ? [index] : []))
 }
 
 /**
@@ -81,9 +81,9 @@ export function verdictOf(taken: Taken | null, time: number, message: Message, i
 
 export function withReading(taken: Taken | null, time: number, message: Message): Taken | null {
   if (taken !== null && time < taken.time) return taken
-  const own = mayComeAgain(message) ? [message] : NONE
-  if (taken === null || time > taken.time) return { time, known: own }
-  return taken.known.length >= MAX_KEPT ? taken : { time, known: [...taken.known, ...own] }
+  const single = mayComeAgain(message) ? [message] : NONE
+  if (taken === null || time > taken.time) return { time, known: single }
+  return taken.known.length >= MAX_KEPT ? taken : { time, known: [...taken.known, ...single] }
 }
 
 const NONE: readonly KnownReading[] = []
@@ -102,9 +102,9 @@ export function isSameMessage(one: Message, other: Message, ignores: readonly st
 }
 
 function without(message: Message, ignores: readonly string[]): object {
-  const own = IGNORED.get(message)
-  if (own === undefined && ignores.length === 0) return message
-  const isIgnored = (key: string): boolean => ignores.includes(key) || own?.includes(key) === true
+  const ignored = IGNORED.get(message)
+  if (ignored === undefined && ignores.length === 0) return message
+  const isIgnored = (key: string): boolean => ignores.includes(key) || ignored?.includes(key) === true
   return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 

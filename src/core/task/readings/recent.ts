@@ -63,8 +63,8 @@ export class RecentReadings {
   add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
     const [one, other] = identityHash(message, ignores)
     for (let i = isNewer ? -1 : this.#size - 1; i >= 0; i--) {
-      const place = 2 * this.#place(i)
-      if (this.#hashes[place] === one && this.#hashes[place + 1] === other) return false
+      const offset = 2 * this.#place(i)
+      if (this.#hashes[offset] === one && this.#hashes[offset + 1] === other) return false
     }
     this.#push(one, other, now)
     return true
@@ -88,9 +88,9 @@ export class RecentReadings {
   save(): string {
     let text = ''
     for (let i = 0; i < this.#size; i++) {
-      const place = this.#place(i)
-      for (const half of [2 * place, 2 * place + 1]) text += digits(this.#hashes[half] as number, HASH_DIGITS)
-      text += digits(this.#times[place] as number, TIME_DIGITS)
+      const slot = this.#place(i)
+      for (const half of [2 * slot, 2 * slot + 1]) text += digits(this.#hashes[half] as number, HASH_DIGITS)
+      text += digits(this.#times[slot] as number, TIME_DIGITS)
     }
     return text
   }
@@ -102,10 +102,10 @@ export class RecentReadings {
   #push(one: number, other: number, now: number): void {
     if (this.#size === MOST) this.#shift()
     else if (this.#size === this.#times.length) this.#resize(Math.min(MOST, Math.max(LEAST_ROOM, 2 * this.#size)))
-    const place = this.#place(this.#size++)
-    this.#hashes[2 * place] = one
-    this.#hashes[2 * place + 1] = other
-    this.#times[place] = now
+    const slot = this.#place(this.#size++)
+    this.#hashes[2 * slot] = one
+    this.#hashes[2 * slot + 1] = other
+    this.#times[slot] = now
   }
 
   #shift(): void {
@@ -117,9 +117,9 @@ export class RecentReadings {
     const hashes = new Uint32Array(2 * room)
     const times = new Float64Array(room)
     for (let i = 0; i < this.#size; i++) {
-      const place = this.#place(i)
-      hashes.set(this.#hashes.subarray(2 * place, 2 * place + 2), 2 * i)
-      times[i] = this.#times[place] as number
+      const slot = this.#place(i)
+      hashes.set(this.#hashes.subarray(2 * slot, 2 * slot + 2), 2 * i)
+      times[i] = this.#times[slot] as number
     }
     this.#hashes = hashes
     this.#times = times

@@ -46,8 +46,8 @@ export class Reordering {
 
   /** Adds a reading; returns the one to take instead when too many wait. */
   hold(held: WaitingReading): WaitingReading | undefined {
-    const place = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
-    this.#list = this.#list.toSpliced(place, 0, held)
+    const index = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
+    this.#list = this.#list.toSpliced(index, 0, held)
     if (this.#list.length <= MOST) return undefined
     const [oldest, ...rest] = this.#list
     this.#list = rest

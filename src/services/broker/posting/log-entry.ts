@@ -1,7 +1,7 @@
 /** Entries of the log for posts, and their samples and messages for series. */
 import { isPlainObject, type Json } from '#kernel'
 import { KEPT_EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
-import type { LogBody, NewMessage, Sample, SampleValue, Series } from '#storage'
+import type { LogBody, NewMessage, Sample, SampleValue } from '#storage'
 import type { BrokerMessage, Channel, ForwardedPost } from '../contract.ts'
 import { readableMessageOf, routedText, type PublishRequest } from './publish-request.ts'
 import { CLAIMED_TIMESTAMP } from './time-bounds.ts'
@@ -152,5 +152,3 @@ function project(
   const stored = { resource, stream: channel, time: newest, body: message, text }
   messages.push(expires === undefined ? stored : { ...stored, expires })
 }
-
-export type SeriesOf = Pick<Series, 'append' | 'applied'>

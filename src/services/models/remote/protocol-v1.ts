@@ -17,9 +17,9 @@ const METHODS: ReadonlyMap<unknown, string> = new Map([
 export async function openV1(server: RemoteServer, { framework }: RemotePackage): Promise<OpenRemote> {
   const path = `/v1${server.path}`
   if (!isReady(await server.look(path))) throw server.notReady()
-  const told = framework === 'tensorflow' ? signaturesOf(await server.look(`${path}/metadata`)) : []
+  const signatures = framework === 'tensorflow' ? signaturesOf(await server.look(`${path}/metadata`)) : []
   return {
-    signatures: told.length > 0 ? told : [{ operation: 'predict', inputs: [] }],
+    signatures: signatures.length > 0 ? signatures : [{ operation: 'predict', inputs: [] }],
     call: async (call) => valuesOf(server, call, await server.call(`${path}:${call.operation}`, bodyOf(call))),
   }
 }

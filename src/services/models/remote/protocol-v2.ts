@@ -18,9 +18,9 @@ export async function openV2(server: RemoteServer): Promise<OpenRemote> {
   const status = await server.look(`${path}/ready`)
   if (status === undefined || ownValue(status, 'ready') === false) throw server.notReady()
   const inputs = readInputs(ownValue(await server.look(path), 'inputs'))
-  const told = inputs.map((input) => ({ name: input.name, type: typeOf(input.datatype), shape: input.shape }))
+  const described = inputs.map((input) => ({ name: input.name, type: typeOf(input.datatype), shape: input.shape }))
   return {
-    signatures: readSignatures([{ operation: 'predict', inputs: told }]),
+    signatures: readSignatures([{ operation: 'predict', inputs: described }]),
     call: async (call) => {
       const answer = await server.call(`${path}/infer`, bodyOf(call, inputs))
       return valuesOf(server, call, ownValue(answer, 'outputs'))

@@ -9,8 +9,8 @@ const MAX_LEVELS = 8
  * For each instance the value of a single output, else an object of them; also the names of the outputs. `unreadable`
  * makes the error for invalid outputs.
  */
-export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: string) => Error) {
-  const outputs: readonly unknown[] = Array.isArray(told) ? told : []
+export function rowsOfOutputs(sent: unknown, count: number, unreadable: (why: string) => Error) {
+  const outputs: readonly unknown[] = Array.isArray(sent) ? sent : []
   if (outputs.length === 0 || outputs.length > MAX_OUTPUTS)
     throw unreadable(`it has ${outputs.length === 0 ? 'no' : outputs.length} outputs`)
   const columns = new Map<string, readonly Json[]>()

@@ -180,7 +180,7 @@ function jsonOf({ body }: RemoteAnswer): unknown {
 /** Error text of a server in known forms; otherwise its last line, the most useful one of a traceback. */
 function textOf(body: string): string {
   const value = jsonOf({ status: 0, body })
-  const told = isPlainObject(value) ? (value['error'] ?? value['detail'] ?? value['message']) : undefined
-  const text = typeof told === 'string' ? told : told === undefined ? body : JSON.stringify(told)
+  const reason = isPlainObject(value) ? (value['error'] ?? value['detail'] ?? value['message']) : undefined
+  const text = typeof reason === 'string' ? reason : reason === undefined ? body : JSON.stringify(reason)
   return (text.trim().split('\n').at(-1) ?? '').trim().slice(0, MAX_TEXT)
 }

@@ -22,8 +22,8 @@ const MAX_INPUTS = 500
 const MAX_ISSUES = 20
 
 /** Inputs described by a server; invalid ones are left out. */
-export function readInputs(told: unknown): readonly TensorInput[] {
-  const list: readonly unknown[] = Array.isArray(told) ? told.slice(0, MAX_INPUTS) : []
+export function readInputs(described: unknown): readonly TensorInput[] {
+  const list: readonly unknown[] = Array.isArray(described) ? described.slice(0, MAX_INPUTS) : []
   return list.flatMap((one) => {
     const [name, datatype, shape] = [ownValue(one, 'name'), ownValue(one, 'datatype'), ownValue(one, 'shape')]
     if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape)) return []

@@ -15,9 +15,9 @@ import {
   ImportsSchema,
   TRANSFER_QUERY,
 } from './transfer-schema.ts'
-import type { Transfers, TransfersApi } from './transfers.ts'
+import type { Transfers } from './transfers.ts'
 
-const route = routesOf<TransfersApi>()
+const route = routesOf<ReturnType<Transfers['as']>>()
 
 const ROUTES = [
   route({

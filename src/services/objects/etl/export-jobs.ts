@@ -5,7 +5,7 @@ import type { Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
 import { MAX_TIME } from '#services/shared'
 import type { InternalQueries } from '#services/queries/contract'
-import type { InternalObjects } from '../contract.ts'
+import type { Objects } from '../service.ts'
 import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
 import { MAX_METRICS } from './transfer-schema.ts'
@@ -42,7 +42,7 @@ const CSV = 'text/csv; charset=utf-8'
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
-  readonly objects: () => InternalObjects
+  readonly objects: () => Objects
   readonly queries: () => InternalQueries | undefined
   readonly broker: () => InternalBroker | undefined
   readonly now: () => number

@@ -8,7 +8,8 @@ import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
 import type { Collection, Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
-import type { InternalObjects, ObjectRecord, ObjectsApi } from '../contract.ts'
+import type { ObjectRecord, ObjectsApi } from '../contract.ts'
+import type { Objects } from '../service.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
 import type { ImportInfo } from './transfer-schema.ts'
@@ -39,7 +40,7 @@ const WINDOW = 3
 const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
-  readonly objects: () => InternalObjects
+  readonly objects: () => Objects
   readonly broker: () => InternalBroker | undefined
   readonly now: () => number
 }

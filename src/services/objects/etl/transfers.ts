@@ -18,16 +18,6 @@ import { IMPORT_BUCKET, IMPORT_JOB, importInfo, IMPORTS, REPORT_SUFFIX, type Imp
 import { sweepTransfers, type Transfer, transferInfo } from './transfer.ts'
 import { type ExportInfo, ExportRequest, type ImportInfo, type TransferQuery } from './transfer-schema.ts'
 
-export interface TransfersApi {
-  /** Newest first. */
-  imports(query?: TransferQuery): Promise<readonly ImportInfo[]>
-  import(id: string): Promise<ImportInfo>
-  /** Queues an export; `body` is checked. */
-  startExport(body: unknown): Promise<ExportInfo>
-  exports(query?: TransferQuery): Promise<readonly ExportInfo[]>
-  export(id: string): Promise<ExportInfo>
-}
-
 export interface TransfersOptions {
   readonly store: Store
   readonly queue: () => JobQueue
@@ -85,19 +75,23 @@ export class Transfers {
     await sweepTransfers(records, now())
   }
 
-  as({ user }: Caller): TransfersApi {
+  as({ user }: Caller) {
     const { store, queries, now, newId, queue } = this.#options
     const imports = store.collection(IMPORTS)
     const exports = store.collection(EXPORTS)
     return {
-      imports: async (query) => (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
-      import: async (id) => {
+      /** the newest first */
+      imports: async (query?: TransferQuery) =>
+        (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
+      import: async (id: string): Promise<ImportInfo> => {
         const record = await found(imports, id, 'import')
         return { ...importInfo(id, record), lines: record.refused, ...record.columns }
       },
-      exports: async (query) => (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
-      export: async (id) => exportInfo(id, await found(exports, id, 'export')),
-      startExport: async (body) => {
+      exports: async (query?: TransferQuery) =>
+        (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
+      export: async (id: string) => exportInfo(id, await found(exports, id, 'export')),
+      /** Checks the body. */
+      startExport: async (body: unknown) => {
         const sent = ExportRequest.read(body)
         const { query } = sent
         const wrong = query === undefined ? [] : (queries()?.check(query) ?? [])

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, at, hrefWith, originOf } from '../api-parts.ts'
-import type { InternalObjects, ObjectBucket, ObjectsApi } from '../contract.ts'
+import type { ObjectBucket, ObjectsApi } from '../contract.ts'
+import type { Objects } from '../service.ts'
 import { LinksSchema } from '../object-schema.ts'
 import { BASE, bucketHref, shownBucket } from '../show.ts'
-import type { InternalSubscriptions, SubscriptionsApi } from './contract.ts'
+import type { CallerSubscriptions } from './caller-subscriptions.ts'
+import type { Subscriptions } from './service.ts'
 import {
   BucketSubscriptionsSchema,
   DELIVERIES_QUERY,
@@ -21,12 +23,12 @@ import {
 } from './subscription-schema.ts'
 
 export interface SubscriptionsRouting {
-  readonly service: Pick<InternalSubscriptions, 'as'>
-  readonly objects: Pick<InternalObjects, 'as'>
+  readonly service: Pick<Subscriptions, 'as'>
+  readonly objects: Pick<Objects, 'as'>
 }
 
 interface Apis {
-  readonly subscriptions: SubscriptionsApi
+  readonly subscriptions: CallerSubscriptions
   readonly objects: ObjectsApi
 }
 

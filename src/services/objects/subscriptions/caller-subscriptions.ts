@@ -2,7 +2,6 @@
 import { AppError, type KeyedMutex, makeIssue, refuse } from '#kernel'
 import type { Collection, Store } from '#storage'
 import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectChanges, type ObjectsApi } from '../contract.ts'
-import type { DeliveryPage, SubscriptionPage, SubscriptionsApi } from './contract.ts'
 import { type Outbox, showDelivery } from './outbox.ts'
 import { type Seal, SEALED } from '#platform'
 import {
@@ -37,7 +36,8 @@ export interface CallerSubscriptionsOptions {
   readonly mutex: KeyedMutex
 }
 
-export class CallerSubscriptions implements SubscriptionsApi {
+/** `bucket`: alias or name; `NOT_FOUND` for one without subscriptions. Bodies are checked. */
+export class CallerSubscriptions {
   readonly #options: CallerSubscriptionsOptions
   readonly #records: Collection<SubscriptionRecord>
 
@@ -46,7 +46,8 @@ export class CallerSubscriptions implements SubscriptionsApi {
     this.#records = options.store.collection(SUBSCRIPTIONS)
   }
 
-  async list(bucket: string, query: SubscriptionQuery = {}): Promise<SubscriptionPage> {
+  /** `next`: `start_after` of the next page. */
+  async list(bucket: string, query: SubscriptionQuery = {}) {
     const matching = (await this.#all(await this.#aliasOf(bucket))).filter((one) => isRequested(one, query))
     const { start_after: startAfter = '', max_keys: maxKeys = DEFAULT_KEYS } = query
     const from = matching.filter(({ id }) => id > startAfter)
@@ -98,7 +99,8 @@ export class CallerSubscriptions implements SubscriptionsApi {
     return { ids, ...(last !== undefined && removable.length > ids.length && { next: last }) }
   }
 
-  async deliveries(bucket: string, id: string, query: DeliveryQuery = {}): Promise<DeliveryPage> {
+  /** The newest first. `next`: `before` of the next page. */
+  async deliveries(bucket: string, id: string, query: DeliveryQuery = {}) {
     const alias = await this.#aliasOf(bucket)
     await this.#known(alias, id)
     const limit = Math.min(query.max_keys ?? DEFAULT_KEYS, MAX_KEYS)

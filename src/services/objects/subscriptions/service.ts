@@ -1,10 +1,20 @@
-/** The subscriptions of one tenant: their API, the reader of changes, and the jobs of deliveries. */
+/**
+ * Subscriptions to changes of objects, and their deliveries.
+ *
+ * SUBSCRIBE-1 each change that matches a filter of an earlier subscription is delivered at least once, or fails with its
+ *   reason, also across crashes
+ * SUBSCRIBE-2 deliveries of a subscription about an object begin after those of its earlier changes have ended
+ * SUBSCRIBE-3 waiting, attempted and kept deliveries are bounded
+ * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened for calls alone
+ * SUBSCRIBE-5 each change reaches the rules once, in log order
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
+ */
 import { type JobHandler, type JobQueue, type JobPlaces, JobRunner } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
-import type { SubscriptionsApi, InternalSubscriptions } from './contract.ts'
 import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { Seal } from '#platform'
@@ -35,7 +45,7 @@ export interface SystemSubscription {
 const POLL_MS = 15_000
 const SWEEP_MS = 600_000
 
-export class Subscriptions implements InternalSubscriptions {
+export class Subscriptions {
   readonly #options: SubscriptionsOptions
   readonly #system: ReadonlyMap<string, SystemSubscription>
   readonly #records: ReadonlyMap<string, SubscriptionRecord>
@@ -92,7 +102,7 @@ export class Subscriptions implements InternalSubscriptions {
     this.#outbox = new Outbox(store, this.#jobs.queue, now)
   }
 
-  as(caller: Caller): SubscriptionsApi {
+  as(caller: Caller): CallerSubscriptions {
     const { tenant, store, objects, seal, newId } = this.#options
     return new CallerSubscriptions({
       tenant,
@@ -112,6 +122,7 @@ export class Subscriptions implements InternalSubscriptions {
     return this.#jobs.queue
   }
 
+  /** Resumes forwarding and deliveries. */
   async start(): Promise<void> {
     const { objects, timers } = this.#options
     this.#unlisten = objects().onChanges(() => this.#handOn())
@@ -141,7 +152,7 @@ export class Subscriptions implements InternalSubscriptions {
     await this.#jobs.idle()
   }
 
-  gauges(): ReturnType<InternalSubscriptions['gauges']> {
+  gauges() {
     return { openDeliveries: this.#jobs.open, delivered: this.#delivered, failed: this.#failed }
   }
 

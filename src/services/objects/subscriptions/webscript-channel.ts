@@ -2,7 +2,8 @@
 import type { JobTimers } from '#jobs'
 import { AppError } from '#kernel'
 import { answerText, type InternalWebscripts, type ShownCredentials } from '#services/webscripts/contract'
-import type { ObjectChange, InternalObjects, SignedLink } from '../contract.ts'
+import type { ObjectChange, SignedLink } from '../contract.ts'
+import type { Objects } from '../service.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
@@ -10,7 +11,7 @@ import { type Channel, secondsOf } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
   readonly tenant: string
-  readonly objects: () => InternalObjects
+  readonly objects: () => Objects
   readonly webscripts: () => InternalWebscripts | undefined
   readonly seal: Seal
   /** The owner of a key pair; undefined for a wrong one. */
@@ -101,7 +102,7 @@ async function credentialsOf(
 }
 
 async function notificationOf(
-  objects: InternalObjects,
+  objects: Objects,
   tenant: string,
   change: ObjectChange,
   { expiry, payload }: Pick<Channel, 'expiry' | 'payload'>,

@@ -64,9 +64,9 @@ export async function begin(
   signal?.throwIfAborted()
   const seenUntil = asked === undefined ? undefined : asked - 1
   const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal }, yielder)
-  const told: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
+  const planned: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
   const messages = (): readonly QueryMessage[] =>
-    [...told, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
+    [...planned, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
   const planTook = machineTimers.elapsed() - began
   return { plan, columns, execution, yielder, batches: reading(execution), messages, planTook }
 }

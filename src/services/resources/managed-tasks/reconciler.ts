@@ -94,7 +94,7 @@ export class Reconciler {
   readonly #lackingIds = new Set<string>()
   readonly #lanes = new KeyedMutex()
   readonly #walks: TypeWalks
-  readonly #told = new Set<string>()
+  readonly #logged = new Set<string>()
   #position = 0
   #trimmed = 0
   #starting: Promise<void> | undefined
@@ -288,7 +288,7 @@ export class Reconciler {
     if (first === undefined) {
       return this.#lackingIds.delete(id) ? [this.#lacking.deleting(id)] : []
     }
-    this.#tell(first)
+    this.#logFailure(first)
     this.#lackingIds.add(id)
     this.#retryLater()
     const templates = [...new Set(failures.map(({ templateName }) => templateName))]
@@ -297,11 +297,11 @@ export class Reconciler {
   }
 
   /** Logs once for all resources of a type. */
-  #tell({ type, templateName, error }: Failure): void {
+  #logFailure({ type, templateName, error }: Failure): void {
     const text = `type ${type} requires tasks of template ${templateName}, which cannot be created: ${error}`
-    if (this.#told.has(text)) return
-    if (this.#told.size >= MAX_TOLD) this.#told.clear()
-    this.#told.add(text)
+    if (this.#logged.has(text)) return
+    if (this.#logged.size >= MAX_LOGGED) this.#logged.clear()
+    this.#logged.add(text)
     this.#dependencies.logger?.warn(`${text}; retrying`)
   }
 
@@ -378,4 +378,4 @@ function sorted(changes: readonly (NotedChange | undefined)[]) {
   return [resources, bound, types, retried] as const
 }
 
-const MAX_TOLD = 1000
+const MAX_LOGGED = 1000

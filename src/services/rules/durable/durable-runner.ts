@@ -18,6 +18,7 @@ import type {
   RunnableTask,
   RunReports,
   TaskChange,
+  TaskPast,
   TaskRunner,
 } from '../runner.ts'
 import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
@@ -25,6 +26,8 @@ import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { LeadingClock } from './leading-clock.ts'
+import { deleteKept, InputKeeper, type KeepLimits } from '../inputs/input-keeper.ts'
+import { Past } from '../inputs/task-past.ts'
 import { closed, LiveTasks } from './live-tasks.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
@@ -45,6 +48,10 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   readonly bind?: (resources: readonly string[]) => Promise<void>
   /** least ms between two wake-ups by timers, which act at their own time all the same; default 0 */
   readonly restMs?: number
+  /** how much is kept of inputs; absent: nothing */
+  readonly keepInputs?: KeepLimits | undefined
+  /** which of several partitions of the tenant it is; default 0 */
+  readonly partition?: number
 }
 
 export interface DurableRunner extends TaskRunner {
@@ -55,6 +62,9 @@ export interface DurableRunner extends TaskRunner {
   readonly leadMs: number
   readonly counts: RunnerCounts | undefined
   readonly stats: EngineStats | undefined
+  /** undefined: none are kept */
+  readonly inputs: InputKeeper | undefined
+  readonly past: TaskPast
   /**
    * Stops accepting input, drains what is in flight, and checkpoints all tasks. Open calls of plugs are repeated at the
    * next start. Idempotent.
@@ -79,6 +89,8 @@ class Runner implements DurableRunner {
   readonly #options: DurableOptions
   readonly #log: TenantLog
   readonly #clock: LeadingClock
+  readonly inputs: InputKeeper | undefined
+  readonly past: TaskPast
   readonly #opened = new Subject<LiveTasks>()
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
@@ -91,6 +103,16 @@ class Runner implements DurableRunner {
     this.#options = options
     this.#log = options.log ?? new TenantLog(options.store)
     this.#clock = new LeadingClock(options.scheduler)
+    const { store, keepInputs: limits, partition = 0, logger } = options
+    const now = () => this.#clock.now()
+    const tasks = {
+      ids: () => [...(this.#engine?.tasks.keys() ?? [])],
+      checkpoint: (id: string) => this.#tasks?.checkpoint(id),
+    }
+    if (limits !== undefined)
+      this.inputs = new InputKeeper({ store, log: this.#log, partition, limits, now, tasks, logger })
+    const { inputs } = this
+    this.past = new Past({ inputs, settings: settingsOf(options), plugs: options.plugs, tasks: () => this.#open() })
   }
 
   readonly reports: RunReports = {
@@ -182,6 +204,7 @@ class Runner implements DurableRunner {
   async #close(): Promise<void> {
     await this.#opening?.catch(() => undefined)
     try {
+      await this.inputs?.stop()
       await this.#tasks?.close()
     } finally {
       this.#closed.next()
@@ -205,20 +228,10 @@ class Runner implements DurableRunner {
   }
 
   async #openTasks(): Promise<LiveTasks> {
-    const {
-      store,
-      log: _log,
-      scheduler: _scheduler,
-      checkpoints,
-      restMs = 0,
-      maxWaitingMessages: _most,
-      waitingInAll: _waiting,
-      reached,
-      bind,
-      plugs,
-      ports,
-      ...settings
-    } = this.#options
+    const { store, checkpoints, restMs = 0, reached, bind, keepInputs, partition = 0, plugs, ports } = this.#options
+    const settings = settingsOf(this.#options)
+    if (this.inputs === undefined) await deleteKept(store, partition)
+    else await this.inputs.start()
     const registry = followPlugs(plugs)
     const tasks = await LiveTasks.open({
       store,
@@ -228,6 +241,7 @@ class Runner implements DurableRunner {
       scheduler: this.#clock,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
+      keepsInputs: keepInputs !== undefined,
       ...(bind && { bind }),
       requireRoom: () => this.#requireRoom(),
       ended: (run) => this.#ended.next(endedRun(run)),
@@ -279,6 +293,27 @@ class Runner implements DurableRunner {
       .filter(({ status }) => query.status === undefined || status === query.status)
       .slice(0, query.limit)
   }
+}
+
+/** What all engines of the runner share, live ones and copies. */
+function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'ports'> {
+  const {
+    store: _store,
+    log: _log,
+    scheduler: _scheduler,
+    checkpoints: _checkpoints,
+    restMs: _rest,
+    maxWaitingMessages: _most,
+    waitingInAll: _waiting,
+    reached: _reached,
+    bind: _bind,
+    keepInputs: _kept,
+    partition: _partition,
+    plugs: _plugs,
+    ports: _ports,
+    ...settings
+  } = options
+  return settings
 }
 
 function endedRun({ task, status, time, error }: EndOfRun): EndedRun {

@@ -9,8 +9,9 @@ import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
 import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
-import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
+import { ARRIVED, type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
+import type { InputCheckpoint } from '../inputs/contract.ts'
 import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
@@ -30,6 +31,8 @@ export interface LiveTasksDependencies {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
+  /** Inputs are kept: entries of messages that no task takes have their arrival, too */
+  readonly keepsInputs: boolean
   bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
   requireRoom(): void
@@ -55,7 +58,8 @@ export class LiveTasks {
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
-  readonly #later: Set<string>
+  /** Plugs that answer later */
+  readonly laterKinds: Set<string>
   readonly #stall: StallDetector
   readonly #signs: SignsOfLife
   readonly #ended: EndOfRun[] = []
@@ -66,6 +70,8 @@ export class LiveTasks {
   #portions = 0
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
+  /** epoch ms of the last messages that no task took */
+  #arrived = Number.NEGATIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
   #isCatchingUp = false
   #isClosing = false
@@ -75,7 +81,7 @@ export class LiveTasks {
     const { store, log, scheduler, checkpoints, engine } = dependencies
     this.#dependencies = dependencies
     this.#recovery = recovery
-    this.#later = new Set(recovery.mark?.later)
+    this.laterKinds = new Set(recovery.mark?.later)
     this.#stall = new StallDetector(scheduler.now())
     const hooks: EngineHooks = {
       touched: (task) => this.#checkpoints.touched(task, this.#isCatchingUp),
@@ -98,7 +104,7 @@ export class LiveTasks {
         position,
         pruner: log.pruner,
         floor,
-        later: this.#later,
+        later: this.laterKinds,
         logger: engine.logger,
         onRound: (isStoreAway) => this.#onRound(isStoreAway),
       },
@@ -125,6 +131,18 @@ export class LiveTasks {
     if (until === undefined) runner.#allResumed()
     else await runner.#take({ k: 'open', until })
     return runner
+  }
+
+  /** The task as it is now; undefined for one that does not run. */
+  checkpoint(id: string): InputCheckpoint | undefined {
+    const task = this.deterministic.task(id)
+    const record = this.deterministic.save(id)
+    if (task === undefined || record?.state.status !== 'running') return undefined
+    return { position: this.#log.position, at: this.deterministic.now, task, record }
+  }
+
+  get position(): number {
+    return this.#log.position
   }
 
   get queued(): number {
@@ -283,7 +301,7 @@ export class LiveTasks {
     const entries: NewEntry[] = before.map((input) => entryOf(input))
     for (const post of posts) {
       if (accepted.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
-      else if (post.kept !== undefined) entries.push({ body: messageBody(post, undefined) })
+      else if (post.kept !== undefined) entries.push({ body: messageBody(post, this.#aboutUntaken(post)) })
     }
     if (entries.length === 0 && followed === undefined) {
       // the store keeps these in order with the inputs before them
@@ -300,6 +318,18 @@ export class LiveTasks {
     return { taken, results }
   }
 
+  /** What kept inputs have of messages that no task takes. */
+  #aboutUntaken(post: IntakePost): object | undefined {
+    if (!this.#dependencies.keepsInputs) return undefined
+    const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
+    this.#arrived = this.#arrival
+    return { ...about, [ARRIVED]: this.#arrived }
+  }
+
+  get #arrival(): number {
+    return Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
+  }
+
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
@@ -312,7 +342,7 @@ export class LiveTasks {
    * at the same position.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
-    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt)
+    const at = this.#arrival
     const { horizon } = this.#log
     // inputs on their way may begin calls, which have no timers yet
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
@@ -513,9 +543,9 @@ export class LiveTasks {
   }
 
   #isLater(plug: string): void {
-    if (this.#later.has(plug)) return
-    this.#later.add(plug)
-    void this.#take({ k: 'later', p: plug }).catch(() => this.#later.delete(plug))
+    if (this.laterKinds.has(plug)) return
+    this.laterKinds.add(plug)
+    void this.#take({ k: 'later', p: plug }).catch(() => this.laterKinds.delete(plug))
   }
 
   #fail(task: RunnableTask, error: string): void {

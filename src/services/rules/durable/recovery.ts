@@ -250,7 +250,7 @@ function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>
 }
 
 /** A restored task repeats open calls under the next number; a replay keeps their number. */
-function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
+export function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {
     if (one.phase !== 'called' && one.phase !== 'rendering') return one
@@ -261,7 +261,7 @@ function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>):
   return { ...state, executing }
 }
 
-function callKey(task: string, epoch: number, execution: number, call: number): string {
+export function callKey(task: string, epoch: number, execution: number, call: number): string {
   return `${execution}/${call}/${epoch}/${task}`
 }
 

@@ -12,7 +12,7 @@ import type { SegmentReader } from './segment-reader.ts'
 import { keyOfTask, SegmentWriter } from './segment-writer.ts'
 
 /** The tasks of a runner as they are now. */
-export interface LiveTasks {
+export interface CheckpointSource {
   ids(): readonly string[]
   /** Undefined for a task that does not run any more. */
   checkpoint(id: string): InputCheckpoint | undefined
@@ -32,9 +32,9 @@ export class CheckpointWriter {
   /** by task, a hash of what was written last */
   #written = new Map<string, string>()
 
-  /** `writer`: undefined when no task changed */
+  /** `writer`: undefined when no task runs */
   async take(
-    tasks: LiveTasks,
+    tasks: CheckpointSource,
     before: readonly CheckpointRow[],
   ): Promise<{ readonly writer: SegmentWriter | undefined; readonly isFull: boolean }> {
     const isFull = this.#written.size === 0 || before.length - before.findLastIndex((one) => one.isFull) >= FULL_EVERY
@@ -47,6 +47,7 @@ export class CheckpointWriter {
       const checkpoint = tasks.checkpoint(id)
       if (checkpoint === undefined) continue
       const { position, at, record } = checkpoint
+      writer.covers(position, at)
       const { source, ...task } = checkpoint.task
       const text = JSON.stringify({ task, record })
       const digest = `${hashText(text)}/${text.length}`
@@ -61,11 +62,14 @@ export class CheckpointWriter {
       )
     }
     this.#written = written
-    return { writer: writer.characters === 0 ? undefined : writer, isFull }
+    return { writer: written.size === 0 ? undefined : writer, isFull }
   }
 }
 
-/** The last one at or before an instant or position, back to a round with all tasks. */
+/**
+ * The last one at or before an instant or position, back to a round with all tasks. A task that is absent from later
+ * rounds has not changed until the first moment of the last of them, whose position and time the checkpoint then has.
+ */
 export async function readCheckpoint(
   segments: SegmentReader,
   rows: readonly CheckpointRow[],
@@ -74,15 +78,18 @@ export async function readCheckpoint(
 ): Promise<InputCheckpoint | undefined> {
   const isBefore = (one: { readonly position: number; readonly at: number }): boolean =>
     'at' in before ? one.at <= before.at : one.position <= before.position
+  let latest = { position: 0, at: Number.NEGATIVE_INFINITY }
   for (const row of rows.toReversed()) {
     if (!isBefore({ position: row.first, at: row.firstAt })) continue
+    if (latest.position === 0) latest = { position: row.first, at: row.firstAt }
     const found = (await segments.texts(row, keyOfTask(id))).findLast(isBefore)
     if (found !== undefined) {
       const { task, source, record } = JSON.parse(found.text) as StoredCheckpoint
       const [stored] = await segments.texts(row, source)
       if (stored === undefined) continue
       const whole = { ...task, source: JSON.parse(stored.text) as RunnableTask['source'] }
-      return { position: found.position, at: found.at, task: whole, record }
+      const position = Math.max(found.position, latest.position)
+      return { position, at: Math.max(found.at, latest.at), task: whole, record }
     }
     if (row.isFull) return undefined
   }

@@ -27,7 +27,7 @@ export interface InputRange {
   readonly upTo?: number
   /** absent: all resources. Of an array, the messages of these resources remain, with `u` adapted */
   readonly resources?: readonly string[]
-  /** besides messages: inputs of these tasks, and inputs that concern all tasks (open, jump, still, trim, later, resume) */
+  /** besides messages: inputs of these tasks, and inputs of all tasks (open, jump, still, trim, later, resume) */
   readonly tasks?: readonly string[]
 }
 

@@ -14,7 +14,7 @@ import { AppError, type Logger, messageOf, RateLimitedLogger, Yielder } from '#k
 import { KEPT_MARK_ID, MARKS, PARTITION, type TenantLog } from '#log'
 import { machineTimers } from '#platform'
 import type { LogEntry, Store } from '#storage'
-import { CheckpointWriter, type LiveTasks, readCheckpoint } from './checkpoint-rows.ts'
+import { type CheckpointSource, CheckpointWriter, readCheckpoint } from './checkpoint-rows.ts'
 import type { InputCheckpoint, InputRange, KeptInput, KeptInputs, KeptSince } from './contract.ts'
 import { KEPT_INPUTS, type Manifest, MANIFEST_ID, type SegmentRow } from './manifest.ts'
 import { loggedInput } from './logged-input.ts'
@@ -28,6 +28,8 @@ export interface KeepLimits {
   readonly ageMs: number
   /** of a tenant, with its checkpoints */
   readonly bytes: number
+  /** ms between two rounds of checkpoints; default an hour */
+  readonly checkpointMs?: number
 }
 
 export interface KeeperOptions {
@@ -39,7 +41,7 @@ export interface KeeperOptions {
   /** epoch ms */
   readonly now: () => number
   /** the tasks whose checkpoints are kept */
-  readonly tasks?: LiveTasks
+  readonly tasks?: CheckpointSource
   readonly logger?: Pick<Logger, 'warn'> | undefined
   readonly sizes?: Partial<SegmentSizes>
 }
@@ -332,9 +334,9 @@ export class InputKeeper implements KeptInputs {
   }
 
   async #keepCheckpoints(): Promise<void> {
-    const { tasks, now } = this.#options
+    const { tasks, now, limits } = this.#options
     const { checkpointedAt, checkpoints } = this.#manifest
-    if (tasks === undefined || now() - checkpointedAt < HOUR) return
+    if (tasks === undefined || now() - checkpointedAt < (limits.checkpointMs ?? HOUR)) return
     const { writer, isFull } = await this.#checkpoints.take(tasks, checkpoints)
     const row = writer === undefined ? undefined : { ...(await this.#write(writer)), isFull }
     await this.#change((manifest) => ({
@@ -348,10 +350,15 @@ export class InputKeeper implements KeptInputs {
   async #drop(): Promise<void> {
     const { limits, now } = this.#options
     const { inputs, checkpoints } = this.#manifest
+    // a replay of the oldest moment begins with the checkpoints before it, and needs all inputs after them
+    const cutoff = now() - limits.ageMs
+    const round = checkpoints.findLast((one) => one.firstAt <= cutoff)
+    const isTooOld = (one: SegmentRow): boolean =>
+      one.lastAt < cutoff && (round === undefined || one.last <= round.first)
     let bytes = bytesOf(this.#manifest)
     let dropped = 0
     for (const one of inputs) {
-      if (one.lastAt >= now() - limits.ageMs && bytes <= limits.bytes) break
+      if (!isTooOld(one) && bytes <= limits.bytes) break
       bytes -= one.bytes
       dropped += 1
     }
@@ -359,7 +366,6 @@ export class InputKeeper implements KeptInputs {
     const last = inputs[dropped - 1]
     const since =
       last === undefined ? this.#manifest.since : { position: last.last + 1, at: next?.firstAt ?? last.lastAt }
-    // the last full round before the oldest input has what a replay begins with
     const needed = checkpoints.findLastIndex((one) => one.isFull && one.lastAt <= since.at)
     if (dropped === 0 && needed <= 0) return
     await this.#change((manifest) => ({

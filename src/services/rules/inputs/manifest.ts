@@ -8,7 +8,7 @@ export interface SegmentRow extends Omit<NewSegment, 'content'> {
   readonly bytes: number
 }
 
-/** `isFull`: every task that ran then is in it; otherwise the ones changed since the one before */
+/** `isFull`: every task that ran then is in it; otherwise tasks that changed since the one before */
 export interface CheckpointRow extends SegmentRow {
   readonly isFull: boolean
 }

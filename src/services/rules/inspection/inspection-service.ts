@@ -8,6 +8,7 @@ import { runtimeNode } from './runtime-node.ts'
 import { logPage } from './task-log.ts'
 import { runningTask, taskOf } from '../tasks/task-service.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
+import type { TaskPast } from '../runner.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 
 const GATE_STATES = ['TRUE', 'FALSE']
@@ -65,11 +66,25 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
       await taskOf(rules, id)
       yield* history.stream(id, options.now(), reader)
     },
+    inputs: async (id, query = {}) => {
+      await taskOf(rules, id)
+      return pastOf(rules).inputs(id, query)
+    },
+    state: async (id, at) => {
+      await taskOf(rules, id)
+      return pastOf(rules).state(id, at)
+    },
     deliveries: async (id, query) => {
       await taskOf(rules, id)
       return nodes.deliveries(id, query)
     },
   }
+}
+
+function pastOf({ options }: TenantRules): TaskPast {
+  const { past } = options.runner
+  if (past === undefined) throw new AppError('UNSUPPORTED', 'this runner does not keep the inputs of tasks')
+  return past
 }
 
 function actuatorNode(

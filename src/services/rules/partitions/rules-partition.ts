@@ -21,7 +21,7 @@ export interface RulesPartition extends Partition {
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
-  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries'],
+  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
 
 /** The API for tasks of all partitions: each task is requested from its partition. */
@@ -71,6 +71,9 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
           throw new AppError('ELSEWHERE', `task ${id} is in partition ${at}: ask for its own path`)
         },
       }
+    },
+    get rehearsals() {
+      return local.rehearsals
     },
     get tools() {
       const { tools } = local

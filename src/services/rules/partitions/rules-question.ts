@@ -27,4 +27,5 @@ export type RulesQuestion =
       readonly withoutGraph: boolean
     }
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
+  | { readonly ask: 'deleteInputs'; readonly resource: string }
   | { readonly ask: 'rebind'; readonly resource: string }

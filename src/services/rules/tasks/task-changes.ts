@@ -40,7 +40,7 @@ interface RunEffect {
 }
 
 const UNTOUCHED: RunEffect = { kind: 'none', lost: [] }
-const ANEW: RunEffect = { kind: 'begin', lost: [] }
+const RESTART: RunEffect = { kind: 'begin', lost: [] }
 
 const MAX_TRIES = 3
 
@@ -311,10 +311,10 @@ async function effectOnRun(
   after: Prepared,
   losses: () => Promise<readonly Lost[] | undefined>,
 ): Promise<RunEffect> {
-  if (before === undefined) return ANEW
+  if (before === undefined) return RESTART
   if (documentChanges(whatRuns(before), whatRuns(after)).length === 0) return UNTOUCHED
   const lost = await losses()
-  return lost === undefined ? ANEW : { kind: 'change', lost }
+  return lost === undefined ? RESTART : { kind: 'change', lost }
 }
 
 function whatRuns({ rule, overrides }: Prepared): object {

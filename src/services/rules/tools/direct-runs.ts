@@ -6,10 +6,17 @@ import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTem
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
 import { type AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
 import { readBody } from '#services/shared'
+import {
+  rehearsePart,
+  type RehearsalContext,
+  type RehearsalPart,
+  type RehearsalWork,
+} from '../rehearsals/rehearsal-run.ts'
+import type { RehearsalHistory } from '../rehearsals/series-messages.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug } from './plug-entity.ts'
 import { simulateRequest } from './simulation.ts'
-import { graphOf, runTemplate, type RunDependencies, type RunSource } from './template-run.ts'
+import { graphOf, runTemplate, type RunSource } from './template-run.ts'
 import {
   PlugCall,
   Simulation,
@@ -36,6 +43,8 @@ export interface DirectRuns {
     input: unknown,
     cause?: PlugCause,
   ): Promise<PlugOutcome>
+  /** Rehearses a rule for some resources. */
+  rehearse(work: RehearsalWork, history: RehearsalHistory, signal?: AbortSignal): Promise<RehearsalPart>
   check(specification: unknown, options: CheckOptions): Promise<ValidatedTemplate>
   variables(graph: unknown): Promise<readonly FoundVariable[]>
   nextRuns(expression: string, options: NextRunsOptions): Promise<NextRuns>
@@ -55,7 +64,7 @@ export function countedByDocument(elsewhere: RunsElsewhere | undefined): Counted
     elsewhere === undefined || !weighsMore(document, SMALL_CHECK) ? work() : elsewhere.counted(work)
 }
 
-export function runsHere(context: RunDependencies): DirectRuns {
+export function runsHere(context: RehearsalContext): DirectRuns {
   const { registry, ports, now } = context
   return {
     simulate: async (stored, input) => {
@@ -71,6 +80,7 @@ export function runsHere(context: RunDependencies): DirectRuns {
       const plug = onePlug(registry.list(), family, name, version)
       return callOnce(plug, PlugCall.read(readBody(input) ?? {}), ports, now(), cause)
     },
+    rehearse: (work, history, signal) => rehearsePart(context, work, history, signal),
     check: async (specification, options) => validateTemplate(specification, registry, options),
     variables: async (graph) => findVariables(readBody(graph)),
     nextRuns: async (expression, options) => nextRuns(expression, options),
@@ -119,6 +129,8 @@ export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRu
     },
     call: (family, name, version, input, cause) =>
       at(isSmallRun(input), name).call(family, name, version, input, cause),
+    // also a small request may read much
+    rehearse: (work, history, signal) => at(false, [work.rule, work.compareWith]).rehearse(work, history, signal),
     check: (specification, options) =>
       at(!weighsMore(specification, SMALL_CHECK), specification).check(specification, options),
     variables: (graph) => at(!weighsMore(graph, SMALL_CHECK)).variables(graph),

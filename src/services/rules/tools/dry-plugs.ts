@@ -7,13 +7,20 @@ const SUCCESS = 'Success'
 /**
  * The same plugs, whose calls that would act are left out. Every node that is spared puts its label into `spared`. An
  * actuator then answers nothing. A sensor takes the state `Success` when it has one, so that what follows can be
- * tried, else no state; it has no raw data, and its log says so.
+ * tried, else no state; it has no raw data, and its log says so. `note` is called with each call left out.
  */
-export function dryPlugs(plugs: readonly Plug[], spared: Set<string>): readonly Plug[] {
+export function dryPlugs(
+  plugs: readonly Plug[],
+  spared: Set<string>,
+  note?: (plug: Plug, context: PlugContext) => void,
+): readonly Plug[] {
   return plugs.map((plug) => {
     if (plug.acts === false) return plug
-    const execute: Plug['execute'] = (context) =>
-      actsWith(plug, context.properties) ? spare(plug, context, spared) : plug.execute(context)
+    const execute: Plug['execute'] = (context) => {
+      if (!actsWith(plug, context.properties)) return plug.execute(context)
+      note?.(plug, context)
+      return spare(plug, context, spared)
+    }
     return { ...plug, steps: undefined, execute }
   })
 }

@@ -21,7 +21,7 @@ export const MAX_LEVELS = 100
 /** Detects a possible overflow: so large an exponent, or so many digits. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
 const MAX_DIGITS = 308
-const MAX_TOLD = 100
+const MAX_ISSUES = 100
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
 const BACKSLASH = 92
@@ -95,7 +95,7 @@ function readPlain(text: string, levels: number): { readonly value: unknown; rea
 }
 
 function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
-  const issues = new Issues('NUMBER', MAX_TOLD)
+  const issues = new Issues('NUMBER', MAX_ISSUES)
   for (const { steps, digits } of long) {
     const shown = shownDigits(digits)
     issues.wrong(at('', ...steps), `${shown} has more digits than a number keeps`, `send it as a text: "${shown}"`)
@@ -136,7 +136,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 function refuseTwice(text: string): void {
-  const issues = new Issues('KEY', MAX_TOLD)
+  const issues = new Issues('KEY', MAX_ISSUES)
   for (const steps of repeatedKeysOf(text)) {
     issues.wrong(at('', ...steps), 'the key occurs twice', 'keep one of its values')
   }

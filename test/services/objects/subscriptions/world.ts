@@ -3,11 +3,11 @@ import { AppError } from '../../../../src/kernel/errors.ts'
 import type { JobTimers } from '../../../../src/jobs/contract.ts'
 import { createBrokerService } from '../../../../src/services/broker/service.ts'
 import { BlobContents } from '../../../../src/services/objects/contents/blob-contents.ts'
-import type { ObjectChange, ObjectForwarding, InternalObjects } from '../../../../src/services/objects/contract.ts'
+import type { ObjectChange, ObjectForwarding } from '../../../../src/services/objects/contract.ts'
 import { exportHandler } from '../../../../src/services/objects/etl/export-jobs.ts'
 import { importHandler } from '../../../../src/services/objects/etl/import-jobs.ts'
 import { IMPORT_SUBSCRIPTION, Transfers } from '../../../../src/services/objects/etl/transfers.ts'
-import { createObjectsService } from '../../../../src/services/objects/service.ts'
+import { Objects } from '../../../../src/services/objects/service.ts'
 import { SigningKeys } from '../../../../src/services/objects/signing/signing-keys.ts'
 import { Seal } from '../../../../src/platform/seal.ts'
 import { Subscriptions } from '../../../../src/services/objects/subscriptions/service.ts'
@@ -80,7 +80,7 @@ export class SubscriptionsWorld {
 
 export class SubscriptionsHost {
   readonly service: Subscriptions
-  readonly objects: InternalObjects
+  readonly objects: Objects
   readonly transfers: Transfers
   readonly storage: Storage
   readonly #world: SubscriptionsWorld
@@ -94,7 +94,7 @@ export class SubscriptionsHost {
     const logger = { warn: () => undefined, error: () => undefined }
     const newId = (): string => `id-${(ids += 1)}`
     const store = storage.tenant(TENANT)
-    this.objects = createObjectsService({
+    this.objects = new Objects({
       tenant: TENANT,
       store,
       contents: new BlobContents(store.blobs),
@@ -116,7 +116,7 @@ export class SubscriptionsHost {
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
       random: () => 1,
     }
-    const objects = (): InternalObjects => this.objects
+    const objects = (): Objects => this.objects
     const queries = () => undefined
     this.transfers = new Transfers({
       store,

@@ -95,6 +95,7 @@ describe('kept inputs', () => {
     expect(all.at(-1)?.position).toBe(40)
   })
 
+  // Holds INPUTS-3
   it.each(['one bit', 'its end', 'all'])('read as a gap where %s of a segment is lost, by name', async (what) => {
     const { store, keeper, add, read, warnings } = await kept()
     await add([reading('a', 1), reading('a', 2)])
@@ -166,6 +167,24 @@ describe('kept inputs', () => {
     await deleteKept(store, 0)
     expect(await store.blobs.list({ prefix: 'inputs/' })).toEqual([])
     expect(await store.collection(MARKS).get(KEPT_MARK_ID)).toBeUndefined()
+  })
+
+  // Holds KEEPER-2
+  it('read each input once while segments are merged, whose contents are deleted after the last reader', async () => {
+    const { store, keeper, add } = await kept()
+    await add([reading('a', 1), reading('a', 2)])
+    await keeper.round(true)
+    await add([reading('a', 3), reading('a', 4)])
+    const positions: number[] = []
+    const contents: number[] = []
+    for await (const batch of keeper.read({})) {
+      positions.push(...batch.map(({ position }) => position))
+      if (contents.length === 0) await keeper.round(true)
+      contents.push((await store.blobs.list({ prefix: 'inputs/' })).length)
+    }
+    expect(positions).toEqual([1, 2, 3, 4])
+    expect(contents[0]).toBe(3)
+    expect(await store.blobs.list({ prefix: 'inputs/' })).toHaveLength(1)
   })
 
   it('stop a read that is aborted', async () => {

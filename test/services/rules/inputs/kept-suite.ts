@@ -21,7 +21,7 @@ const DAY = 86_400_000
 export function keptInputs(name: string, newStore: () => Promise<Store>, usual: number): void {
   describe(`kept inputs on ${name}`, () => {
     it('read as the log had them, whatever was flushed, merged, dropped, deleted or killed between', async () => {
-      // Holds INPUTS-1, INPUTS-2, KEEPER-1
+      // Holds INPUTS-1, INPUTS-2, KEEPER-1, KEEPER-3
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 1, maxLength: 40 }),

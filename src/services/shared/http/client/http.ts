@@ -89,8 +89,8 @@ function errorOf(response: Response, text: string): AppError {
   const body = parsed(text)
   const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
   // the registry uses this name
-  const told = body['details'] ?? body['data']
-  const details = Array.isArray(told) ? (told as readonly (string | Detail)[]) : []
+  const sent = body['details'] ?? body['data']
+  const details = Array.isArray(sent) ? (sent as readonly (string | Detail)[]) : []
   const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
   return new AppError(codeOf(body['code'], response.status), error, { issues })
 }

@@ -139,6 +139,7 @@ export interface LifeOptions {
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
   readonly maxRemembered?: number
+  readonly keepInputs?: DurableOptions['keepInputs']
   /** told what goes to the log */
   readonly told?: (message: string, details: object) => void
   /** before a task is bound to resources */
@@ -204,6 +205,7 @@ export class Life {
       ports: options.ports ?? {},
       bind: async (resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
+      ...(options.keepInputs && { keepInputs: options.keepInputs }),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxRemembered !== undefined && { maxRemembered: options.maxRemembered }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { builtins } from '../../../plugins/index.ts'
 import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
-import { carriedValue, firstEra, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
-import type { LiveTask } from '../../../src/core/engine/live-task.ts'
+import {
+  carriedValue,
+  firstFieldSets,
+  nextFieldSets,
+  type FieldSetHistory,
+} from '../../../src/core/columnar/field-set-history.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
-import { createEngine, VirtualClock, type Message } from '../../../src/index.ts'
-import { actPlug } from '../../support/act-plug.ts'
+import type { Message } from '../../../src/index.ts'
 import { generate } from '../../support/generate.ts'
-import { rowOf } from '../../support/row-of.ts'
-
-type Values = Readonly<Record<string, unknown>>
+import { asPlain, START, type Values } from '../../support/rows-beside-plain.ts'
 
 const TWO: readonly Sensor[] = ['a', 'b'].map((parameter) => {
   return { label: parameter, resource: 'r', name: 'streamingDataSensor', properties: { parameter, threshold: 10 } }
@@ -28,43 +28,11 @@ const ON_CHANGE = {
 }
 const CHANGE: Rule = { ...BOTH, triggers: [ON_CHANGE] }
 
-/** What a rule does with messages, a second apart; quietly, or while somebody listens. `looksAfter`: after how many somebody looks once. */
-async function played(rule: Rule, messages: readonly Values[], listens: boolean, looksAfter = -1) {
-  const clock = new VirtualClock(0)
-  const fired: string[] = []
-  const act = actPlug(fired)
-  const engine = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
-  if (listens) engine.events$.subscribe(() => undefined)
-  const task = (await engine.start(rule, { id: 't' })) as LiveTask
-  for (const [i, values] of messages.entries()) {
-    clock.advanceTo(clock.now() + 1000)
-    engine.receive({ resource: 'r', ...values })
-    if (i + 1 === looksAfter) task.save()
-  }
-  const hasRow = rowOf(task) !== undefined
-  const { rows, why } = engine.stats()
-  return { fired, saved: JSON.stringify(task.save()), info: task.info(), hasRow, rows, why }
-}
-
-/** The same both ways; quietly as rows. */
-async function asBoth(rule: Rule, messages: readonly Values[], looksAfter = -1) {
-  const quiet = await played(rule, messages, false, looksAfter)
-  const { fired, saved } = await played(rule, messages, true)
-  expect({ fired: quiet.fired, saved: quiet.saved }).toEqual({ fired, saved })
-  return quiet
-}
-
-const START = [
-  { a: 1, b: 1 },
-  { a: 2, b: 2 },
-  { a: 3, b: 3 },
-]
-
 describe('a row', () => {
   // Holds ERA-1
   it('keeps the state of what a message does not run for any time', async () => {
     const later = Array.from({ length: 100 }, (_, i) => ({ b: i }))
-    const { fired, hasRow, rows } = await asBoth(BOTH, [...START, { a: 30 }, ...later])
+    const { fired, hasRow, rows } = await asPlain(BOTH, [...START, { a: 30 }, ...later])
     expect(hasRow).toBe(true)
     expect(rows).toBeGreaterThan(100)
     expect(fired).toHaveLength(89)
@@ -72,7 +40,7 @@ describe('a row', () => {
 
   // Holds ERA-3
   it('finds what a message lacks in an earlier one, for a minute', async () => {
-    const { fired, hasRow } = await asBoth(BOTH, [
+    const { fired, hasRow } = await asPlain(BOTH, [
       ...START,
       { a: 30, b: 30, battery: 5 },
       ...Array.from({ length: 61 }, () => ({ a: 30, b: 30 })),
@@ -91,7 +59,7 @@ describe('a row', () => {
   ])('takes metrics that come by turns, %s', async (_, more) => {
     const turns = Array.from({ length: 24 }, (__, i) => (i % 2 === 0 ? { a: 7 * (i % 5) } : { b: 40 - i }))
     for (const messages of [turns, turns.slice(1)]) {
-      const { fired, rows } = await asBoth(BOTH, [...START, ...messages, ...more])
+      const { fired, rows } = await asPlain(BOTH, [...START, ...messages, ...more])
       expect(rows).toBeGreaterThan(20)
       // What fires sees the metric that its message does not have.
       expect(fired.some((text) => text.includes('"a"') && text.includes('"b"'))).toBe(true)
@@ -100,7 +68,7 @@ describe('a row', () => {
 
   // Holds ERA-4
   it.each([null, Number.NaN, 'warm'])('takes %s by itself, and stays', async (odd) => {
-    const { hasRow, why } = await asBoth(BOTH, [...START, { a: odd, b: 3 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
+    const { hasRow, why } = await asPlain(BOTH, [...START, { a: odd, b: 3 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(0)
     expect(hasRow).toBe(true)
   })
@@ -123,7 +91,7 @@ describe('a row', () => {
       { a: 7, b: 7 },
     ]
     for (let last = 0; last <= later.length; last++) {
-      const { hasRow, why, fired } = await asBoth(rule, [...START, ...near, ...later.slice(0, last)])
+      const { hasRow, why, fired } = await asPlain(rule, [...START, ...near, ...later.slice(0, last)])
       expect(why.value).toBe(0)
       expect(hasRow).toBe(true)
       expect(fired).toHaveLength(1)
@@ -131,13 +99,13 @@ describe('a row', () => {
   })
 
   it('has the full state take one of very many', async () => {
-    const { why } = await asBoth(BOTH, [...START, ...Array.from({ length: 18 }, () => ({ a: null, b: 3 }))])
+    const { why } = await asPlain(BOTH, [...START, ...Array.from({ length: 18 }, () => ({ a: null, b: 3 }))])
     expect(why.value).toBe(1)
   })
 
   // Holds UNKNOWN-2
   it('has the full state take a part while a sensor has no state', async () => {
-    const { hasRow, why } = await asBoth(BOTH, [...START, { a: null, b: 3 }, { b: 30 }, { a: 5, b: 5 }])
+    const { hasRow, why } = await asPlain(BOTH, [...START, { a: null, b: 3 }, { b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(1)
     expect(hasRow).toBe(true)
   })
@@ -150,12 +118,12 @@ describe('a row', () => {
       triggers: [{ sourceLabel: 'a', destinationLabel: 'b' }, ...(BOTH.triggers ?? [])],
     }
     const sensors = (rule.sensors ?? []).map((one) => JSON.parse(JSON.stringify(one)) as Sensor)
-    const { why } = await asBoth({ ...rule, sensors }, [...START, { b: 30 }, { a: 30, b: 30 }])
+    const { why } = await asPlain({ ...rule, sensors }, [...START, { b: 30 }, { a: 30, b: 30 }])
     expect(why.fields).toBe(1)
   })
 })
 
-describe('an era', () => {
+describe('a field-set history', () => {
   const table = new FieldsTable(generate)
 
   it('has the fields of its messages, of the first lists and of later ones', () => {
@@ -174,28 +142,28 @@ describe('an era', () => {
     const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
     if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
     for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
-      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
-      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
+      const fieldSets = nextFieldSets(firstFieldSets(one), { resource: 'r', a: 1 }, 0, index, other)
+      expect([fieldSets.kept?.index, fieldSets.from]).toEqual([index, index + 1])
     }
   })
 
   /** Of messages one after the other, a second apart. */
-  const eraOf = (messages: readonly Message[]): Era => {
+  const fieldSetsOf = (messages: readonly Message[]): FieldSetHistory => {
     const [first, ...others] = messages
-    let era = firstEra(table.of(first as Message) ?? expect.fail('no fields'))
+    let fieldSets = firstFieldSets(table.of(first as Message) ?? expect.fail('no fields'))
     for (const [i, message] of others.entries()) {
       const fields = table.of(message) ?? expect.fail('no fields')
-      if (fields !== era.fields) era = nextEra(era, messages[i] as Message, i * 1000, i, fields)
+      if (fields !== fieldSets.fields) fieldSets = nextFieldSets(fieldSets, messages[i] as Message, i * 1000, i, fields)
     }
-    return era
+    return fieldSets
   }
   const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
 
   it('gives what was carried until its time is over', () => {
-    const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
-    expect(carriedValue(era, 'a', 500, 1000, -1, null)).toBe(1)
-    expect(carriedValue(era, 'a', 1000, 1000, -1, null)).toBeUndefined()
-    expect(carriedValue(era, 'a', 500, 1000, 0, { values: { a: 7 }, at: 0, carried: null })).toBe(7)
+    const fieldSets = fieldSetsOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
+    expect(carriedValue(fieldSets, 'a', 500, 1000, -1, null)).toBe(1)
+    expect(carriedValue(fieldSets, 'a', 1000, 1000, -1, null)).toBeUndefined()
+    expect(carriedValue(fieldSets, 'a', 500, 1000, 0, { values: { a: 7 }, at: 0, carried: null })).toBe(7)
   })
 
   it('is of the same fields in any order, and of none for a message with one that is undefined', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FullStates } from '../../../src/core/engine/full-states.ts'
+import { StateCache } from '../../../src/core/engine/state-cache.ts'
 
 function tasks(open: ReadonlySet<string> = new Set()) {
   const packed: string[] = []
@@ -15,7 +15,7 @@ function tasks(open: ReadonlySet<string> = new Set()) {
 describe('the full states of an engine', () => {
   it('are packed when they are too many, those that came first before others', () => {
     const { packed, task } = tasks()
-    const states = new FullStates({ hasWork: false }, 2)
+    const states = new StateCache({ hasWork: false }, 2)
     for (const name of ['a', 'b', 'c', 'd']) {
       states.add(task(name))
       states.settle()
@@ -25,7 +25,7 @@ describe('the full states of an engine', () => {
 
   it('are left alone while they are few, and when their task is gone', () => {
     const { packed, task } = tasks()
-    const states = new FullStates({ hasWork: false }, 1)
+    const states = new StateCache({ hasWork: false }, 1)
     const gone = task('gone')
     for (const one of [gone, task('stays')]) states.add(one)
     states.delete(gone)
@@ -36,7 +36,7 @@ describe('the full states of an engine', () => {
   it('are asked again later when something is open in them', () => {
     const open = new Set(['a'])
     const { packed, task } = tasks(open)
-    const states = new FullStates({ hasWork: false }, 1)
+    const states = new StateCache({ hasWork: false }, 1)
     for (const name of ['a', 'b', 'c']) states.add(task(name))
     states.settle()
     expect(packed).toEqual(['b'])
@@ -50,7 +50,7 @@ describe('the full states of an engine', () => {
 
   it('are looked at a few at a time, however many are too many', () => {
     const { packed, task } = tasks()
-    const states = new FullStates({ hasWork: false }, 0)
+    const states = new StateCache({ hasWork: false }, 0)
     for (const name of ['a', 'b', 'c', 'd', 'e']) states.add(task(name))
     states.settle()
     expect(packed).toEqual(['a', 'b'])
@@ -64,7 +64,7 @@ describe('the full states of an engine', () => {
       work()
       return end.hasWork
     }
-    const states = new FullStates(end, 1)
+    const states = new StateCache(end, 1)
     const [a, b] = [task('a'), task('b')]
     expect(asked(() => states.add(a))).toBe(false)
     expect(asked(() => states.add(b))).toBe(true)

@@ -7,12 +7,12 @@ export type Work = (now: number) => void
 const MAX_WAITING = 100_000
 const COMPACT_AFTER = 10_000
 
-export class WaitingWork {
+export class ReentrancyQueue {
   readonly #list: Work[] = []
   #taken = 0
-  readonly #end: EndOfInput
+  readonly #end: PendingFlush
 
-  constructor(end: EndOfInput) {
+  constructor(end: PendingFlush) {
     this.#end = end
   }
 
@@ -43,6 +43,6 @@ export class WaitingWork {
   }
 }
 
-export interface EndOfInput {
+export interface PendingFlush {
   hasWork: boolean
 }

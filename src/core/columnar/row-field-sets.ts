@@ -1,13 +1,13 @@
-/** What indexed rows know of the messages before their last one: an era each, or one that they share and a message of their own. */
+/** What indexed rows know of the messages before their last one: a field-set history each, or one that they share and a message of their own. */
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
-import { AlternatingEras, carriedValue, isKept, nextEra, streamValue } from './message-eras.ts'
-import type { AlternatingEra, Era, OddEra } from './message-eras.ts'
+import { AlternatingHistories, carriedValue, isKept, nextFieldSets, streamValue } from './field-set-history.ts'
+import type { AlternatingHistory, FieldSetHistory, DetouredHistory } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
-import { ERA, HANDLE, KEPT, KEPT_INDEX, KEPT_TIME, keptAt, LAST, type Layout } from './row-layout.ts'
+import { FIELD_SETS, HANDLE, KEPT, KEPT_INDEX, KEPT_TIME, keptAt, LAST, type Layout } from './row-layout.ts'
 
 /** What is asked of the store that they belong to. */
 interface Rows {
@@ -28,25 +28,31 @@ interface Attached {
   readonly materializedCount: number
 }
 
-export class RowEras {
+export class RowFieldSets {
   readonly #rows: Rows
-  readonly #alternating = new AlternatingEras()
+  readonly #alternating = new AlternatingHistories()
 
   constructor(rows: Rows) {
     this.#rows = rows
   }
 
-  /** The era of a row's last message. */
-  of(row: number): Era | OddEra {
+  /** The field-set history of a row's last message. */
+  of(row: number): FieldSetHistory | DetouredHistory {
     const { objects, past, layout } = this.#rows
     const own = row * layout.objects
-    const era = objects[own + ERA] as Era | AlternatingEra
-    if (!('keptFields' in era)) return era
+    const fieldSets = objects[own + FIELD_SETS] as FieldSetHistory | AlternatingHistory
+    if (!('keptFields' in fieldSets)) return fieldSets
     const at = this.#keptAt(row)
     const index = past[at + KEPT_INDEX] as number
     const time = past[at + KEPT_TIME] as number
-    const kept = { message: objects[own + KEPT] as Message, fields: era.keptFields, time, index, older: undefined }
-    return { fields: era.fields, from: index + 1, kept, previous: undefined }
+    const kept = {
+      message: objects[own + KEPT] as Message,
+      fields: fieldSets.keptFields,
+      time,
+      index,
+      older: undefined,
+    }
+    return { fields: fieldSets.fields, from: index + 1, kept, previous: undefined }
   }
 
   /** The next message of a row has other fields. False when the row cannot take it. */
@@ -54,23 +60,23 @@ export class RowEras {
     const rows = this.#rows
     const { objects } = rows
     const own = row * rows.layout.objects
-    const { next } = objects[own + ERA] as Partial<AlternatingEra>
+    const { next } = objects[own + FIELD_SETS] as Partial<AlternatingHistory>
     const last = objects[own + LAST] as Message
     const time = rows.time(row)
     const index = (rows.offsets[row] as number) + rows.count(row)
     if (next?.fields === fields && part.lacks.length === 0) {
-      objects[own + ERA] = next
+      objects[own + FIELD_SETS] = next
       this.#keep(row, last, time, index)
       return true
     }
-    const made = nextEra(this.of(row), last, time, index, fields)
+    const made = nextFieldSets(this.of(row), last, time, index, fields)
     if (part.lacks.length > 0 && isKept(made, part.lacks)) return false
     const { kept } = made
-    // Who may look between two sensors asks for the era before, too.
+    // A call of a sensor reads the history of the message before, too.
     if (rows.layout.earlier === -1 && kept?.index === index && kept.older === undefined) {
-      objects[own + ERA] = this.#alternating.of(fields, kept.fields)
+      objects[own + FIELD_SETS] = this.#alternating.of(fields, kept.fields)
       this.#keep(row, last, time, index)
-    } else objects[own + ERA] = made
+    } else objects[own + FIELD_SETS] = made
     return true
   }
 
@@ -83,8 +89,8 @@ export class RowEras {
     const [stream] = task.state.streams
     const seen = offset + materializedCount
     const now = clock[0] ?? 0
-    const era = objects[own + ERA] as Era | AlternatingEra
-    if (!('keptFields' in era)) return carriedValue(era, name, now, validity, seen, stream)
+    const fieldSets = objects[own + FIELD_SETS] as FieldSetHistory | AlternatingHistory
+    if (!('keptFields' in fieldSets)) return carriedValue(fieldSets, name, now, validity, seen, stream)
     const at = this.#keptAt(row)
     if ((past[at + KEPT_INDEX] as number) > seen) {
       const value = messageValue(objects[own + KEPT] as Message, name)

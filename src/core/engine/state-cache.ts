@@ -4,7 +4,7 @@
  *
  * FULLSTATE-1 states are packed only between pieces of work, so that a state in use stays unpacked.
  */
-import type { EndOfInput } from './waiting-work.ts'
+import type { PendingFlush } from './reentrancy-queue.ts'
 
 interface FullTask {
   pack(): boolean
@@ -15,12 +15,12 @@ const MAX_FULL_STATES = 10_000
 /** Tasks that are examined after a piece of work, so that the work of one more task stays bounded. */
 const LOOKS = 2
 
-export class FullStates {
-  readonly #end: EndOfInput
+export class StateCache {
+  readonly #end: PendingFlush
   readonly #most: number
   readonly #tasks = new Set<FullTask>()
 
-  constructor(end: EndOfInput, most = MAX_FULL_STATES) {
+  constructor(end: PendingFlush, most = MAX_FULL_STATES) {
     this.#end = end
     this.#most = most
   }

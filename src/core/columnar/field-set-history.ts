@@ -31,42 +31,42 @@ export interface KeptMessage {
 }
 
 /** Messages one after the other that have the same fields. */
-export interface Era {
+export interface FieldSetHistory {
   readonly fields: Fields
   /** number of its first message among those of its source */
   readonly from: number
   /** earlier messages that have what these do not have, newest first */
   readonly kept: KeptMessage | undefined
   /** the one before, for who has got the last message of that one; without its own */
-  previous: Era | undefined
+  previous: FieldSetHistory | undefined
 }
 
 /**
  * The same of a row whose messages have two lists of fields by turns, as where metrics come one a message: rows share it,
- * and have the last message with the other list beside it. With an era for each turn, most of a message's time went there.
+ * and have the last message with the other list beside it. With a field-set history for each turn, most of a message's time went there.
  */
-export interface AlternatingEra {
+export interface AlternatingHistory {
   readonly fields: Fields
   /** of the message that is kept, the only one */
   readonly keptFields: Fields
   /** when the next message has those again; undefined: it has all of these then, and keeps nothing */
-  next: AlternatingEra | undefined
+  next: AlternatingHistory | undefined
 }
 
-/** Those of one batch. */
-export class AlternatingEras {
-  readonly #all = new Map<Fields, Map<Fields, AlternatingEra>>()
+/** Alternating histories of one batch. */
+export class AlternatingHistories {
+  readonly #all = new Map<Fields, Map<Fields, AlternatingHistory>>()
 
   /** Equal ones are one. Neither list has all fields of the other, or `next` says so. */
-  of(fields: Fields, keptFields: Fields): AlternatingEra {
+  of(fields: Fields, keptFields: Fields): AlternatingHistory {
     let others = this.#all.get(fields)
-    if (others === undefined) this.#all.set(fields, (others = new Map<Fields, AlternatingEra>()))
-    let era = others.get(keptFields)
-    if (era === undefined) {
-      others.set(keptFields, (era = { fields, keptFields, next: undefined }))
-      if (!keptFields.covers(fields)) era.next = this.of(keptFields, fields)
+    if (others === undefined) this.#all.set(fields, (others = new Map<Fields, AlternatingHistory>()))
+    let fieldSets = others.get(keptFields)
+    if (fieldSets === undefined) {
+      others.set(keptFields, (fieldSets = { fields, keptFields, next: undefined }))
+      if (!keptFields.covers(fields)) fieldSets.next = this.of(keptFields, fields)
     }
-    return era
+    return fieldSets
   }
 }
 
@@ -101,7 +101,7 @@ export interface NotRunCounts {
 export interface BeforeUnknown {
   /** of that message, and what is known of those before it */
   readonly count: number
-  readonly era: Era
+  readonly fieldSets: FieldSetHistory
   /** what was not run before it, since the full state was up to date; undefined: what the row says, since no later one counts */
   readonly missed?: NotRunCounts
   /** state bits before it, and since when each node had its state */
@@ -112,31 +112,37 @@ export interface BeforeUnknown {
   readonly prior: number
 }
 
-/** The era of a message, the message before, and the era of that. */
+/** The field-set history of a message, the message before, and the field-set history of that. */
 export interface Known {
-  readonly era: Era
+  readonly fieldSets: FieldSetHistory
   readonly message: Message | undefined
-  readonly before: Era | undefined
+  readonly before: FieldSetHistory | undefined
 }
 
-export function firstEra(fields: Fields): Era {
-  // Less than the number of any message. -Infinity, which is not an integer, would make `from` a double in every era.
+export function firstFieldSets(fields: Fields): FieldSetHistory {
+  // Less than the number of any message. -Infinity, which is not an integer, would make `from` a double in every field-set history.
   return { fields, from: -1, kept: undefined, previous: undefined }
 }
 
-/** The era of an indexed row whose next message goes another way than those with its usual fields. */
-export interface OddEra extends Era {
-  readonly own: Era
+/** The field-set history of an indexed row whose next message goes another way than those with its usual fields. */
+export interface DetouredHistory extends FieldSetHistory {
+  readonly own: FieldSetHistory
 }
 
-export function oddEra(own: Era): OddEra {
+export function detouredHistory(own: FieldSetHistory): DetouredHistory {
   // no message matches them, which is what the short way asks
   return { ...own, fields: { ...own.fields, match: () => false }, own }
 }
 
-/** The era after a message with other fields, which is the next one. `last`: the one before it. */
-export function nextEra(era: Era, last: Message, time: number, number: number, fields: Fields): Era {
-  const { fields: before, kept } = era
+/** The field-set history after a message with other fields, which is the next one. `last`: the one before it. */
+export function nextFieldSets(
+  fieldSets: FieldSetHistory,
+  last: Message,
+  time: number,
+  number: number,
+  fields: Fields,
+): FieldSetHistory {
+  const { fields: before, kept } = fieldSets
   const index = unboxed(number)
   let older = kept
   if (kept !== undefined) {
@@ -144,8 +150,8 @@ export function nextEra(era: Era, last: Message, time: number, number: number, f
     older = isCovered ? undefined : stillKept(kept, [fields, before])
   }
   const own = fields.covers(before) ? older : { message: last, fields: before, time, index, older }
-  era.previous = undefined
-  return { fields, from: index + 1, kept: own, previous: era }
+  fieldSets.previous = undefined
+  return { fields, from: index + 1, kept: own, previous: fieldSets }
 }
 
 /** The same number. A sum of doubles is a double, which costs the object that keeps it a box: what fits in 32 bits needs none. */
@@ -168,7 +174,7 @@ function stillKept(kept: KeptMessage, newer: readonly Fields[]): KeptMessage | u
 }
 
 /** Messages after one, oldest first. */
-export function keptSince({ kept }: Era, index: number): readonly KeptMessage[] {
+export function keptSince({ kept }: FieldSetHistory, index: number): readonly KeptMessage[] {
   const list: KeptMessage[] = []
   for (let one = kept; one !== undefined && one.index > index; one = one.older) list.push(one)
   return list.reverse()
@@ -176,7 +182,7 @@ export function keptSince({ kept }: Era, index: number): readonly KeptMessage[] 
 
 /** All that is found at `now`, when a message is the last one; as `carriedValue`. */
 export function carriedValues(
-  era: Era,
+  fieldSets: FieldSetHistory,
   message: Message,
   now: number,
   streamValidity: number,
@@ -185,7 +191,7 @@ export function carriedValues(
 ): Record<string, unknown> {
   const streams = [stream ? { ...stream, carried: stream.carried && new Map(stream.carried) } : null]
   const state = { streams }
-  for (const one of keptSince(era, seen)) {
+  for (const one of keptSince(fieldSets, seen)) {
     remember({ state, model: { streamValidity }, now: one.time }, 0, one.message)
   }
   remember({ state, model: { streamValidity }, now }, 0, message)
@@ -194,7 +200,7 @@ export function carriedValues(
 }
 
 /** Whether an earlier message has one of these values. */
-export function isKept({ kept }: Era, names: readonly string[]): boolean {
+export function isKept({ kept }: FieldSetHistory, names: readonly string[]): boolean {
   for (let one = kept; one !== undefined; one = one.older) if (names.some((name) => one.fields.has(name))) return true
   return false
 }
@@ -204,7 +210,7 @@ export function isKept({ kept }: Era, names: readonly string[]): boolean {
  * `stream` knows.
  */
 export function carriedValue(
-  { kept }: Era,
+  { kept }: FieldSetHistory,
   key: string,
   now: number,
   validity: number,
@@ -228,7 +234,7 @@ export function streamValue(key: string, now: number, validity: number, stream: 
 }
 
 /** What was compared last under a name: in the last message, or in the last that had it. */
-export function lastValue(last: Message, { kept }: Era, name: string): unknown {
+export function lastValue(last: Message, { kept }: FieldSetHistory, name: string): unknown {
   if (last[name] !== undefined) return last[name]
   for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]
   return undefined

@@ -1,0 +1,110 @@
+/**
+ * Rehearses a rule over messages, beside another rule and variants of its own: counts per node, the difference to the
+ * other rule, and the firings of each variant. Memory does not grow with the number of messages.
+ */
+import type { Task } from '../engine/api.ts'
+import type { EngineEvent, HeldReason } from '../engine/events.ts'
+import type { Compared } from './diff-comparison.ts'
+import { type DiffOptions, LaneComparison } from './diff.ts'
+import { type Lane, type MessageIterator, play, type Played, type PlaybackOptions } from './playback.ts'
+
+/** Rule of a rehearsal, compiled with plugs of its own. */
+export type RehearsedLane = Pick<Lane, 'rule' | 'settings' | 'preparer'>
+
+export interface RehearseOptions extends PlaybackOptions, DiffOptions {
+  readonly compareWith?: RehearsedLane | undefined
+  readonly variants?: readonly RehearsedLane[]
+  /** instead of `messages`; waits only where it must */
+  readonly source?: MessageIterator
+  /** events of the rule itself */
+  readonly onEvent?: (event: EngineEvent) => void
+}
+
+/** What a node did. */
+export interface NodeCounts {
+  readonly node: string
+  /** calls of its plug */
+  runs: number
+  /** changes of its state, the first one included; a renewed observation does not count */
+  changes: number
+  /** failed calls */
+  errors: number
+  fired: number
+  readonly held: Partial<Record<HeldReason, number>>
+}
+
+export interface Rehearsed extends Omit<Played, 'tasks'> {
+  readonly nodes: readonly NodeCounts[]
+  readonly comparison?: Compared
+  /** firings by variant */
+  readonly fired: readonly number[]
+}
+
+/** Errors: as `simulate`, and `VALIDATION` for an invalid tolerance. */
+export async function rehearse(rule: RehearsedLane, options: RehearseOptions): Promise<Rehearsed> {
+  const { compareWith, variants = [], source, onEvent, tolerance, ...playback } = options
+  const nodes = new NodeTally()
+  const fired = variants.map(() => 0)
+  const comparison = compareWith && new LaneComparison(tolerance)
+  const compare = comparison?.listener('new')
+  const lanes: Lane[] = [
+    {
+      ...rule,
+      onEvent: (event) => {
+        nodes.note(event)
+        onEvent?.(event)
+        compare?.(event)
+      },
+    },
+    ...(compareWith && comparison
+      ? [{ ...compareWith, name: 'the other rule', onEvent: comparison.listener('old') }]
+      : []),
+    ...variants.map((variant, i) => ({
+      ...variant,
+      why: false,
+      onFired: () => void (fired[i] = (fired[i] ?? 0) + 1),
+    })),
+  ]
+  const { tasks: _tasks, ...played } = await play(lanes, playback, {
+    source,
+    ...(comparison && {
+      onStep: (step, [newTask, oldTask]) => comparison.step(step, oldTask as Task, newTask as Task),
+    }),
+  })
+  return { ...played, nodes: nodes.counts, ...(comparison && { comparison: comparison.end() }), fired }
+}
+
+class NodeTally {
+  readonly #byNode = new Map<string, NodeCounts>()
+  /** last known state by node */
+  readonly #states = new Map<string, string>()
+
+  get counts(): readonly NodeCounts[] {
+    return [...this.#byNode.values()]
+  }
+
+  note(event: EngineEvent): void {
+    const { type } = event
+    if (type === 'result') {
+      const counts = this.#of(event.node)
+      counts.runs++
+      if (!event.ok) counts.errors++
+    } else if (type === 'state' || type === 'gate') {
+      if (event.to === null || this.#states.get(event.node) === event.to) return
+      this.#states.set(event.node, event.to)
+      this.#of(event.node).changes++
+    } else if (type === 'fired') this.#of(event.node).fired++
+    else if (type === 'held') {
+      const { held } = this.#of(event.node)
+      held[event.reason] = (held[event.reason] ?? 0) + 1
+    }
+  }
+
+  #of(node: string): NodeCounts {
+    const known = this.#byNode.get(node)
+    if (known !== undefined) return known
+    const made: NodeCounts = { node, runs: 0, changes: 0, errors: 0, fired: 0, held: {} }
+    this.#byNode.set(node, made)
+    return made
+  }
+}

@@ -1,0 +1,173 @@
+/** Tasks as they were, and as they are now, in the same form. */
+import type { Observable } from 'rxjs'
+import type { FiredEvent, Plug, Ports } from '#core'
+import { followPlugs, type LiveTask, type SavedState } from '#core/spi'
+import { AppError, makeIssue, refuse } from '#kernel'
+import type { EngineSettings } from '../durable/deterministic-engine.ts'
+import { messagesOf } from '../durable/input.ts'
+import type { LiveTasks } from '../durable/live-tasks.ts'
+import type { TaskPast } from '../runner.ts'
+import { dryPlugs } from '../tools/dry-plugs.ts'
+import type { KeptInput, KeptSince } from './contract.ts'
+import type { InputKeeper } from './input-keeper.ts'
+import {
+  INPUT_KINDS,
+  type InputEntry,
+  type InputsPage,
+  type InputsQuery,
+  type TaskStateView,
+  type TaskTimer,
+} from './inputs-schema.ts'
+import { readingTime } from './select-input.ts'
+import { type ReplayDependencies, type ReplayEnd, TaskReplay } from './task-replay.ts'
+
+export interface PastDependencies {
+  /** undefined: none are kept */
+  readonly inputs: InputKeeper | undefined
+  /** of live tasks */
+  readonly settings: Omit<EngineSettings, 'plugs' | 'ports'>
+  readonly plugs: () => readonly Plug[]
+  tasks(): Promise<LiveTasks>
+}
+
+const DEFAULT_LIMIT = 100
+
+export class Past implements TaskPast {
+  readonly #dependencies: PastDependencies
+  readonly #settings: EngineSettings
+
+  constructor(dependencies: PastDependencies) {
+    this.#dependencies = dependencies
+    const { logger: _logger, timed: _timed, history: _history, ...settings } = dependencies.settings
+    this.#settings = { ...settings, plugs: followPlugs(dryList(dependencies.plugs)), ports: SILENT }
+  }
+
+  async state(id: string, at: number | undefined): Promise<TaskStateView> {
+    const tasks = await this.#dependencies.tasks()
+    tasks.catchUp()
+    const { now } = tasks.deterministic
+    const since = await this.#dependencies.inputs?.since()
+    const kept = since && { keptSince: since.at }
+    if (at === undefined) {
+      const { position } = tasks
+      return { at: now, position, ...viewOf(tasks.deterministic.engine.tasks.get(id)), ...kept }
+    }
+    if (at > now) {
+      const message = `${new Date(at).toISOString()} has not come yet`
+      throw refuse('the query', [makeIssue('QUERY', '/at', message, 'write an instant up to now')])
+    }
+    const first = this.#keptSince(since)
+    if (at < first.at) throw notKept(`inputs of ${new Date(at).toISOString()}`, first)
+    return this.#replay(id, { at }, async (replay) => {
+      await replay.run({ at })
+      if (replay.isUnknown) throw notKept(`a checkpoint of task ${id} before ${new Date(at).toISOString()}`, first)
+      return { at, position: replay.position, ...viewOf(replay.task), ...kept }
+    })
+  }
+
+  async inputs(id: string, query: InputsQuery): Promise<InputsPage> {
+    const since = this.#keptSince(await this.#dependencies.inputs?.since())
+    const { limit = DEFAULT_LIMIT, after = 0, from = -Infinity, until = Infinity } = query
+    const values: InputEntry[] = []
+    const start: ReplayEnd =
+      after > 0 || from === -Infinity ? { position: Math.max(after, since.position - 1) } : { at: from }
+    return this.#replay(id, start, async (replay) => {
+      const fired: FiredEvent[] = []
+      const events = replay.engine.events({ tasks: [id], types: ['fired'] }) as Observable<FiredEvent>
+      const subscription = events.subscribe((event) => fired.push(event))
+      let isLast = true
+      await replay.run({ position: Number.MAX_SAFE_INTEGER }, (kept) => {
+        const effects = fired.splice(0).filter(({ time }) => time === kept.input.at)
+        const entry = kept.position > after ? entryOf(kept, effects) : undefined
+        if (entry === undefined || entry.time < from || entry.time > until) return true
+        isLast = values.length < limit
+        if (isLast) values.push(entry)
+        return isLast
+      })
+      subscription.unsubscribe()
+      const next = isLast ? undefined : values.at(-1)?.position
+      return { values, ...(next !== undefined && { next }), keptSince: since.at }
+    })
+  }
+
+  async deleteResource(resource: string): Promise<void> {
+    await this.#dependencies.inputs?.deleteResource(resource)
+  }
+
+  #keptSince(since: KeptSince | undefined): KeptSince {
+    if (since !== undefined) return since
+    throw new AppError('NOT_FOUND', 'This host keeps no inputs: it runs with --keep-inputs 0; start it with 7d,4GB')
+  }
+
+  async #replay<T>(id: string, end: ReplayEnd, work: (replay: TaskReplay) => Promise<T>): Promise<T> {
+    const { inputs } = this.#dependencies
+    if (inputs === undefined) throw new AppError('NOT_FOUND', 'No inputs are kept')
+    const tasks = await this.#dependencies.tasks()
+    const dependencies: ReplayDependencies = {
+      settings: this.#settings,
+      inputs,
+      later: tasks.laterKinds,
+      current: (one) => tasks.deterministic.task(one),
+    }
+    const replay = await TaskReplay.from(dependencies, id, end)
+    try {
+      return await work(replay)
+    } finally {
+      await replay.close()
+    }
+  }
+}
+
+/** As wide a part of the task as the routes show. */
+function viewOf(task: LiveTask | undefined): Pick<TaskStateView, 'isRunning' | 'nodes' | 'timers'> {
+  if (task === undefined) return { isRunning: false, nodes: [], timers: [] }
+  const nodes = [...task.nodes()]
+  return { isRunning: task.status === 'running', nodes, timers: timersOf(task.save().state) }
+}
+
+function timersOf({ nextTickAt, sensors, executing = [] }: SavedState): TaskTimer[] {
+  const timers: TaskTimer[] = []
+  const add = (kind: TaskTimer['kind'], at: number | undefined, node?: string): void => {
+    if (at !== undefined) timers.push({ kind, ...(node !== undefined && { node }), at })
+  }
+  add('clock', nextTickAt)
+  for (const [node, { evictAt, ownTickAt, follow }] of Object.entries(sensors)) {
+    add('clock', ownTickAt, node)
+    add('expiry', evictAt, node)
+    add('follow', follow?.at, node)
+  }
+  for (const { node, wakeAt } of executing) add('call', wakeAt, node)
+  return timers.sort((a, b) => a.at - b.at)
+}
+
+function entryOf({ position, input }: KeptInput, effects: readonly FiredEvent[]): InputEntry | undefined {
+  const { k, at: arrival, ...rest } = input
+  if (k === 'later' || k === 'trim') return undefined
+  const shown = effects.map(({ node, source, effect }) => ({ node, source, effect }))
+  const common = { position, kind: INPUT_KINDS[k], arrival, effects: shown }
+  if (input.k !== 'data') return { ...common, time: arrival, input: rest }
+  const time = Math.min(...messagesOf(input.m).map((message) => readingTime(message, arrival)))
+  return { ...common, time, message: input.m }
+}
+
+function notKept(what: string, { at }: KeptSince): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    `The host does not have ${what}; inputs are kept since ${new Date(at).toISOString()}`,
+  )
+}
+
+const never = new Promise<never>(() => undefined)
+const SILENT: Ports = { latestValue: () => never, metadata: () => never, secret: () => never }
+
+/** The same list as long as the plugs are the same. */
+function dryList(plugs: () => readonly Plug[]): () => readonly Plug[] {
+  let of: readonly Plug[] | undefined
+  let dry: readonly Plug[] = []
+  return () => {
+    const list = plugs()
+    if (of !== list) dry = dryPlugs(list, new Set())
+    of = list
+    return dry
+  }
+}

@@ -1,0 +1,72 @@
+/** What data one resource had: counted while messages pass, in memory that does not grow with them. */
+import type { Message } from '#core'
+import type { CoverageItem, Fidelity } from './rehearsal-schema.ts'
+
+const MAX_GAPS = 10
+/** a pause is a gap when it is this many times as long as the usual one */
+const UNUSUAL = 10
+const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
+
+export class CoverageCount {
+  readonly #resource: string | undefined
+  readonly #fidelity: Fidelity
+  readonly #metrics = new Map<string, number>()
+  /** pauses by their length as a power of two */
+  readonly #pauses: number[] = []
+  /** the longest pauses, longest first */
+  readonly #longest: { readonly from: number; readonly until: number }[] = []
+  #messages = 0
+  #from: number | null = null
+  #until: number | null = null
+
+  constructor(resource: string | undefined, fidelity: Fidelity) {
+    this.#resource = resource
+    this.#fidelity = fidelity
+  }
+
+  note(message: Message, time: number): void {
+    this.#messages++
+    for (const name in message) {
+      if (!OWN_FIELDS.has(name)) this.#metrics.set(name, (this.#metrics.get(name) ?? 0) + 1)
+    }
+    if (this.#until !== null && time > this.#until) this.#pause(this.#until, time)
+    this.#from = Math.min(this.#from ?? time, time)
+    this.#until = Math.max(this.#until ?? time, time)
+  }
+
+  get item(): CoverageItem {
+    const usual = this.#usual
+    return {
+      resource: this.#resource ?? null,
+      fidelity: this.#fidelity,
+      messages: this.#messages,
+      from: this.#from,
+      until: this.#until,
+      gaps: this.#longest
+        .filter(({ from, until }) => until - from > UNUSUAL * usual)
+        .toSorted((a, b) => a.from - b.from),
+      metrics: Object.fromEntries([...this.#metrics].map(([name, count]) => [name, { count }])),
+    }
+  }
+
+  #pause(from: number, until: number): void {
+    const size = Math.ceil(Math.log2(until - from))
+    this.#pauses[size] = (this.#pauses[size] ?? 0) + 1
+    const shortest = this.#longest.at(-1)
+    if (this.#longest.length === MAX_GAPS && shortest && until - from <= shortest.until - shortest.from) return
+    const place = this.#longest.findIndex((one) => one.until - one.from < until - from)
+    this.#longest.splice(place === -1 ? this.#longest.length : place, 0, { from, until })
+    this.#longest.length = Math.min(this.#longest.length, MAX_GAPS)
+  }
+
+  /** ms, at least the median pause and less than twice as long */
+  get #usual(): number {
+    const total = this.#pauses.reduce((sum, count) => sum + (count ?? 0), 0)
+    let below = 0
+    for (const [size, count = 0] of this.#pauses.entries()) {
+      below += count
+      if (below * 2 >= total) return 2 ** size
+    }
+    return 0
+  }
+}

@@ -1,0 +1,67 @@
+/** Rehearsals over HTTP, as values. */
+import { Type } from 'typebox'
+import { routesOf } from '#services/shared'
+import type { RulesApi } from '../contract.ts'
+import {
+  EVENT_PAGE,
+  QueuedRehearsalSchema,
+  RehearsalEventsSchema,
+  RehearsalRequest,
+  RehearsalSchema,
+  RehearsalSummarySchema,
+} from './rehearsal-schema.ts'
+import { unread } from '../shared-schema.ts'
+
+const route = routesOf<RulesApi>()
+
+export const REHEARSAL_ROUTES = [
+  route({
+    method: 'POST',
+    path: '/api/rehearsals',
+    scope: 'author',
+    summary: 'Rehearse a rule on stored data or messages, compare it with another, and sweep its values',
+    body: unread<RehearsalRequest>(RehearsalRequest.schema),
+    answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
+    handler: async ({ api, body, reply }) => {
+      const answer = await api.rehearsals.run(body)
+      if (!('uri' in answer)) return answer
+      return reply.code(202).header('location', answer.uri).send(answer)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/rehearsals/:id',
+    scope: 'read',
+    summary: 'A rehearsal: its status, its progress, and its answer when it is done',
+    answers: { 200: RehearsalSchema },
+    handler: ({ api, params }) => api.rehearsals.get(params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/rehearsals/:id/events',
+    scope: 'read',
+    summary: 'Events of a rehearsal, in order of time',
+    query: EVENT_PAGE,
+    answers: { 200: RehearsalEventsSchema },
+    handler: ({ api, params, query }) => api.rehearsals.events(params.id, query),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/rehearsals/:id',
+    scope: 'author',
+    summary: 'Cancel a rehearsal, or remove one that has ended',
+    answers: { 204: Type.Null() },
+    handler: async ({ api, params, reply }) => {
+      await api.rehearsals.remove(params.id)
+      return reply.code(204).send()
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/rehearsals',
+    scope: 'read',
+    summary: 'Rehearsals of a task, newest first',
+    answers: { 200: Type.Array(RehearsalSummarySchema) },
+    handler: ({ api, params }) => api.rehearsals.ofTask(params.id),
+  }),
+]

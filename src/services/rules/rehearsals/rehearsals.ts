@@ -1,0 +1,254 @@
+/**
+ * Rehearsals of one tenant. A short one is answered at once; a longer one goes on as a job. Both are kept for a day.
+ *
+ * REHEARSE-1 a rehearsal changes nothing outside and no task: effects are rendered, and not made
+ * REHEARSE-2 the answer states for each resource which data it had; without any, the status is `empty`
+ * REHEARSE-3 a rehearsal that was under way when the host ended is reported as interrupted
+ */
+import { AppError, type Caller, messageOf } from '#kernel'
+import { machineTimers } from '#platform'
+import type { RehearsalApi } from '../contract.ts'
+import { taskOf } from '../tasks/task-service.ts'
+import type { TenantRules } from '../tenant-rules.ts'
+import { planRehearsal, type RehearsalPlan } from './rehearsal-plan.ts'
+import { type RehearsalRecord, RehearsalDocuments } from './rehearsal-record.ts'
+import type { RehearsalWork } from './rehearsal-run.ts'
+import {
+  type EventPage,
+  MAX_LISTED,
+  type QueuedRehearsal,
+  type Rehearsal,
+  type RehearsalAnswer,
+  type RehearsalEvents,
+  type RehearsalSummary,
+} from './rehearsal-schema.ts'
+import { RehearsalSum } from './rehearsal-sum.ts'
+import { type RehearsalHistory, SAMPLES_AT_ONCE } from './series-messages.ts'
+
+/** ms until a rehearsal is answered as a job */
+const PATIENCE_MS = 2_000
+const KEPT_MS = 86_400_000
+/** rehearsals of a tenant at once */
+const MAX_OPEN = 8
+const MAX_OF_TASK = 100
+/** resources of one piece of work of a thread */
+const PORTION = 20
+const SECOND_MS = 1_000
+
+interface Running {
+  readonly record: RehearsalRecord
+  readonly cancel: AbortController
+  progress: number
+  /** never rejects */
+  ended: Promise<unknown>
+}
+
+export class Rehearsals {
+  readonly #rules: TenantRules
+  readonly #documents: RehearsalDocuments
+  readonly #running = new Map<string, Running>()
+  #isStopped = false
+
+  constructor(rules: TenantRules) {
+    this.#rules = rules
+    this.#documents = new RehearsalDocuments(rules.options.store)
+  }
+
+  as(caller: Caller): RehearsalApi {
+    return {
+      run: (request) => this.#run(request, caller),
+      get: (id) => this.#get(id),
+      events: (id, page = {}) => this.#events(id, page),
+      remove: (id) => this.#remove(id),
+      ofTask: async (id) => {
+        await taskOf(this.#rules, id)
+        return (await this.#documents.ofTask(id, MAX_OF_TASK)).map((record) => this.#summary(record))
+      },
+    }
+  }
+
+  /** Reports rehearsals of an earlier process as interrupted. */
+  async start(): Promise<void> {
+    const now = this.#rules.options.now()
+    await this.#documents.removeOld(now)
+    for (const record of await this.#documents.running()) {
+      const error = 'the host ended during the rehearsal; send it again'
+      await this.#documents.put({ ...record, status: 'interrupted', finishedTime: now, error })
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const { cancel } of this.#running.values()) cancel.abort()
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended))
+  }
+
+  async #run(request: unknown, { user }: Caller): Promise<Rehearsal | QueuedRehearsal> {
+    if (this.#isStopped) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
+    if (this.#running.size >= MAX_OPEN) {
+      const text = `${MAX_OPEN} rehearsals are under way; retry in 1 s, or cancel one`
+      throw new AppError('RATE_LIMITED', text, { cause: 1 })
+    }
+    const { now, newId } = this.#rules.options
+    const plan = await planRehearsal(this.#rules, this.#history(), request)
+    await this.#documents.removeOld(now())
+    const record: RehearsalRecord = {
+      id: newId(),
+      status: 'running',
+      user,
+      ...(plan.task !== undefined && { task: plan.task }),
+      createTime: now(),
+      progress: 0,
+      removeTime: now() + KEPT_MS,
+    }
+    await this.#documents.put(record)
+    const running: Running = { record, cancel: new AbortController(), progress: 0, ended: Promise.resolve() }
+    this.#running.set(record.id, running)
+    const carriedOut = this.#carryOut(plan, running)
+    running.ended = carriedOut.catch(() => undefined)
+    return this.#soon(carriedOut, record.id)
+  }
+
+  /** Also rejects with what the caller did wrong, as far as it is found within two seconds. */
+  async #soon(carriedOut: Promise<Rehearsal>, id: string): Promise<Rehearsal | QueuedRehearsal> {
+    let cancel: () => void = () => undefined
+    const late = new Promise<QueuedRehearsal>((resolve) => {
+      cancel = machineTimers.later(PATIENCE_MS, () => resolve({ id, uri: `/api/rehearsals/${encodeURIComponent(id)}` }))
+    })
+    try {
+      return await Promise.race([carriedOut, late])
+    } finally {
+      cancel()
+    }
+  }
+
+  async #carryOut(plan: RehearsalPlan, running: Running): Promise<Rehearsal> {
+    const { record, cancel } = running
+    const sum = new RehearsalSum(plan.work)
+    try {
+      await this.#work(plan.work, running, sum)
+      cancel.signal.throwIfAborted()
+      const { sweep, showsEvents } = plan
+      const answer = sum.answer({ id: record.id, sweep, showsEvents })
+      const ended = this.#ended(record, sum.isEmpty ? 'empty' : 'done')
+      await this.#documents.finish(ended, answer, sum.events)
+      return shownWith(ended, answer)
+    } catch (error) {
+      if (!cancel.signal.aborted) {
+        await this.#documents.put({ ...this.#ended(record, 'failed'), error: messageOf(error) })
+        throw error
+      }
+      const status = this.#isStopped ? 'interrupted' : 'cancelled'
+      const ended = this.#ended({ ...record, progress: running.progress }, status)
+      await this.#documents.put(ended)
+      return shown(ended)
+    } finally {
+      this.#running.delete(record.id)
+    }
+  }
+
+  #ended(record: RehearsalRecord, status: RehearsalRecord['status']): RehearsalRecord {
+    const isWhole = status === 'done' || status === 'empty'
+    const now = this.#rules.options.now()
+    return { ...record, status, ...(isWhole && { progress: 1 }), finishedTime: now, removeTime: now + KEPT_MS }
+  }
+
+  /** Portions of resources, one after the other, so that budget, progress and cancellation apply between them. */
+  async #work(work: RehearsalWork, running: Running, sum: RehearsalSum): Promise<void> {
+    const { direct } = this.#rules
+    const { signal } = running.cancel
+    const { resources, messages, from, until } = work
+    const size = messages === undefined ? PORTION : resources.length
+    const history = this.#history()
+    for (let done = 0; done < resources.length; done += size) {
+      const portion = resources.slice(done, done + size)
+      const noting: RehearsalHistory = {
+        metrics: (resource) => history.metrics(resource),
+        samples: (resource, metric, start, end) => {
+          const at = Math.max(0, portion.indexOf(resource)) + (start - from) / Math.max(1, until - from)
+          running.progress = Math.max(running.progress, Math.min(1, (done + at) / resources.length))
+          return history.samples(resource, metric, start, end)
+        },
+      }
+      for (;;) {
+        try {
+          sum.add(await direct.rehearse({ ...work, resources: portion }, noting, signal))
+          break
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error
+          await pause(Number(error.cause ?? 1) * SECOND_MS, signal)
+          signal.throwIfAborted()
+        }
+      }
+      running.progress = (done + portion.length) / resources.length
+      signal.throwIfAborted()
+    }
+  }
+
+  #history(): RehearsalHistory {
+    const { store, readable } = this.#rules.options
+    return {
+      metrics: async (resource) => {
+        await readable?.()
+        return (await store.series.latest(resource)).map(({ metric }) => metric).toSorted()
+      },
+      samples: (resource, metric, from, until) =>
+        store.series.columns({ resources: [resource], metric, from, until, limit: SAMPLES_AT_ONCE }),
+    }
+  }
+
+  async #get(id: string): Promise<Rehearsal> {
+    const record = await this.#record(id)
+    const answer = await this.#documents.answer(record)
+    return answer === undefined ? this.#summary(record) : shownWith(record, answer)
+  }
+
+  async #events(id: string, { after = 0, limit = MAX_LISTED }: EventPage): Promise<RehearsalEvents> {
+    const record = await this.#record(id)
+    const values = await this.#documents.events(record, after, limit)
+    const { events: total = 0 } = record
+    const place = after + values.length
+    const next = `/api/rehearsals/${encodeURIComponent(id)}/events?after=${place}&limit=${limit}`
+    return { values, total, ...(values.length > 0 && place < total && { next }) }
+  }
+
+  async #remove(id: string): Promise<void> {
+    const record = await this.#record(id)
+    const running = this.#running.get(id)
+    if (running === undefined) return this.#documents.remove(record)
+    running.cancel.abort()
+    await running.ended
+  }
+
+  async #record(id: string): Promise<RehearsalRecord> {
+    const record = await this.#documents.get(id)
+    if (record !== undefined) return record
+    throw new AppError('NOT_FOUND', `Rehearsal with id ${id} not found; results are kept for a day`)
+  }
+
+  #summary(record: RehearsalRecord): RehearsalSummary {
+    const running = this.#running.get(record.id)
+    return shown(running === undefined ? record : { ...record, progress: running.progress })
+  }
+}
+
+function shown({
+  answerParts: _parts,
+  events: _events,
+  removeTime: _time,
+  ...summary
+}: RehearsalRecord): RehearsalSummary {
+  return summary
+}
+
+/** Coverage follows the head of an answer. */
+function shownWith(record: RehearsalRecord, answer: RehearsalAnswer): Rehearsal {
+  return { ...shown(record), ...answer }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = machineTimers.later(ms, resolve)
+    signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
+  })
+}

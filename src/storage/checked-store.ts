@@ -1,0 +1,171 @@
+/** Collections, logs and series of all media: input is checked here, then the medium reads or writes. */
+import { checkLogName, checkLogQuestion } from './check-log.ts'
+import { checkCountField, checkIds, type CheckedQuery, checkQuery, checkWhere, isId } from './check-query.ts'
+import {
+  checkApplied,
+  checkBuckets,
+  type CheckedMessages,
+  type CheckedRange,
+  type CheckedRemoval,
+  checkLatest,
+  checkMessages,
+  checkNow,
+  checkRange,
+  checkRemoval,
+  prepareBatch,
+  type PreparedBatch,
+} from './check-series.ts'
+import type {
+  Collection,
+  CollectionSpec,
+  Committed,
+  Condition,
+  Document,
+  Expectation,
+  Log,
+  LogBody,
+  LogEntry,
+  Stored,
+  Write,
+} from './contract.ts'
+import type { Bucket, BucketQuery, Sample, SampleColumns, Series, StoredMessage } from './series.ts'
+import type { KnownField, KnownSpec } from './spec.ts'
+
+export interface Access {
+  /** Runs a call while the medium is open, otherwise rejects; synchronous up to its first await. */
+  run<R>(work: () => Promise<R>): Promise<R>
+  commit(writes: readonly Write[]): Promise<Committed>
+}
+
+/** Reads of a collection, with valid input. */
+export interface DocumentsMedium<D extends Document> {
+  get(id: string): Promise<Stored<D> | undefined>
+  getMany(ids: readonly string[]): Promise<readonly Stored<D>[]>
+  find(query: CheckedQuery): Promise<readonly Stored<D>[]>
+  ids(query: CheckedQuery): Promise<readonly string[]>
+  count(where: readonly Condition[]): Promise<number>
+  countBy(field: KnownField, where: readonly Condition[]): Promise<ReadonlyMap<string, number>>
+}
+
+export function checkedCollection<D extends Document>(
+  spec: CollectionSpec<D>,
+  known: KnownSpec,
+  access: Access,
+  medium: DocumentsMedium<D>,
+): Collection<D> {
+  const { run } = access
+  const putting = (id: string, value: D, expect: Expectation = 'any'): Write => {
+    return { kind: 'put', collection: spec, id, value, expect }
+  }
+  const deleting = (id: string, expect: Expectation = 'any'): Write => ({
+    kind: 'delete',
+    collection: spec,
+    id,
+    expect,
+  })
+  return {
+    spec,
+    get: (id) => run(async () => (isId(id) ? medium.get(id) : undefined)),
+    getMany: (ids) =>
+      run(async () => {
+        const possible = checkIds(ids)
+        return possible.length === 0 ? [] : medium.getMany(possible)
+      }),
+    find: (query) => run(async () => medium.find(checkQuery(known, query))),
+    ids: (query) => run(async () => medium.ids(checkQuery(known, query))),
+    count: (where) => run(async () => medium.count(checkWhere(known, where))),
+    countBy: (field, where) => run(async () => medium.countBy(checkCountField(known, field), checkWhere(known, where))),
+    put: (id, value, expect) => resultOf(access, putting(id, value, expect)),
+    delete: async (id, expect) => (await resultOf(access, deleting(id, expect))) === 1,
+    putting,
+    deleting,
+    expecting: (id, version) => ({ kind: 'expect', collection: spec, id, expect: version }),
+  }
+}
+
+/** One log, with valid input. */
+export interface LogMedium {
+  read(partition: number, after: number, limit: number): Promise<readonly LogEntry[]>
+  bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
+  partitions(): Promise<readonly number[]>
+  trim(partition: number, upTo: number): Promise<void>
+}
+
+export function checkedLog(name: string, access: Access, medium: LogMedium): Log {
+  checkLogName(name)
+  const { run } = access
+  const appending = (partition: number, bodies: readonly LogBody[]): Write => {
+    return { kind: 'append', log: name, partition, bodies }
+  }
+  return {
+    name,
+    appending,
+    append: (partition, bodies) => resultOf(access, appending(partition, bodies)),
+    read: (partition, after, limit) =>
+      run(async () => medium.read(partition, after, checkLogQuestion(name, partition, after, limit))),
+    bounds: (partition) =>
+      run(async () => {
+        checkLogQuestion(name, partition)
+        return medium.bounds(partition)
+      }),
+    partitions: () => run(() => medium.partitions()),
+    trim: (partition, upTo) =>
+      run(async () => {
+        checkLogQuestion(name, partition, upTo)
+        await medium.trim(partition, upTo)
+      }),
+  }
+}
+
+async function resultOf({ commit }: Access, write: Write): Promise<number> {
+  const { results } = await commit([write])
+  return results[0] ?? 0
+}
+
+/** Samples and messages of one tenant, with valid input. `now`: epoch ms; expired ones are absent. */
+export interface SeriesMedium {
+  append(batch: PreparedBatch): Promise<void>
+  applied(log: string, partition: number): Promise<number>
+  range(query: CheckedRange, now: number): Promise<readonly Sample[]>
+  columns(query: CheckedRange, now: number): Promise<SampleColumns>
+  buckets(query: BucketQuery, now: number): Promise<readonly Bucket[]>
+  latest(resource: string, metric: string | undefined, now: number): Promise<readonly Sample[]>
+  messages(query: CheckedMessages, now: number): Promise<readonly StoredMessage[]>
+  remove(what: CheckedRemoval): Promise<void>
+  expire(now: number): Promise<number>
+}
+
+export function checkedSeries({ run }: Pick<Access, 'run'>, clock: () => number, medium: SeriesMedium): Series {
+  return {
+    append: (batch) =>
+      run(async () => {
+        const prepared = prepareBatch(batch)
+        const { samples, messages, applies } = prepared
+        if (samples.length + messages.length > 0 || applies !== undefined) await medium.append(prepared)
+      }),
+    applied: (log, partition) =>
+      run(async () => {
+        checkApplied(log, partition)
+        return medium.applied(log, partition)
+      }),
+    range: (query) => run(async () => medium.range(checkRange(query), clock())),
+    columns: (query) => run(async () => medium.columns(checkRange(query), clock())),
+    buckets: (query) =>
+      run(async () => {
+        const checked = checkBuckets(query)
+        return checked === undefined ? [] : medium.buckets(checked, clock())
+      }),
+    latest: (resource, metric) =>
+      run(async () => {
+        checkLatest(resource, metric)
+        return medium.latest(resource, metric, clock())
+      }),
+    messages: (query) => run(async () => medium.messages(checkMessages(query), clock())),
+    remove: (what) => run(async () => medium.remove(checkRemoval(what))),
+    expire: (now) =>
+      run(async () => {
+        checkNow(now)
+        return medium.expire(now)
+      }),
+  }
+}
