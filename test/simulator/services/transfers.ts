@@ -157,7 +157,7 @@ class Transfers implements ServiceModel {
     const { body } = await this.#world.look({ method: 'GET', url: `${EXPORTS}/${encodeURIComponent(id)}`, tenant })
     const { state, object = '', error = '' } = body as { state?: string; object?: string; error?: string }
     const name = `export ${id} of ${tenant}`
-    if (state === 'failed' && !isWhole && error.startsWith('there are no series')) return
+    if (state === 'failed' && !isWhole && error.endsWith('has no series')) return
     if (state !== 'completed') return this.#find(`${name} is ${state}: ${error}`)
     const outcome = await fetchObject(this.#world, { tenant, bucket: 'etl-export', path: object })
     const text = String(outcome?.answer?.body)
