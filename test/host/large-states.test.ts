@@ -39,7 +39,7 @@ describe('a state above the bound', () => {
     const checkpoints = { inputMs: 1, soonMs: 1, maxLength: MAX_LENGTH }
     const rules = (parts: Parameters<typeof makeRulesWith>[1]) => makeRulesWith([HOARD], parts, checkpoints)
     const making = { services: new Map([['rules', rules]]), now: () => clock.now, openStorage: async () => storage }
-    host = await wholeHost({ empty: true, rateLimit: '0' }, making)
+    host = await wholeHost({ empty: true, rateLimit: '0', keepInputs: '0' }, making)
   }
   beforeEach(async () => {
     await open()

@@ -94,8 +94,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'calls of a task on one thing overtake each other',
     file: 'src/core/task/execution.ts',
-    find: 'const mayBegin = effectQueues.place(execution, touches, run.model.maxWaiting)',
-    replace: 'effectQueues.place(execution, touches, run.model.maxWaiting); const mayBegin = true',
+    find: 'const mayBegin = effectQueues.enqueue(execution, touches, run.model.maxWaiting)',
+    replace: 'effectQueues.enqueue(execution, touches, run.model.maxWaiting); const mayBegin = true',
   },
   {
     name: 'readers of alarm events do not get what was written while they were away',

@@ -99,7 +99,7 @@ class Objects implements ServiceModel {
     }
     // they put objects too, and nobody knows how many
     if (this.#shared.services.includes('transfers')) return
-    const contents = this.#world.medium.blobsOf(tenant).length
+    const contents = this.#world.medium.blobsOf(tenant).filter((path) => path.startsWith('contents/')).length
     const most = records + (this.#doubtful.get(tenant) ?? 0)
     if (contents < records || contents > most)
       this.#find(`${tenant} has ${contents} contents for ${records} objects; at most ${most} would be right`)
