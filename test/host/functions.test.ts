@@ -42,7 +42,10 @@ describe('a plug of a tenant', () => {
     const removed = await host.ask('DELETE', `${PLUGS}/warmth/versions/1.0.0?force=true`)
     expect(removed).toMatchObject({
       status: 409,
-      body: { code: 'CONFLICT', error: "one task or template uses 'warmth@1.0.0': let them use another version first" },
+      body: {
+        code: 'CONFLICT',
+        error: "'warmth@1.0.0' is used by one task or template; switch to another version first",
+      },
     })
     const log = await host.ask('GET', `${PLUGS}/warmth/versions/1.0.0/log`)
     expect(log.body['lines']).toMatchObject([{ level: 'info', text: 'asked about 30' }])

@@ -132,7 +132,7 @@ function remoteOf({ remote: url, protocol, model, header }: RemoteFlags): Remote
   if (url === undefined) {
     const names = { protocol, model, header: header[0] }
     const extra = Object.entries(names).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]))
-    if (extra.length > 0) throw new AppError('USAGE', `${extra.join(' and ')} go with --remote ADDRESS`)
+    if (extra.length > 0) throw new AppError('USAGE', `${extra.join(' and ')}: use only together with --remote ADDRESS`)
     return undefined
   }
   if (protocol === undefined) throw new AppError('USAGE', '--remote goes with --protocol v1 or --protocol v2')

@@ -19,7 +19,10 @@ export function requireMessages(messages: readonly unknown[], sent: Sent | undef
   const { channel, hops = 0 } = sent ?? {}
   if (channel !== undefined) requireChannel(channel)
   if (Number.isSafeInteger(hops) && hops >= 0) return
-  throw new AppError('VALIDATION', `hops is ${String(hops)}; give how many rules led to the message, from 0`)
+  throw new AppError(
+    'VALIDATION',
+    `hops is ${String(hops)}; pass the number of rules that led to the message, 0 or more`,
+  )
 }
 
 export function notPossible(action: string, status: string): AppError {
@@ -41,7 +44,10 @@ export function requireFormat({ format }: SavedTask): void {
 
 export function requireResources({ resources }: SavedTask, count: number): void {
   if (resources.length === count) return
-  throw new AppError('SAVED_STATE', `the saved task has ${resources.length} resources, its rule ${count}`)
+  throw new AppError(
+    'SAVED_STATE',
+    `the saved task has ${resources.length} resources, but its rule has ${count}; restore it with the rule that it was saved with`,
+  )
 }
 
 export function requirePushed(label: string, value: { readonly state?: unknown; readonly rawData?: unknown }): void {

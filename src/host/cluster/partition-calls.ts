@@ -139,7 +139,7 @@ export class PartitionCalls {
       const { hops } = this.#options
       const answer = await askHost(PATH, { partition: name, question }, hops, { url, term, signal: late.signal })
       if (answer.ok) return (await answer.json()) as Answer
-      throw new AppError('FENCED', `it answered ${answer.status}`)
+      throw new AppError('FENCED', `HTTP status ${answer.status}`)
     } catch (error) {
       if (isUnasked(error)) return { isElsewhere: true }
       const text = `its host, ${url}, did not answer (${messageOf(error)}): the outcome is unknown`

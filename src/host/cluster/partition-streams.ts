@@ -134,7 +134,7 @@ function readAsked(asked: unknown): { readonly partition: string; readonly asked
   const { channel, resource, since } = stream ?? {}
   const isGood = typeof partition === 'string' && (channel === 'events' || channel === 'commands')
   if (!isGood || !['string', 'undefined'].includes(typeof resource) || !(since === undefined || isPlace(since)))
-    throw new AppError('VALIDATION', 'the stream must have a partition and a channel')
+    throw new AppError('VALIDATION', 'the request for a stream has an invalid partition, channel, resource or since')
   const from = { ...(resource !== undefined && { resource }), ...(since !== undefined && { since }) }
   return { partition, asked: { channel, ...from } }
 }

@@ -190,7 +190,7 @@ export class RequestRouting {
       done(
         new AppError(
           'FENCED',
-          `the tenant's host, ${place.url}, has too many pending requests of this one; retry in a second, or call that host`,
+          `this host has too many pending requests to the tenant's host, ${place.url}; retry in a second, or call that host directly`,
         ),
       )
     } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)

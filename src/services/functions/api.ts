@@ -500,7 +500,7 @@ function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Pr
 async function assetsOf(body: unknown): Promise<Assets> {
   if (body instanceof Map) return body as Assets
   if (body instanceof Uint8Array && body.length > 0) return readArchive(body)
-  throw new AppError('VALIDATION', 'the body is empty: send a tar of the assets, gzipped or not, or a form of them')
+  throw new AppError('VALIDATION', 'the body is empty; send the assets as a tar, optionally gzipped, or as a form')
 }
 
 /** Assets, or a manifest in JSON, or nothing for a copy. */

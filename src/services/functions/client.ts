@@ -231,7 +231,7 @@ function jobsClient(http: Http, functionType: FunctionType): JobsApi {
     },
     list: async ({ name, version, types: type, states: state, functionTypes, ...query }) => {
       if (name !== undefined && version === undefined)
-        throw new AppError('VALIDATION', 'jobs of a function are those of one of its versions; name it')
+        throw new AppError('VALIDATION', 'jobs belong to a version of a function; add `version` to `name`')
       const path =
         name === undefined ? JOBS : pathOf`/registry/v2/${functionType}/${name}/versions/${version ?? ''}/jobs`
       const parameters = withInstants({ ...query, type, state, functionType: functionTypes })

@@ -61,7 +61,7 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
       issues.wrong('/file', `"${shown}" does not belong to a model of ${framework}`, right)
   }
   if (!seen.has(file)) {
-    issues.wrong('/file', `${file} is missing in the zip`, `put ${meaning} at its root under that name`)
+    issues.wrong('/file', `${file} is missing in the zip`, `put ${meaning} at its root and name the file ${file}`)
   }
   issues.throwIfAny('The upload')
 }
@@ -87,7 +87,7 @@ export function readFiles({
 }: Pick<ModelRelease, 'framework' | 'files'>): Pick<PackageOfFiles, 'framework' | 'digest' | 'files'> {
   const { file, meaning } = LAYOUTS[framework]
   const own = new Map([...files].filter(([path]) => belongs(framework, path)))
-  if (!own.has(file)) throw new AppError('VALIDATION', `${file} is missing; add ${meaning} under that name`)
+  if (!own.has(file)) throw new AppError('VALIDATION', `${file} is missing; add ${meaning} and name the file ${file}`)
   const size = [...own.values()].reduce((sum, content) => sum + content.length, 0)
   if (size > MAX_UNPACKED) throw new AppError('TOO_LARGE', `the model has more than ${MAX_UNPACKED} bytes`)
   return { framework, digest: digestOf(framework, own), files: own }

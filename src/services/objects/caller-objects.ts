@@ -211,7 +211,7 @@ function lengthOf({
   max = MAX_OBJECT_BYTES,
 }: NonNullable<SignOptions['contentLength']>): readonly [number, number] {
   if (min <= max) return [min, max]
-  throw new AppError('VALIDATION', `The least length ${min} is more than the most, ${max}`)
+  throw new AppError('VALIDATION', `The minimum length ${min} exceeds the maximum, ${max}`)
 }
 
 /** Parameters of an address for an upload in parts. `VALIDATION` for an unknown combination. */

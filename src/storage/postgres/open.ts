@@ -179,7 +179,7 @@ class PostgresStore implements Store {
     return this.#opened.act(async ({ database }) => {
       const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::int8 as ms'
       const [time] = await database.read<StoreTime>({ text })
-      if (time === undefined) throw new AppError('STORE', `${database.place} does not tell the time`)
+      if (time === undefined) throw new AppError('STORE', `${database.place} returned no time`)
       return { ms: time.ms }
     })
   }

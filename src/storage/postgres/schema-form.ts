@@ -61,7 +61,7 @@ export async function openSchema(database: Database): Promise<void> {
       throw refused(database, 'is older than version 15', 'use a newer server')
     }
     if (server.encoding !== 'UTF8') {
-      throw refused(database, `keeps text as ${server.encoding}`, `create it with encoding 'UTF8'`)
+      throw refused(database, `uses the encoding ${server.encoding}`, `create it with encoding 'UTF8'`)
     }
     const { schema } = database
     await query({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`reflexarc ${schema}`] })

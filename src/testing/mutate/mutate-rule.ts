@@ -35,7 +35,7 @@ export async function mutateRule(
 ): Promise<Mutation> {
   await checkRule(rule, property, options)
   const mutants = mutantsOf(rule, caseOptionsOf(options).preparer().plugs)
-  if (mutants.length === 0) throw new AppError('VALIDATION', 'the rule has nothing that could be changed')
+  if (mutants.length === 0) throw new AppError('VALIDATION', 'the rule has nothing to mutate')
   const killed: { name: string; by: string }[] = []
   const survived: string[] = []
   const alike: string[] = []

@@ -50,7 +50,7 @@ describe('a saved task that does not fit', () => {
         ...given,
         sensors: (given.sensors ?? []).map((one) => (one.label === 'next' ? { ...one, resource: 'z' } : one)),
       })),
-      'the saved task has 2 resources, its rule 3',
+      'the saved task has 2 resources, but its rule has 3',
     ],
     ['another format', (task) => ({ ...task, format: 2 }), 'has format 2; this version reads format 1'],
   ])('is refused for %s', async (_, change, text) => {

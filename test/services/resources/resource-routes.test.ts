@@ -30,7 +30,7 @@ describe('creating a resource', () => {
 
   it.each(['.', '..'])('refuses %s, which no address can have', async (id) => {
     const made = await resources.ask('POST', '/api/resources', { id })
-    expect([made.status, made.at('error')]).toEqual([400, expect.stringContaining('/id <- cannot stand in an address')])
+    expect([made.status, made.at('error')]).toEqual([400, expect.stringContaining('/id <- cannot be part of a URL')])
     expect((await resources.ask('POST', '/api/resourcetypes', { id })).status).toBe(400)
     await resources.service.discover([{ resource: id, time: NOON, message: {} }])
     expect((await resources.api.resources.list({})).total).toBe(0)

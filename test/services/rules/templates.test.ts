@@ -16,7 +16,7 @@ const made = { template: 'overheating', name: 'm', resource: 'boiler-1' }
 describe('a template', () => {
   it.each(['.', '..'])('cannot be called %s, which no address can have', async (name) => {
     const { status, at } = await rules.ask('POST', '/api/templates', templateOf(name))
-    expect([status, at('error')]).toEqual([400, expect.stringContaining('cannot stand in an address')])
+    expect([status, at('error')]).toEqual([400, expect.stringContaining('cannot be part of a URL')])
   })
 
   it.each(['bn', 'simplified'])('may be put back as it was got, %s, without a warning', async (format) => {

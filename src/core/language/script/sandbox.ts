@@ -136,7 +136,7 @@ export class Sandbox {
 }
 
 function broken(error: unknown): AppError {
-  return new AppError('TOO_LARGE', `the script broke its interpreter: ${messageOf(error)}; make it simpler`, {
+  return new AppError('TOO_LARGE', `the script made its interpreter fail: ${messageOf(error)}; simplify the script`, {
     cause: error,
   })
 }

@@ -152,7 +152,10 @@ export class IngestQueue {
     }
     if (!post.store || !projector.isFull || projector.failure === undefined) return undefined
     projector.tryAgain()
-    return new AppError('STORE', `Posts are rejected until series can be written: ${projector.failure.message}`)
+    return new AppError(
+      'STORE',
+      `Posts are rejected because series cannot be written: ${projector.failure.message}; retry later`,
+    )
   }
 
   /** Posts of one turn of the event loop are committed together. */

@@ -48,8 +48,13 @@ async function storeVersion(
     throw new AppError('CONFLICT', `${name} is the name of a plug that every tenant has; choose another`)
   const indexed = await store.indexed()
   const existing = indexed.versions(type, name)
-  if (existing.length >= MAX_OF_NAME) throw new AppError('CONFLICT', `${name} has ${MAX_OF_NAME} versions; remove some`)
-  if (indexed.size >= MAX_OF_TENANT) throw new AppError('CONFLICT', `there are ${MAX_OF_TENANT} versions; remove some`)
+  if (existing.length >= MAX_OF_NAME)
+    throw new AppError('CONFLICT', `${name} has ${MAX_OF_NAME} versions, which is the maximum; remove some`)
+  if (indexed.size >= MAX_OF_TENANT)
+    throw new AppError(
+      'CONFLICT',
+      `the tenant has ${MAX_OF_TENANT} versions of functions, which is the maximum; remove some`,
+    )
   const version = versionOf(manifest, options.version ?? basis.range, existing)
   const assets = withManifest(basis.assets, context.manifestFile, { ...manifest, version })
   const made = await assembled(context, { operation: 'create', name, version, manifest, assets }, options)

@@ -103,6 +103,6 @@ function together(context: ChangeContext, name: string, plans: readonly Plan[]):
 async function refuseUsed(context: ChangeContext, { type, name, version }: FunctionRecord): Promise<void> {
   const uses = await context.dependencies.usesOf({ type, name, version })
   if (uses === 0) return
-  const many = uses === 1 ? 'one task or template uses' : `${uses} tasks and templates use`
-  throw new AppError('CONFLICT', `${many} '${name}@${version}': let them use another version first`)
+  const users = uses === 1 ? 'one task or template' : `${uses} tasks and templates`
+  throw new AppError('CONFLICT', `'${name}@${version}' is used by ${users}; switch to another version first`)
 }

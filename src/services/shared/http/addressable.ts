@@ -5,4 +5,4 @@ export function isAddressable(id: string): boolean {
   return id !== '.' && id !== '..'
 }
 
-export const NOT_ADDRESSABLE = 'cannot stand in an address, where dots alone are steps'
+export const NOT_ADDRESSABLE = 'cannot be part of a URL, where "." and ".." are path steps; choose another name'
