@@ -1,6 +1,7 @@
 /** Sample of the alarms service on SQLite: raised alarms, and pages of the alarms of one source among a million. */
 import { randomUUID } from 'node:crypto'
-import { keyOf, type AlarmRecord } from '../../src/services/alarms/alarm-record.ts'
+import type { AlarmRecord } from '../../src/services/alarms/alarm-record.ts'
+import { keyOf } from '../../src/services/alarms/deduplication.ts'
 import { openCollections } from '../../src/services/alarms/collections.ts'
 import { createAlarmsService } from '../../src/services/alarms/service.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'

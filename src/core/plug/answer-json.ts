@@ -1,7 +1,6 @@
 /** Checks that answers of plugs are plain JSON, and locates the first fault: what is kept must survive a save. */
-import { isPlainObject } from '#kernel'
+import { isPlainObject, MAX_JSON_DEPTH } from '#kernel'
 
-const MAX_DEPTH = 100
 const NAME = /^[A-Za-z_$][\w$]*$/
 
 const KEPT_PLAIN = new WeakSet<object>()
@@ -19,7 +18,7 @@ export function keptPlain<T extends object>(memory: T): T {
 export function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
-  if (typeof value !== 'object' || depth >= MAX_DEPTH) return false
+  if (typeof value !== 'object' || depth >= MAX_JSON_DEPTH) return false
   if (Array.isArray(value)) {
     for (const item of value) if (!isPlainJson(item, depth + 1)) return false
     return true
@@ -45,8 +44,8 @@ function faultAt(value: unknown, path: string, above: readonly Above[]): string 
   if (typeof value !== 'object' || value === null) return faultOfLeaf(value, path)
   const circle = above.find((one) => one.value === value)
   if (circle !== undefined) return `${path}, which leads back to ${circle.path}; use a copy without the circle`
-  if (above.length >= MAX_DEPTH)
-    return `${path}, which is nested deeper than ${MAX_DEPTH} levels; use only the needed parts`
+  if (above.length >= MAX_JSON_DEPTH)
+    return `${path}, which is nested deeper than ${MAX_JSON_DEPTH} levels; use only the needed parts`
   const below = [...above, { value, path }]
   if (Array.isArray(value)) return firstFault(value.entries(), (i) => `${path}[${i}]`, below)
   if (!isPlainObject(value))

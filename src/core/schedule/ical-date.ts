@@ -1,6 +1,6 @@
 /** Dates and times in iCalendar form: `19970902`, `19970902T090000`, `19970902T090000Z`. */
 import { DAY_MS, SECOND_MS, dayNumber, daysInMonth } from './civil.ts'
-import { placeLocal } from './place-local.ts'
+import { placeLocal } from './dst-policy.ts'
 import type { Zone } from './schedule.ts'
 
 export interface IcalDate {

@@ -6,7 +6,7 @@ import { isoLocal, isoWithOffset, offsetText } from './iso-time.ts'
 import { missed } from './misfire.ts'
 import { cronWarning } from './parse-cron.ts'
 import { parseSchedule } from './parse-schedule.ts'
-import { clockChanges, placeLocal, type ClockChange } from './place-local.ts'
+import { clockChanges, placeLocal, type ClockChange } from './dst-policy.ts'
 import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 

@@ -1,5 +1,4 @@
 /** Stored form of alarms and their companion documents. Times are epoch ms. */
-import { createHash } from 'node:crypto'
 import { durationMs } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { AttributeChange } from './alarm-schema.ts'
@@ -89,12 +88,6 @@ export const CURSORS: CollectionSpec<CursorRecord> = { name: 'alarm_cursors', ve
 
 export const EVENT_LOG = 'alarm_events'
 export const PARTITION = 0
-
-/** Alarms of one source and type share a key, unless they have a `dedupKey`. */
-export function keyOf(source: string, type: string, dedupKey: string | undefined): string {
-  const parts = dedupKey === undefined ? [source, type] : [dedupKey]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
-}
 
 /** Time of the next automatic change; undefined without one. */
 export function dueTime(alarm: AlarmRecord): number | undefined {

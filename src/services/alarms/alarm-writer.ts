@@ -10,7 +10,8 @@ import {
   requireVersion,
   type RevisionOptions,
 } from '#kernel'
-import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
+import { clearTime, escalationTime, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
+import { isRepeated, keyOf } from './deduplication.ts'
 import {
   bornAlarm,
   changedAlarm,
@@ -70,7 +71,7 @@ export class AlarmWriter {
       if (latest && hasEffect(latest, cause?.effect)) return latest
       const admitted = await draft.effects.admit(thingsOf(alarm), cause)
       const moment = { now: now(), recordId: newId(), ...(cause && { effect: cause.effect }) }
-      if (latest && latest.status !== 'CLEARED') {
+      if (isRepeated(latest)) {
         const grown = repeatedAlarm(latest, moment)
         draft.replace(grown)
         admitted.note()

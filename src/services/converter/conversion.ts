@@ -1,5 +1,5 @@
 /** Renders the template of a converter over a payload, and parses the result. */
-import { AppError, LruCache, makeIssue, messageOf } from '#kernel'
+import { AppError, LruCache, makeIssue, MAX_JSON_DEPTH, messageOf } from '#kernel'
 import {
   Fault,
   type HostMethod,
@@ -9,7 +9,7 @@ import {
   type VelocityLimits,
   VelocityTemplate,
 } from '#formats/velocity'
-import { MAX_LEVELS, parsePayload, parseRendered } from '#services/shared'
+import { parsePayload, parseRendered } from '#services/shared'
 import { type Converted, ConvertedJson, type Converter, ConverterTest } from './converter-schema.ts'
 import { wildcardsOf } from './topics.ts'
 
@@ -116,7 +116,7 @@ export class Conversions {
   convert(converter: Template, input: Input, limits?: Partial<VelocityLimits>): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
-    const value = template.renderJson(variables, MAX_LEVELS, parseRendered, limits)
+    const value = template.renderJson(variables, MAX_JSON_DEPTH, parseRendered, limits)
     try {
       if (value !== undefined) return convertedOf(value)
     } catch {

@@ -27,7 +27,7 @@ export {
   TIMELINE_MEDIA_TYPE,
   timelineTypeOf,
 } from './http/media-types.ts'
-export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered, readBody } from './http/parse-body.ts'
+export { bodyText, parseBody, parseMessages, parseRendered, readBody } from './http/parse-body.ts'
 export { parsePayload, Payload, payloadValue } from './http/payload.ts'
 export { errorBodyOfLines, issueLine, type Refusal } from './http/refusal.ts'
 export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'

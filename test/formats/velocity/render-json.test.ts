@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { VelocityTemplate } from '../../../src/formats/velocity/template.ts'
-import { MAX_LEVELS, parseRendered } from '../../../src/services/shared/http/parse-body.ts'
+import { MAX_JSON_DEPTH } from '../../../src/kernel/json-limits.ts'
+import { parseRendered } from '../../../src/services/shared/http/parse-body.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
 const DATA = {
@@ -34,7 +35,7 @@ const ROWS =
 
 const template = (source: string): VelocityTemplate => new VelocityTemplate(source, { now: () => 0 })
 const direct = (source: string, data: object = DATA): unknown =>
-  template(source).renderJson({ ...data }, MAX_LEVELS, parseRendered)
+  template(source).renderJson({ ...data }, MAX_JSON_DEPTH, parseRendered)
 const byText = (source: string): unknown => parseRendered(template(source).render({ ...DATA }))
 
 describe('the value of JSON without its text', () => {
@@ -86,14 +87,14 @@ describe('the value of JSON without its text', () => {
     ['#break within a text within a string', '["#foreach($i in $list)a#set($x = "#break")"#end]'],
     ['an unknown macro', '["#unknown($n)"]'],
     ['a macro with a body', '#macro(m)$bodyContent#end[#@m()1#end]'],
-    ['too many levels', `${'['.repeat(MAX_LEVELS + 1)}${']'.repeat(MAX_LEVELS + 1)}`],
-    ['too many levels by a variable', `${'['.repeat(MAX_LEVELS - 1)}$json${']'.repeat(MAX_LEVELS - 1)}`],
+    ['too many levels', `${'['.repeat(MAX_JSON_DEPTH + 1)}${']'.repeat(MAX_JSON_DEPTH + 1)}`],
+    ['too many levels by a variable', `${'['.repeat(MAX_JSON_DEPTH - 1)}$json${']'.repeat(MAX_JSON_DEPTH - 1)}`],
   ])('is left to the text: %s', (_what, source) => {
     expect(direct(source)).toBeUndefined()
   })
 
   it('is as deep as a text may be', () => {
-    const source = `${'['.repeat(MAX_LEVELS - 2)}$json${']'.repeat(MAX_LEVELS - 2)}`
+    const source = `${'['.repeat(MAX_JSON_DEPTH - 2)}$json${']'.repeat(MAX_JSON_DEPTH - 2)}`
     expect(direct(source)).toEqual(byText(source))
   })
 
@@ -106,19 +107,19 @@ describe('the value of JSON without its text', () => {
         return error instanceof AppError ? [error.code, error.message] : error
       }
     }
-    const told = refusal(() => failing.renderJson({ ...DATA }, MAX_LEVELS, parseRendered))
+    const told = refusal(() => failing.renderJson({ ...DATA }, MAX_JSON_DEPTH, parseRendered))
     expect(told).toEqual(refusal(() => failing.render({ ...DATA })))
     expect(told).toEqual(['CONVERSION', expect.stringContaining('line 2')])
   })
 
   it('is left to the text when that might be too long', () => {
     const limited = new VelocityTemplate(ROWS, { now: () => 0, limits: { characters: 60 } })
-    expect(limited.renderJson({ ...DATA }, MAX_LEVELS, parseRendered)).toBeUndefined()
+    expect(limited.renderJson({ ...DATA }, MAX_JSON_DEPTH, parseRendered)).toBeUndefined()
   })
 
   it('is not asked for again where it is hardly ever had, and is where it mostly is', () => {
     const tried = template('["$x"]')
-    const ask = (x: string): unknown => tried.renderJson({ x }, MAX_LEVELS, parseRendered)
+    const ask = (x: string): unknown => tried.renderJson({ x }, MAX_JSON_DEPTH, parseRendered)
     for (let i = 0; i < 20; i++) {
       expect(ask('"')).toBeUndefined()
       expect(ask('a')).toEqual(['a'])
@@ -187,7 +188,7 @@ describe('random templates of JSON', () => {
         }
         let value: unknown
         try {
-          value = made.renderJson({ ...DATA }, MAX_LEVELS, parseRendered)
+          value = made.renderJson({ ...DATA }, MAX_JSON_DEPTH, parseRendered)
         } catch {
           expect(() => made.render({ ...DATA })).toThrow(AppError)
           return

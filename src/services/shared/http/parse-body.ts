@@ -10,13 +10,12 @@ import {
   KEEPS_WRITTEN_INTEGERS,
   type LongInteger,
   longIntegersOf,
+  MAX_JSON_DEPTH,
   messageOf,
   repeatedKeysOf,
   shownDigits,
   withWritten,
 } from '#kernel'
-
-export const MAX_LEVELS = 100
 
 /** Detects a possible overflow: so large an exponent, or so many digits. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
@@ -41,7 +40,7 @@ export function bodyText(bytes: Buffer): string {
  * Value of a body. `levels`: maximum depth. Throws `NOT_JSON`, `TOO_LARGE` above the depth, and `VALIDATION` with all
  * integers that would lose digits, all duplicate keys, or all prototype keys and infinite numbers.
  */
-export function parseBody(text: string, levels = MAX_LEVELS): unknown {
+export function parseBody(text: string, levels = MAX_JSON_DEPTH): unknown {
   return parse(text, levels, refuseLong, refuseTwice)
 }
 
@@ -52,12 +51,12 @@ export function readBody(body: unknown): unknown {
 }
 
 /** As `parseBody`, for messages, in which large integers keep their digits. */
-export function parseMessages(text: string, levels = MAX_LEVELS): unknown {
+export function parseMessages(text: string, levels = MAX_JSON_DEPTH): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, refuseTwice)
 }
 
 /** As `parseBody`, for rendered templates, in which the last of duplicate keys counts. */
-export function parseRendered(text: string, levels = MAX_LEVELS): unknown {
+export function parseRendered(text: string, levels = MAX_JSON_DEPTH): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, () => undefined)
 }
 
@@ -77,7 +76,7 @@ function parse(
 }
 
 /** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` above the depth. */
-export function parsePlain(text: string, levels = MAX_LEVELS): unknown {
+export function parsePlain(text: string, levels = MAX_JSON_DEPTH): unknown {
   return readPlain(text, levels).value
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_LEVELS, parseBody, parseMessages, parseRendered } from '../../../../src/services/shared/http/parse-body.ts'
+import { MAX_JSON_DEPTH } from '../../../../src/kernel/json-limits.ts'
+import { parseBody, parseMessages, parseRendered } from '../../../../src/services/shared/http/parse-body.ts'
 import { FORBIDDEN_KEYS } from '../../../../src/kernel/json.ts'
 
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
@@ -26,9 +27,9 @@ describe('a body', () => {
     fc.assert(law)
   })
 
-  it(`may nest ${MAX_LEVELS} levels, not one more`, () => {
-    expect(() => parseBody(nested(MAX_LEVELS))).not.toThrow()
-    expect(() => parseBody(nested(MAX_LEVELS + 1))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+  it(`may nest ${MAX_JSON_DEPTH} levels, not one more`, () => {
+    expect(() => parseBody(nested(MAX_JSON_DEPTH))).not.toThrow()
+    expect(() => parseBody(nested(MAX_JSON_DEPTH + 1))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
 
   it.each([

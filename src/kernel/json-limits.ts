@@ -1,15 +1,15 @@
-/** Plain JSON: finite numbers, bounded in depth, without keys that reach a prototype. */
+/** Limits of plain JSON: its depth, finite numbers, and no keys that reach a prototype. */
 import { kindOf } from './issues.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
 
 /** Depth limit, so that later walks may recurse. */
-const MAX_DEPTH = 100
+export const MAX_JSON_DEPTH = 100
 
 /**
  * Fault of a value as plain JSON with harmless keys, as text that completes "it ..."; `undefined`: none.
  * `undefined` inside an object counts as an absent field.
  */
-export function jsonProblem(value: unknown, most = MAX_DEPTH, depth = 0): string | undefined {
+export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (depth >= most) return `is nested deeper than ${most} levels`

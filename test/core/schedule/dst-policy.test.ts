@@ -2,7 +2,7 @@ import { DateTime } from 'luxon'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/arbitraries/runs.ts'
-import { clockChanges, placeLocal } from '../../../src/core/schedule/place-local.ts'
+import { clockChanges, placeLocal } from '../../../src/core/schedule/dst-policy.ts'
 import { parseZone, Zones } from '../../../src/core/schedule/zone.ts'
 
 const BRUSSELS = parseZone('Europe/Brussels')

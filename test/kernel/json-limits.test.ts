@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonProblem, parsePlainJson } from '../../src/kernel/plain-json.ts'
+import { jsonProblem, parsePlainJson } from '../../src/kernel/json-limits.ts'
 
 /** A list in a list in a list, `levels` deep. */
 function nested(levels: number): unknown {
