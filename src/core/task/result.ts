@@ -1,7 +1,7 @@
 /** The effects of a plug's answer or failure. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
+import { callAgain, cancel, end, enqueue, leavePlace, letGo, wakeAt } from './execution.ts'
 import { endOfFollow } from './downtime.ts'
 import type { Origin } from './origin.ts'
 import { noteNews, tookNews } from './news.ts'
@@ -12,14 +12,13 @@ import { lagOf, timeOf, type TaskRun } from './run.ts'
 import {
   actuatorState,
   destinationState,
-  NOT_PLACED,
   sensorState,
   type Execution,
   type Follow,
   type Link,
   type Touch,
 } from './state.ts'
-import { traceError, traceLog, traceResult } from './trace.ts'
+import { traceError, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
 
@@ -96,40 +95,6 @@ export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isO
   touchNode(run, node, { ...touch, isObserved: false })
 }
 
-/** A failure or timeout: another attempt, another state, or an error that changes nothing. */
-export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
-  const { node } = execution
-  destinationState(run.state, node).error = { time: timeOf(run, execution), message }
-  const { retry } = node.call
-  const timeoutState = timedOut && node.kind === 'sensor' ? node.timeoutState : UNKNOWN
-  if (timedOut) run.sink.cancelled(execution)
-  if (timeoutState === UNKNOWN && retry !== undefined && execution.attempt < retry.maxRetries) {
-    const delay = Math.min(retry.maxBackoffMs, retry.minBackoffMs * 2 ** execution.attempt)
-    execution.attempt++
-    execution.phase = 'retrying'
-    traceLog(
-      run,
-      'WARN',
-      `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
-      node.label,
-    )
-    // Back-off holds the lane, since a later input would overtake this one.
-    if (node.kind === 'sensor') run.state.holder = execution
-    wakeAt(run, execution, run.at + delay)
-    return
-  }
-  letGo(run, execution)
-  execution.wakeAt = Number.POSITIVE_INFINITY
-  countFailure(run, execution.invocation)
-  traceError(run, execution, message)
-  const instead = timeoutState !== UNKNOWN ? timeoutState : (retry?.errorState ?? UNKNOWN)
-  if (instead !== UNKNOWN && node.kind === 'sensor') {
-    const { invocation, origin, via } = execution
-    observe(run, node, instead, { invocation, origin, via, hasSucceeded: false })
-  }
-  finish(run, execution)
-}
-
 export function dropEffect(run: TaskRun, execution: Execution, message: string): void {
   destinationState(run.state, execution.node).error = { time: timeOf(run, execution), message }
   countFailure(run, execution.invocation)
@@ -138,7 +103,7 @@ export function dropEffect(run: TaskRun, execution: Execution, message: string):
 }
 
 /** Continues with the next item of a loop, or ends. A failed item does not stop the others. */
-function finish(run: TaskRun, execution: Execution): void {
+export function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++
     execution.attempt = 0
@@ -165,36 +130,13 @@ function hasMoreItems({ items, item }: Execution): boolean {
   return items !== null && item + 1 < items.length
 }
 
-/** Wakes an execution: the held result applies, or the next attempt begins. */
-export function wake(run: TaskRun, execution: Execution): void {
-  if (execution.phase === 'holding' && execution.held !== null) {
-    if (execution.placedAt !== NOT_PLACED) execution.placedAt += execution.held.after ?? 0
-    apply(run, execution, execution.held)
-  } else if (execution.phase === 'retrying') retry(run, execution)
-  else if (execution.phase === 'called' || execution.phase === 'rendering')
-    failed(run, execution, timeLimitText(execution), true)
-  else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
-}
-
-/** A node whose pause ran out waits for a resume again; a resumed one may run. */
-function retry(run: TaskRun, execution: Execution): void {
-  const { pauseMs } = execution.node.call
-  if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)
-  else if (execution.touches === null) enqueueFirst(run, execution)
-  else callAgain(run, execution)
-}
-
-function timeLimitText(execution: Execution): string {
-  return `${execution.node.call.plug.name} took longer than ${execution.node.call.timeoutMs} ms`
-}
-
 /** Cancels executions in flight, and root sensors that were to follow. */
 export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
   leaveOut(run, which)
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
 }
 
-function countFailure({ state, sink }: TaskRun, invocation: number): void {
+export function countFailure({ state, sink }: TaskRun, invocation: number): void {
   state.failures = withFailure(state.failures, invocation, sink.newest(state.invocations))
 }
 

@@ -1,0 +1,65 @@
+/** Retries of sensors and actuators: attempts after failures and deadlines, with exponential backoff. */
+import { UNKNOWN } from '../graph/graph.ts'
+import { callAgain, enqueueFirst, letGo, pause, wakeAt } from './execution.ts'
+import { observe } from './observe.ts'
+import { apply, countFailure, finish } from './result.ts'
+import { timeOf, type TaskRun } from './run.ts'
+import { destinationState, NOT_PLACED, type Execution } from './state.ts'
+import { traceError, traceLog } from './trace.ts'
+
+/** A failure or timeout: another attempt, another state, or an error that changes nothing. */
+export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
+  const { node } = execution
+  destinationState(run.state, node).error = { time: timeOf(run, execution), message }
+  const { retry } = node.call
+  const timeoutState = timedOut && node.kind === 'sensor' ? node.timeoutState : UNKNOWN
+  if (timedOut) run.sink.cancelled(execution)
+  if (timeoutState === UNKNOWN && retry !== undefined && execution.attempt < retry.maxRetries) {
+    const delay = Math.min(retry.maxBackoffMs, retry.minBackoffMs * 2 ** execution.attempt)
+    execution.attempt++
+    execution.phase = 'retrying'
+    traceLog(
+      run,
+      'WARN',
+      `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
+      node.label,
+    )
+    // Back-off holds the lane, since a later input would overtake this one.
+    if (node.kind === 'sensor') run.state.holder = execution
+    wakeAt(run, execution, run.at + delay)
+    return
+  }
+  letGo(run, execution)
+  execution.wakeAt = Number.POSITIVE_INFINITY
+  countFailure(run, execution.invocation)
+  traceError(run, execution, message)
+  const instead = timeoutState !== UNKNOWN ? timeoutState : (retry?.errorState ?? UNKNOWN)
+  if (instead !== UNKNOWN && node.kind === 'sensor') {
+    const { invocation, origin, via } = execution
+    observe(run, node, instead, { invocation, origin, via, hasSucceeded: false })
+  }
+  finish(run, execution)
+}
+
+/** Wakes an execution: the held result applies, or the next attempt begins. */
+export function wake(run: TaskRun, execution: Execution): void {
+  if (execution.phase === 'holding' && execution.held !== null) {
+    if (execution.placedAt !== NOT_PLACED) execution.placedAt += execution.held.after ?? 0
+    apply(run, execution, execution.held)
+  } else if (execution.phase === 'retrying') retry(run, execution)
+  else if (execution.phase === 'called' || execution.phase === 'rendering')
+    failed(run, execution, timeLimitText(execution), true)
+  else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
+}
+
+/** A node whose pause ran out waits for a resume again; a resumed one may run. */
+function retry(run: TaskRun, execution: Execution): void {
+  const { pauseMs } = execution.node.call
+  if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)
+  else if (execution.touches === null) enqueueFirst(run, execution)
+  else callAgain(run, execution)
+}
+
+function timeLimitText(execution: Execution): string {
+  return `${execution.node.call.plug.name} took longer than ${execution.node.call.timeoutMs} ms`
+}
