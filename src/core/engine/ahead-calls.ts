@@ -1,9 +1,8 @@
 /**
- * Calls of plugs that read only their message, begun while the message still waits; the results are applied in its
- * turn.
+ * Calls plugs that read only their message while that message still waits; the results are applied when its turn comes.
  *
- * AHEAD-1 a call begins ahead only when nothing that comes before can change what it sees
- * AHEAD-2 at most 16 of a task are ahead, so that a backlog does not become a flood
+ * AHEAD-1 a call begins ahead only when no earlier input can change what the call sees
+ * AHEAD-2 at most 16 calls of a task are ahead, so that a backlog does not become a flood
  */
 import { messageOf, ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
@@ -19,7 +18,7 @@ import type { OpenCount } from './open-count.ts'
 const MAX_AHEAD = 16
 
 export interface AheadCall {
-  /** undefined: the call was made elsewhere, and only its outcome is known */
+  /** undefined: the call was made before a restart, and only its outcome is known */
   readonly reply: Outcome | Promise<Outcome> | undefined
   outcome: Outcome | undefined
   readonly beganAt: number
@@ -32,7 +31,7 @@ const NOT_HERE = { reply: undefined, lines: [], abort: undefined, isOpen: false 
 
 export interface AheadHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** plugs that have answered asynchronously before */
+  /** plugs that have returned a promise before */
   readonly later: WeakSet<Plug>
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
@@ -112,7 +111,7 @@ export class AheadCalls {
       this.#closed(call)
       noted?.()
       if (outcome === undefined || call.abort?.signal.aborted === true) return
-      // A journal returns it once it is durable.
+      // The journal passes the outcome back when it is durable.
       if (journal === undefined) call.outcome = outcome
       else journal.answeredAhead(this.#task, number, node, outcome)
     })
@@ -128,7 +127,7 @@ export class AheadCalls {
     for (const calls of this.#calls.values()) for (const call of calls.values()) this.#closed(call)
   }
 
-  /** Stores an answer of a call ahead: from before a crash, or from the open call. */
+  /** Stores the outcome of a call ahead, recorded before a crash or from the open call. */
   answered(number: number, node: string, outcome: Outcome, clock: number): void {
     const call = this.#calls.get(number)?.get(node)
     if (call !== undefined) call.outcome = outcome

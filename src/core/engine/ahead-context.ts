@@ -1,6 +1,6 @@
 /**
- * The view of a call that begins before its turn: its message and its properties. Everything else depends on the time
- * of the question, so it is rejected; such a plug must not declare that it reads only its message.
+ * Provides what a call may read that begins before its turn: its message and properties. Anything else may still change
+ * before that turn, so reading it is rejected; a plug that needs more must not declare that it reads only its message.
  */
 import { AppError, ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'

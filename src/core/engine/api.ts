@@ -1,4 +1,4 @@
-/** The interface of the library: an engine of many tasks, and a handle for each. */
+/** Declares the interface of the library: an engine that runs many tasks, and a handle for each task. */
 import type { Observable, SchedulerLike } from 'rxjs'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
@@ -18,159 +18,167 @@ import type { Journal } from './journal.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface EngineOptions {
-  /** available to rules, by name and version */
+  /** plugs that rules may use, by name and version */
   readonly plugs: readonly Plug[]
   /** default false; true: `start` and `update` reject properties that a plug does not declare */
   readonly strict?: boolean
-  /** the clock, read for each message; all timers of the engine wait on it */
+  /** clock that is read for each message and wakes the timers of the engine */
   readonly scheduler: SchedulerLike
   /**
-   * ms after which the clock is read again while something waits, so that a clock that was put forward is noticed;
+   * maximum ms between two readings of the clock while something waits, so that a clock that jumps forward is noticed;
    * default 24 days
    */
   readonly recheckMs?: number
   /**
-   * minimum of ms between two wake-ups by timers; a single timer is on time, many act in batches, each at most this
+   * minimum ms between two wake-ups by timers. A single timer is on time; many timers act in batches, each at most this
    * late; default 0
    */
   readonly restMs?: number
-  /** ids of tasks that are started without one */
+  /** generates ids of tasks that are started without one */
   readonly ids: () => string
-  /** of random choices; equal seeds repeat a run */
+  /** seed of random choices; equal seeds repeat a run */
   readonly seed: number
-  /** metadata, secrets and last values from outside; default: nothing is known */
+  /** sources of metadata, secrets and last values; default: nothing is known */
   readonly ports?: Ports
-  /** receives failures without another recipient, such as a subscriber that throws; default: none */
+  /** receives failures that cannot be reported elsewhere, such as a subscriber that throws; default: none */
   readonly logger?: Logger
   /** passed to every plug as `globalSettings` */
   readonly globalSettings?: Readonly<Record<string, unknown>>
-  /** default true: `fired` events carry their why */
+  /** default true: `fired` events contain their why */
   readonly why?: boolean
   /**
-   * default true; false: without `tick`, `data`, `state` and `gate`, and `result` only with an error, for subscribers
-   * that only count
+   * default true; false: emits no `tick`, `data`, `state` and `gate` events, and `result` only with an error, for
+   * subscribers that only count
    */
   readonly detail?: boolean
   /**
-   * receives events worth keeping, with or without subscribers: starts, ends, failures, log lines, and results with an
+   * receives events worth storing, with or without subscribers: starts, ends, failures, log lines, and results with an
    * error
    */
   readonly onRare?: (event: RareEvent) => void
   /**
-   * keeps the last events of each task for `Engine.history`, with or without subscribers; default: none. Tasks stay
-   * rows; their events are created when read. `VALIDATION` for limits below one event
+   * keeps the last events of each task for `Engine.history`, with or without subscribers; default: none. Does not
+   * prevent the fast path for tasks; events are created when read. `VALIDATION` for limits below one event
    */
   readonly history?: HistoryOptions
-  /** called when a plug did not answer at once; the returned function is called with its answer, wanted or not */
-  readonly timed?: () => () => void
-  /** compiles source text that the engine generated; absent where code generation is forbidden, at a cost of speed */
-  readonly generate?: Generate
-  /** for simulations: ms by which the answer of each call is delayed */
-  readonly latency?: (execution: Execution) => number
   /**
-   * for simulations: an occurrence of a schedule at the instant of its task's start counts as the first; default false
+   * called when a plug returns a promise; the returned function is called when the promise settles, even if its result
+   * is no longer needed
    */
+  readonly timed?: () => () => void
+  /** compiles source text that the engine generated; omit it where code generation is forbidden, at a cost of speed */
+  readonly generate?: Generate
+  /** for simulations: ms by which the result of each call is delayed */
+  readonly latency?: (execution: Execution) => number
+  /** for simulations: true counts an occurrence of a schedule at the very instant of the task's start; default false */
   readonly runsAtStart?: boolean
-  /** for hosts that keep tasks over restarts */
+  /** for hosts that keep tasks across restarts */
   readonly journal?: Journal
   /** ms for which values of a message stay available to later executions; default 60,000 */
   readonly streamValidity?: number
   /**
-   * limit of inputs that wait while a task works on an earlier one, and of actuator calls that wait for earlier ones;
-   * default 1,000 each. Beyond it the oldest message or call is dropped, counted and logged
+   * maximum number of inputs that wait while a task works on an earlier one, and of actuator calls that wait for
+   * earlier ones; default 1,000 each. Beyond it the oldest message or call is dropped, counted and logged
    */
   readonly maxWaiting?: number
-  /** keys of messages, such as `receivedAt`, that are ignored when messages are compared for repetition */
+  /** keys of messages, such as `receivedAt`, that are ignored when detecting repeated messages */
   readonly identityIgnores?: readonly string[]
-  /** default of tasks whose rule does not set it: whether repeated messages are taken again; default `drop` */
+  /** whether repeated messages are processed again, for tasks whose rule does not say; default `drop` */
   readonly duplicates?: 'drop' | 'take'
-  /** ms for which tasks with late readings recognize the last 1,000 of a resource; default 600,000 */
+  /**
+   * ms for which tasks that handle late readings recognize repetitions of the last 1,000 readings of a resource;
+   * default 600,000
+   */
   readonly dedupWindow?: number
   /**
-   * readings, of 16 bytes each, that all tasks together recognize; beyond it the oldest are forgotten and counted;
-   * default 4,194,304
+   * maximum number of readings, of 16 bytes each, that all tasks together remember to recognize repetitions; beyond it
+   * the oldest are forgotten and counted; default 4,194,304
    */
   readonly maxRemembered?: number
-  /** tasks with their full state at hand; the state of others is packed until it is needed; default 10,000 */
+  /**
+   * maximum number of tasks whose full state is in memory unpacked; other states are packed until needed; default
+   * 10,000
+   */
   readonly fullStates?: number
 }
 
 export interface Engine {
   /**
-   * Starts a rule or template with task settings, or a stopped task by its id. Rejects with `VALIDATION` (all problems
-   * at once) or `RESOLUTION`; then the task does not exist, or an existing one is `failed`.
+   * Starts a rule or template with task settings, or restarts a stopped task by its id. Rejects with `VALIDATION` (all
+   * problems at once) or `RESOLUTION`; then the task does not exist, or an existing task is `failed`.
    */
   start(rule: Rule | Template | string, settings?: StartSettings): Promise<Task>
-  /** Stops a running task and drops its work in flight. `WRONG_STATUS` for other tasks. */
+  /** Stops a running task and drops its unfinished work. `WRONG_STATUS` for other tasks. */
   stop(id: string): Promise<Task>
   /**
-   * Replaces a task's rule. A stopped task starts if it ran before, unless the settings say otherwise; a running one
-   * continues, as with `change`.
+   * Replaces a task's rule. A stopped task that ran before starts again, unless the settings say otherwise; a running
+   * task continues, as with `change`.
    */
   update(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Task>
   /**
    * Replaces the rule of a running task, which continues: untouched sensors and actuators keep their states, windows,
-   * cool-downs, timers and calls, and open calls delay nothing. A node is touched when anything but its position,
+   * cool-downs, timers and calls. Does not wait for open calls. A node is touched when anything but its position,
    * description and icon changed: its plug or properties, a variable that they read, its resource, its times. Touched
    * nodes restart, relations are decided again, and nothing fires. Rejects with `VALIDATION`, `RESOLUTION`, `NOT_FOUND`
    * and `WRONG_STATUS`; then the task continues with its old rule.
    */
   change(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Changed>
-  /** Previews what nodes would lose by that `change`. Rejects like it. */
+  /** Previews what nodes would lose by that `change`. Rejects like `change`. */
   whatChanges(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<readonly Lost[]>
   /** Removes a task. `WRONG_STATUS` while it runs, unless forced. */
   remove(id: string, options?: { force?: boolean }): Promise<void>
   /**
-   * Resumes a saved task with its timers, cool-downs and work in flight. `away`: the downtime of the host, to which
-   * waits of sensors apply their `downtime`; default: time passed as usual. `SAVED_STATE`.
+   * Resumes a saved task with its timers, cool-downs and unfinished work. `away`: the downtime of the host, to which
+   * waits of sensors apply their `downtime` policy; default: time passed as usual. `SAVED_STATE`.
    */
   restore(saved: SavedTask, options?: { readonly away?: DowntimeInterval }): Promise<Task>
   readonly tasks: ReadonlyMap<string, Task>
   /**
-   * Passes messages to the tasks whose nodes have the resource; false without such a task. An array is one invocation.
-   * Messages are kept, not copied: do not change them afterwards. `VALIDATION` for a message without a resource.
-   * `sent`: the channel (which runs only sensors whose plugs have that channel), and how many rules in a row led to the
-   * messages.
+   * Passes messages to the tasks whose nodes use the resource; returns false if no task does. An array is one
+   * invocation. Messages are kept, not copied: do not change them afterwards. `VALIDATION` for a message without a
+   * resource. `sent`: the channel (which runs only sensors whose plugs have that channel), and how many rules in a row
+   * led to the messages.
    */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean
-  /** Explains why a destination fired last, and what holds back each trigger into it. `NOT_FOUND`. */
+  /** Explains why a destination last fired, and what keeps each trigger into it from firing now. `NOT_FOUND`. */
   explain(id: string, node: string): Explanation
-  /** All events of all tasks. Never errors; completes on close. */
+  /** Emits all events of all tasks. Never errors; completes when the engine closes. */
   readonly events$: Observable<EngineEvent>
-  /** Counts which paths messages took, and why some took the plain one. */
+  /** Counts which paths messages took through the engine, and why some took the slower plain path. */
   stats(): EngineStats
   /**
-   * The last events of a task, oldest first, with `EngineOptions.history`: equal to those of `events$`, created by this
-   * call. `after`: only newer ones, by the `last` of an earlier call. Empty for removed tasks, and for the least active
-   * ones once the limit was exceeded. In the middle of an input, its events may be missing.
+   * Returns the last events of a task, oldest first, if `EngineOptions.history` is set. The events equal those of
+   * `events$`, and are created by this call. `after`: returns only events newer than the `last` of an earlier call.
+   * Empty for removed tasks and, once the limit was exceeded, for the least active tasks. While an input is being
+   * processed, its events may be missing.
    */
   history(task: string, after?: number): TaskHistory
-  /** Only what fired, like `events({ types: ['fired'] })`: delivered when the input is done. */
+  /** Emits only `fired` events, like `events({ types: ['fired'] })`, when their input is done. */
   readonly fired$: Observable<FiredEvent>
   /**
-   * Events of some types, of some tasks; events without a subscriber are never created. Otherwise like `events$`.
+   * Emits events of some types, of some tasks; events without a subscriber are never created. Otherwise like `events$`.
    * `VALIDATION` for an unknown type.
    */
   events(filter?: EventFilter): Observable<EngineEvent>
   /**
-   * The same events in batches, one per input, emitted when it is done and before the next one. Events are created only
-   * when they are read: for subscribers that count, or want few of many.
+   * Emits the same events in batches, one per input, after that input is done and before the next one. Events are
+   * created only when read: for subscribers that count events, or read few of many.
    */
   eventBatches(filter?: EventFilter): Observable<EventBatch>
-  /** Resolves when every plug call is settled. */
+  /** Resolves when every plug call has settled. */
   settled(): Promise<void>
-  /** Stops everything for good, without `stopped` events; saved tasks can continue elsewhere. */
+  /** Stops all tasks for good, without `stopped` events; saved tasks can continue elsewhere. */
   close(): Promise<void>
 }
 
 export type StartSettings = TaskSettings & {
-  /** default: from the engine's `ids` */
+  /** default: generated by the engine's `ids` */
   readonly id?: string
 }
 
 export interface Changed {
   readonly task: Task
-  /** what nodes had and did not keep, in the order of the old rule */
+  /** state that nodes lost in the change, in the order of the old rule */
   readonly lost: readonly Lost[]
 }
 
@@ -179,25 +187,25 @@ export interface Task {
   readonly name: string
   readonly status: TaskStatus
   info(): TaskInfo
-  /** A node's state distribution and data. `NOT_FOUND`. */
+  /** Returns a node's state distribution and data. `NOT_FOUND`. */
   node(label: string): NodeView
   nodes(): readonly NodeView[]
-  /** Observes a state, sets raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
+  /** Sets a node's state, its raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
   push(node: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void
   run(node: string): void
   /** Continues a paused sensor or actuator. */
   resume(node: string): void
   /**
-   * Forgets the last measurement times of its resources, their delays, and the readings that sensors took: for a device
-   * whose clock went back. Its time and counts stay. `WRONG_STATUS`.
+   * Forgets the last measurement times of the task's resources, their delays, and which readings sensors processed: for
+   * a device whose clock went back. The task's time and counts stay. `WRONG_STATUS`.
    */
   resync(): void
   explain(node: string): Explanation
-  /** Plain JSON for `engine.restore`, here or elsewhere. */
+  /** Returns plain JSON for `engine.restore`, here or elsewhere. */
   save(): SavedTask
 }
 
-/** Times are epoch ms, absent before they happened. */
+/** The record of a task. Times are epoch ms, absent until they happen. */
 export interface TaskInfo {
   readonly id: string
   readonly name: string
@@ -205,36 +213,39 @@ export interface TaskInfo {
   readonly type: TaskType
   readonly template?: string
   readonly resource?: string
-  /** every resource that a node is bound to */
+  /** all resources of the task's nodes */
   readonly resourceIds: readonly string[]
   readonly createTime: number
   readonly startTime?: number
   readonly lastExecutionTime?: number
   readonly finishedTime?: number
   readonly nextTick?: number
-  /** missed occurrences of its clocks that were skipped */
+  /** occurrences of the task's clocks that were missed and skipped */
   readonly skippedTicks: number
   readonly invocationCount: number
   /**
-   * failed invocations among the last 64; inputs and actuator calls that were dropped in this run because too many
-   * waited
+   * numbers of failed invocations among the last 64, and of inputs and actuator calls that were dropped in this run
+   * because too many were waiting
    */
   readonly health: {
     readonly errorsCount: number
     readonly errorsRate: number
     readonly dropped: number
-    /** readings older than a newer one of their sensor; this and the next two exist once a message had a timestamp */
+    /**
+     * readings older than a newer one of the same sensor; this and the next two appear after the first message with a
+     * timestamp
+     */
     readonly late?: number
     /** repeated messages */
     readonly duplicate?: number
-    /** readings from before the time of the task that were not late, taken at its time */
+    /** readings that were older than the time of the task but not late, and were processed at that time */
     readonly skewed?: number
-    /** readings that are no longer recognized when repeated, because too many were remembered; absent: none */
+    /** readings whose repetition is no longer recognized, because too many were remembered; absent: none */
     readonly forgotten?: number
   }
-  /** waiting inputs and actuator calls, if any; `since`: time of the input that the task works on */
+  /** numbers of waiting inputs and actuator calls, if any; `since`: time of the input that the task is processing */
   readonly waiting?: { readonly inputs: number; readonly effects: number; readonly since?: number }
-  /** why it could not start */
+  /** reason why the task could not start */
   readonly error?: string
   /** problems of the rule that did not prevent its start */
   readonly warnings: readonly string[]
@@ -243,17 +254,17 @@ export interface TaskInfo {
 export interface NodeView {
   readonly node: string
   readonly kind: 'sensor' | 'gate' | 'actuator'
-  /** probability by state; 1 for a certain one, equal shares for a sensor without an observation */
+  /** probability of each state; 1 for a certain state, equal shares for a sensor without an observation */
   readonly states: Readonly<Record<string, number>>
   /**
-   * ties go to the first state; null for actuators, sensors without an observation, and gates behind which all sensors
-   * lack one
+   * the first of equally likely states; null for actuators, sensors without an observation, and gates whose sensors all
+   * lack an observation
    */
   readonly mostLikelyState: { readonly state: string; readonly probability: number } | null
   readonly rawData?: unknown
-  /** epoch ms of the input that it was collected for, even when an actuator answered later */
+  /** epoch ms of the input that led to the raw data, even if an actuator finished later */
   readonly collectedTime?: number
-  /** `time`: as `collectedTime` */
+  /** `time`: epoch ms of the input, like `collectedTime` */
   readonly error?: { readonly time: number; readonly message: string }
 }
 
@@ -264,7 +275,7 @@ export interface SavedTask {
   readonly template?: string
   readonly rule: Rule
   readonly overrides?: { readonly byStream: readonly string[]; readonly byData: readonly string[] }
-  /** resolved resources, as the graph lists them */
+  /** resolved resources, in the order of the graph */
   readonly resources: readonly string[]
   readonly state: SavedState
 }

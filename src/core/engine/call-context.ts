@@ -1,4 +1,7 @@
-/** What one call of a plug can read: its own view (PlugContext) and that of placeholders (Scope), over one task. */
+/**
+ * Lets one call of a plug read its task: as the plug's own context (PlugContext) and as the scope of placeholders
+ * (Scope).
+ */
 import { nextSeed, ownValue, randomOf, seedOf } from '#kernel'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../language/placeholders/read-path.ts'
@@ -19,13 +22,16 @@ export interface CallDependencies {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly streamVariables: readonly string[]
   signalOf(execution: Execution, call: number): AbortSignal
-  /** Returns a snapshot of the task, for an execution that outlasts the present input. */
+  /** Returns a snapshot of the task, for an execution that may outlast the current input. */
   frozen(run: TaskRun, execution: Execution): TaskRun
-  /** Synchronizes the task's state, for a plug that reads it after its call. */
+  /** Synchronizes the task's state, for a plug that reads the state after its call. */
   upToDate(): void
-  /** Sets the time of the task and hands over its history, for a call that logs while the task continues in a row. */
+  /** Sets the time of the task and hands over its history, for a call that logs while its task still runs as a row. */
   serve(): void
-  /** Returns the id of the root of an origin; `first`: the id that it gets with the first question. */
+  /**
+   * Returns the id of the message or event that began the chain of an origin. `first`: becomes that id if the chain has
+   * none yet.
+   */
   rootOf(origin: Origin, first: string): string
 }
 
@@ -34,7 +40,7 @@ export interface Fetched {
   readonly nodeMetadata?: unknown
   readonly secrets?: ReadonlyMap<string, unknown>
   readonly variables?: ReadonlyMap<string, unknown>
-  /** removes the values of those secrets from a text; absent: none */
+  /** replaces the values of fetched secrets in a text; absent: none were fetched */
   readonly redact?: (text: string) => string
 }
 
@@ -46,7 +52,7 @@ export class CallContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
   #run: TaskRun
-  /** the present task, whatever snapshot the call sees */
+  /** the current task, even when the call sees a snapshot */
   readonly #live: TaskRun
   readonly #execution: Execution
   readonly #around: CallDependencies
@@ -59,7 +65,7 @@ export class CallContext implements PlugContext, Scope {
   readonly #itemAt: number
   #item: { readonly item: unknown } | undefined
 
-  /** `live`: the present task, if `run` is a snapshot */
+  /** `live`: the current task, if `run` is a snapshot */
   constructor(run: TaskRun, execution: Execution, around: CallDependencies, fetched: Fetched, live = run) {
     this.#run = run
     this.#live = live
@@ -76,7 +82,7 @@ export class CallContext implements PlugContext, Scope {
     this.#run = this.#around.frozen(this.#run, this.#execution)
   }
 
-  /** Marks the plug's promise as open, possibly beyond its deadline. */
+  /** Notes that the plug returned a promise, which may stay open beyond its deadline. */
   outlasts(): void {
     this.#outlasts = true
   }
@@ -161,7 +167,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get log(): PlugLog {
-    // Lines are dropped once the call is over or its task has stopped.
+    // Log lines are dropped once the call is over or its task has stopped.
     const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) => {
       const { state } = this.#live
       if (state.status !== 'running' || !state.inFlight.has(this.#execution)) return
@@ -171,7 +177,7 @@ export class CallContext implements PlugContext, Scope {
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
 
-  /** Randomness is seeded per execution, independent of other calls. */
+  /** Returns a random number whose seed depends on the execution, so that other calls do not affect it. */
   random(): number {
     const { id } = this.#execution
     const { seed } = this.#run.started ?? this.#run.state

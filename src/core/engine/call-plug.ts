@@ -1,7 +1,7 @@
 /**
- * One call of a plug: fetches what its placeholders need, resolves its properties, calls it and reads the answer.
- * Synchronous when the plug and the ports are. Never throws: failures are outcomes. Values of secrets are removed from
- * the outcome, so that they are never stored or shown.
+ * Performs one call of a plug: fetches what its placeholders need, resolves its properties, calls the plug and reads
+ * the result. Synchronous when the plug and the ports are. Never throws: failures are outcomes. Values of secrets are
+ * removed from the outcome, so that they are never stored or shown.
  */
 import { isPlainObject, messageOf, redactedDeep, redacting } from '#kernel'
 import type { NodeProperties } from '../graph/rule-properties.ts'
@@ -18,7 +18,7 @@ import { secretName, withSecrets } from './secret-names.ts'
 export interface Caller extends CallDependencies {
   readonly ports: Ports
   readonly dataVariables: readonly string[]
-  /** the snapshot that an acting call sees, from when it fired; undefined: the present task */
+  /** Returns the snapshot, taken at firing, that an acting call sees; undefined: use the current task. */
   seenBy(execution: Execution): TaskRun | undefined
 }
 
@@ -74,7 +74,7 @@ function made(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
   const { plug, loop } = execution.node.call
   const context = new CallContext(caller.seenBy(execution) ?? run, execution, caller, fetched, run)
   if (loop !== undefined && execution.items === null) {
-    // items are stored: secrets are in them by name
+    // items are stored, so they refer to secrets by name instead of containing them
     const named = fetched.redact && new CallContext(run, execution, caller, withNames(fetched))
     const items = loopItems(loop.evaluate(named ?? context))
     if (items.length === 0) return readAnswer(plug, undefined)
@@ -96,7 +96,8 @@ function withNames(fetched: Fetched): Fetched {
 }
 
 /**
- * Returns properties from when the call fired, or with the secrets of its loop's item; undefined: they are created now.
+ * Returns the properties that were created when the call fired, or those for its loop's item with secrets inserted.
+ * Undefined: they must be created now.
  */
 function renderedOf(
   { rendered, items, item }: Execution,
@@ -118,7 +119,7 @@ export function outcomeOf(plug: Plug, result: unknown): Outcome | Promise<Outcom
     : settle(Promise.resolve(result).then(read))
 }
 
-/** Sets the properties of a call's context; returns a failure if they are invalid. */
+/** Sets the properties of a call's context; returns a failure if the properties are invalid. */
 export function fillProperties(
   node: NodeProperties,
   context: Fillable,
@@ -161,7 +162,7 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** Fetches what the node's placeholders read; synchronous when all ports are. */
+/** Fetches what the node's placeholders read. Synchronous when all ports are. */
 export function fetchNeeds(
   run: TaskRun,
   execution: Execution,

@@ -1,7 +1,4 @@
-/**
- * The clocks of an engine: time zones and parsed schedules, each cached once. Tasks of one template share a schedule
- * and its occurrences.
- */
+/** Caches time zones and parsed schedules for an engine. Tasks of one template share a schedule and its occurrences. */
 import { LruCache } from '#kernel'
 import { parseSchedule } from '../schedule/parse-schedule.ts'
 import { RememberedSchedule } from '../schedule/remembered.ts'
@@ -10,7 +7,7 @@ import { Zones } from '../schedule/zone.ts'
 
 interface Known {
   readonly schedule: Schedule
-  /** epoch ms; occurrences before it are unknown */
+  /** epoch ms; the schedule knows no occurrences before this time */
   readonly start: number
 }
 
@@ -25,12 +22,15 @@ export class Clocks {
     this.#runsAtStart = runsAtStart
   }
 
-  /** Like `parseSchedule`; equal expressions, zones and policies share a schedule, unless their start matters. */
+  /**
+   * Parses like `parseSchedule`. Equal expressions, zones and policies share a schedule, unless its occurrences depend
+   * on the start.
+   */
   parse(settings: ScheduleSettings): Schedule {
     if (settings.type !== 'scheduled') return parseSchedule(settings, this.#zones)
     const { start } = settings
     const text = textOf(settings)
-    // A rule that takes parts from its start takes them to the second.
+    // A recurrence rule that takes fields from its start uses them to the second.
     const textAtStart = `${text} ${Math.floor(start / 1000)}`
     const known = this.#known.get(text) ?? this.#known.get(textAtStart)
     if (known !== undefined && known.start <= start) return known.schedule

@@ -1,19 +1,19 @@
-/** Totals of an engine since its creation; they only grow. */
+/** Counts what an engine did since its creation; the totals only grow. */
 export interface Counts {
-  /** messages, timers, commands and late answers, once per task that took them */
+  /** messages, timers, commands and late results, once per task that processed them */
   readonly steps: number
   readonly firings: number
   readonly calls: number
-  /** triggers and ticks that were held back: by a cool-down, by work under way, by a full queue */
+  /** triggers and ticks that were held back by a cool-down, by work in progress, or by a full queue */
   readonly held: number
-  /** inputs and effects that were dropped because too many waited, or by the task's settings */
+  /** inputs and actuator calls that were dropped because too many waited, or by the task's settings */
   readonly dropped: number
-  /** readings older than a newer one of their sensor, once per task */
+  /** readings older than a newer one of the same sensor, once per task */
   readonly late: number
   readonly duplicate: number
-  /** readings from before the time of a task that were not late */
+  /** readings older than the time of a task, but not late */
   readonly skewed: number
-  /** readings that are no longer recognized when repeated, because too many were remembered; absent: none */
+  /** readings whose repetition is no longer recognized, because too many were remembered; absent: none */
   readonly forgotten?: number
 }
 

@@ -1,4 +1,4 @@
-/** Replies that a simulation delays on the engine's clock. */
+/** Holds replies of plugs that a simulation delays on the engine's clock. */
 import type { SchedulerLike, Subscription } from 'rxjs'
 
 interface Delayed {
@@ -28,7 +28,7 @@ export class Delays {
     this.#delayed.add(delayed)
   }
 
-  /** Runs the next one now, whenever it is due. */
+  /** Delivers the earliest delayed reply now, whatever its due time. */
   hurry(): void {
     let next: Delayed | undefined
     for (const one of this.#delayed) if (next === undefined || one.at < next.at) next = one

@@ -1,9 +1,9 @@
 /**
- * Many tasks on one clock: routing by resource, one serial lane, plug calls, timers. The only impure part of the core,
- * and all of its impurity is injected.
+ * Runs many tasks on one clock: routes messages by resource, queues work in one serial lane, calls plugs and runs
+ * timers. This is the only impure part of the core; clock, randomness and ports are injected.
  *
- * Work is taken one piece at a time. What arrives meanwhile (a subscriber or plug that calls `receive`) waits in a
- * bounded queue. Due timers act before what arrives at the same instant.
+ * The engine processes one piece of work at a time. Work that arrives meanwhile (a subscriber or plug calls `receive`)
+ * waits in a bounded queue. Timers that are due act before work that arrives at the same instant.
  */
 import type { Observable, SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
@@ -45,7 +45,7 @@ import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
 
 const BUSY = 1
-/** Subscribers of all tasks need each message taken on the full state. */
+/** Set when subscribers to details of all tasks require every message to be processed on the full state. */
 const DETAIL = 2
 const CLOSED = 4
 
@@ -59,7 +59,7 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks: Clocks
   readonly #executor: Executor
-  /** the present, epoch ms; in an array, where a new number allocates nothing */
+  /** current time, epoch ms; in an array because storing a number there allocates nothing */
   readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
   readonly #scheduler: SchedulerLike
   /** replies that a simulation delays */
@@ -70,11 +70,11 @@ export class CoreEngine implements Engine {
   readonly #end: PendingFlush = { hasWork: false }
   readonly #waiting = new ReentrancyQueue(this.#end)
   readonly #fullStates: StateCache
-  /** why messages cannot take the shortest path, as bits */
+  /** reasons why messages cannot take the fastest path, as bits */
   #detours = 0
   #order = 0
   readonly #open = new OpenCount()
-  /** messages that wait for earlier ones of their tasks */
+  /** messages that wait for earlier messages of their tasks */
   readonly #inputs = { count: 0, maxLag: 0 }
   readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts = noCounts()
@@ -82,8 +82,8 @@ export class CoreEngine implements Engine {
   readonly #runs = new RunNumbers()
 
   /**
-   * `registry`: for a host that replaces plugs while the engine runs. `preparer`: shared by many short engines with the
-   * same plugs, so that a rule is checked and compiled once
+   * `registry`: for a host that replaces plugs while the engine runs. `preparer`: may be shared by many short-lived
+   * engines with the same plugs, so that a rule is checked and compiled once.
    */
   constructor(
     options: EngineOptions,
@@ -209,7 +209,7 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** Begins a run with a number and resolved resources of the host. `VALIDATION`, `SCHEDULE`. */
+  /** Begins a run whose number and resolved resources the host supplies. `VALIDATION`, `SCHEDULE`. */
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
     this.#requireOpen()
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
@@ -329,8 +329,8 @@ export class CoreEngine implements Engine {
   }
 
   /**
-   * The shortest path is inlined here: the function is so large that V8 compiles it with the lookup of the row, instead
-   * of inlining it into a caller without room for both.
+   * The fastest path is inlined here: this function is large enough that V8 compiles it together with the row lookup,
+   * instead of inlining it into a caller without room for both.
    */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
     if (this.#detours === 0 && sent === undefined && isOne(messages)) {
@@ -360,7 +360,7 @@ export class CoreEngine implements Engine {
     return true
   }
 
-  /** Handles messages that were not accepted, or that left work. */
+  /** Handles messages that the fastest path did not accept, or that left work to do. */
   #goOn(message: Message, isTaken: boolean): boolean {
     this.#detours |= BUSY
     try {
@@ -403,7 +403,7 @@ export class CoreEngine implements Engine {
     return source !== undefined
   }
 
-  /** A separate method, since a closure is allocated with each call of the function around it. */
+  /** Creates the closure in its own method, since otherwise every call of the caller would allocate it. */
   #taking(source: MessageSource, message: Message): (now: number) => void {
     return (now) => this.#take(source, message, now)
   }
@@ -417,7 +417,7 @@ export class CoreEngine implements Engine {
     return this.#task(id).explain(node)
   }
 
-  /** Returns the longest wait of an input for earlier ones, in ms, since the last call. */
+  /** Returns the longest time, in ms, that an input waited for earlier ones since the last call of this method. */
   takeMaxLag(): number {
     const { maxLag } = this.#inputs
     this.#inputs.maxLag = 0
@@ -436,7 +436,7 @@ export class CoreEngine implements Engine {
     return this.#open.settled()
   }
 
-  /** Stops counting open calls in `openCalls` and `settled`; their answers are still taken. */
+  /** Stops counting open calls in `openCalls` and `settled`; their results are still used. */
   giveUp(): void {
     for (const task of this.#tasks.values()) task.giveUp()
   }
@@ -480,7 +480,7 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** Resolves resources, which may take a while, then starts in one piece. */
+  /** Resolves resources, which may be asynchronous, then starts the task without interruption. */
   async #begin(task: LiveTask): Promise<void> {
     const { prepared } = task
     const resolved = await resolveResources(task.id, prepared, this.#ports)
@@ -554,7 +554,7 @@ export class CoreEngine implements Engine {
     this.#events.flush()
   }
 
-  /** The scheduler's time, made monotonic. */
+  /** Returns the scheduler's time, but never less than before. */
   #now(): number {
     const now = this.#scheduler.now()
     const latest = this.#latest[0] as number
@@ -567,7 +567,7 @@ export class CoreEngine implements Engine {
     try {
       this.#options.logger?.error(`${what}: ${messageOf(error)}`)
     } catch {
-      // A failing logger has no fallback.
+      // A logger that fails cannot be reported anywhere.
     }
   }
 }
@@ -576,7 +576,7 @@ function requireRunning(task: Task, action: string): void {
   if (!isRunning(task)) throw wrongStatus(action, task)
 }
 
-/** A function, since the status may change during `await`, which narrowing ignores. */
+/** A function, because TypeScript's narrowing would ignore that the status may change during `await`. */
 function isRunning(task: Task): boolean {
   return task.status === 'running'
 }

@@ -1,13 +1,13 @@
-/** Filters of events by type and by task. Sets of types are the bits of one number. */
+/** Filters events by type and by task. Sets of types are stored as the bits of one number. */
 import { AppError } from '#kernel'
 import type { EventType } from './events.ts'
 
-/** Absent fields do not restrict. */
+/** Selects events; absent fields do not restrict the selection. */
 export interface EventFilter {
   readonly types?: readonly EventType[]
-  /** only events of tasks with these ids, present and future ones; other tasks are not slowed down */
+  /** only events of tasks with these ids, present and future; other tasks are not slowed down */
   readonly tasks?: readonly string[]
-  /** default as `EngineOptions.why`; false: `fired` events without their why, which is costly to create */
+  /** default as `EngineOptions.why`; false: `fired` events lack their why, which is costly to create */
   readonly why?: boolean
 }
 
@@ -36,7 +36,7 @@ export const FIRED = typeBits(['fired'])
 export const HELD = typeBits(['held'])
 export const LOG = typeBits(['log'])
 export const ALL_TYPES = typeBits(TYPES)
-/** Types of the details of each message; `result` only without an error. */
+/** Types of events about single messages; `result` only without an error. */
 export const DETAIL_TYPES = typeBits(['tick', 'data', 'state', 'gate', 'result'])
 /** Types of lifecycle events; `result` only with an error. */
 export const RARE_TYPES = typeBits(['started', 'stopped', 'failed', 'log', 'result'])
@@ -50,7 +50,7 @@ function typeBits(types: readonly EventType[]): number {
   return types.reduce((bits, type) => bits | typeBit(type), 0)
 }
 
-/** The types that a filter accepts, as bits. `VALIDATION` for an unknown type. */
+/** Returns the types that a filter accepts, as bits. `VALIDATION` for an unknown type. */
 export function typesOf({ types }: EventFilter): number {
   if (types === undefined) return ALL_TYPES
   const unknown = types.filter((type) => !BITS.has(type))

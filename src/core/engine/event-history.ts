@@ -1,9 +1,9 @@
 /**
- * The recent events of each task: events, and records of messages that rows took, from which events are created when
- * read. (`RowHistory` has the last messages of rows that were not handed over yet.)
+ * Keeps the recent events of each task: as events, and as records of messages that rows processed, from which events
+ * are created when read. (`RowHistory` holds the latest messages that rows have not handed over yet.)
  *
- * HISTORY-1 what is kept of a task are its last events without a gap, in their order, as subscribers receive them.
- * HISTORY-2 it is bounded by task and in all: the least recently active tasks are forgotten first.
+ * HISTORY-1 the history of a task contains its last events without a gap, in order, as subscribers receive them.
+ * HISTORY-2 it is bounded per task and in total: the least recently active tasks are forgotten first.
  */
 import { AppError } from '#kernel'
 import type { EventPart, EventRecord } from './event-batch.ts'
@@ -13,22 +13,22 @@ import type { EngineEvent } from './events.ts'
 export interface HistoryOptions {
   readonly perTask: number
   /**
-   * limit of events of all tasks, and of messages of tasks of one shape; above it tasks are forgotten, or fewer kept of
-   * each; default 100,000
+   * maximum number of events of all tasks, and of messages of all tasks of one shape. Above it the histories of some
+   * tasks are forgotten or shortened; default 100,000
    */
   readonly inAll?: number
 }
 
 const IN_ALL = 100_000
-/** share of the tasks that is forgotten at the limit */
+/** fraction of the tasks whose history is forgotten at the limit */
 const FORGOTTEN = 1 / 4
 
 /** The last events of a task, as returned by `Engine.history`. */
 export interface TaskHistory {
   readonly events: readonly EngineEvent[]
-  /** number of the newest event of the task: numbers rise, with gaps */
+  /** number of the task's newest event; numbers increase, with gaps */
   readonly last: number
-  /** whether the list has all events after the requested number */
+  /** true when the list contains all events after the requested number */
   readonly isWhole: boolean
 }
 
@@ -55,14 +55,14 @@ class Kept {
 export class EventHistory {
   readonly perTask: number
   readonly inAll: number
-  /** types that the engine emits */
+  /** types that the engine emits, as bits */
   readonly #types: number
   readonly #tasks = new Map<string, Kept>()
   #kept = 0
   #last = 0
   #lost = 0
 
-  /** `detail`: as `EngineOptions.detail`. `VALIDATION` */
+  /** `detail`: as `EngineOptions.detail`. Throws `VALIDATION`. */
   constructor({ perTask, inAll = IN_ALL }: HistoryOptions, detail: boolean) {
     if (!(Number.isInteger(perTask) && perTask > 0 && inAll > 0)) {
       throw new AppError(
@@ -76,7 +76,7 @@ export class EventHistory {
   }
 
   note(event: EngineEvent): void {
-    // Without details, failed results are still kept.
+    // Results with an error are kept even without details.
     const isTold = (typeBit(event.type) & this.#types) !== 0 || (event.type === 'result' && !event.ok)
     if (isTold) this.#add(event.task, event, 1)
   }
@@ -86,7 +86,7 @@ export class EventHistory {
     if (events > 0) this.#add(task, record, events)
   }
 
-  /** Marks a gap in a task's history. */
+  /** Forgets a task's events after some were missed, since its history must not contain a gap. */
   skip(task: string): void {
     this.#kept -= this.#tasks.get(task)?.size ?? 0
     this.#tasks.set(task, new Kept(++this.#last))

@@ -1,7 +1,7 @@
 /**
- * Streams of events: Observables that never error and isolate their subscribers. RxJS rethrows errors of subscribers on
- * a timer, which ends a Node process; here they are reported to the logger, also through `pipe`, and other subscribers
- * continue.
+ * Creates streams of events: Observables that never error and isolate their subscribers. RxJS rethrows errors of
+ * subscribers on a timer, which ends a Node process; here such errors go to the logger, also through `pipe`, and other
+ * subscribers continue.
  */
 import { Observable, type Observer, type Operator, type Subscriber, type Subscription } from 'rxjs'
 
@@ -15,7 +15,7 @@ export class GuardedObservable<T> extends Observable<T> {
     this.#report = report
   }
 
-  /** RxJS builds every derived stream through this; returning the same class keeps its subscribers guarded. */
+  /** Creates derived streams for RxJS; returning the same class keeps their subscribers guarded, too. */
   override lift<R>(operator?: Operator<T, R>): Observable<R> {
     const lifted = new GuardedObservable<R>(this.#report)
     lifted.source = this
@@ -28,14 +28,14 @@ export class GuardedObservable<T> extends Observable<T> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    // Operators subscribe with a Subscriber of their own, which must be passed on untouched.
+    // Operators subscribe with their own Subscriber, which must be passed on unchanged.
     if (isSubscriber(observerOrNext)) return super.subscribe(observerOrNext)
     const observer =
       typeof observerOrNext === 'object' && observerOrNext !== null
         ? observerOrNext
         : { next: observerOrNext ?? undefined, error: error ?? undefined, complete: complete ?? undefined }
     return super.subscribe({
-      // Like `#guard`, without a closure per event.
+      // Same as `#guard`, but without a closure per event.
       next: (value) => {
         try {
           observer.next?.(value)

@@ -1,7 +1,7 @@
 /**
- * Subscriptions to events, singly as they happen, or in batches when an input is done. Subscribers to all tasks are
- * notified before those to one task, each in order of subscription. Unsubscribing takes effect immediately; subscribing
- * during an input, with the next one.
+ * Manages subscriptions to events, one by one as they happen, or in batches when an input is done. Subscribers to all
+ * tasks are notified before subscribers to one task, each group in order of subscription. Unsubscribing takes effect
+ * immediately; subscribing during an input takes effect with the next input.
  */
 import { concatMap, type Observable, type Subscriber } from 'rxjs'
 import {
@@ -26,31 +26,31 @@ interface EventListener extends Wanted {
 
 interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  /** it wants details of all tasks: rows keep records for it, instead of creating events */
+  /** true when the subscriber wants details of all tasks: rows then keep records for it instead of creating events */
   readonly takesRecords: boolean
-  /** order of notification within one input */
+  /** order of notification after one input */
   readonly rank: number
-  /** what is pending, if that is one record, the usual case while rows take messages */
+  /** the pending record if only one is pending, which is usual while rows process messages */
   record: EventRecord | undefined
   readonly pending: EventPart[]
 }
 
-/** Rank of subscribers to some tasks, after those to all. */
+/** Rank of subscribers to single tasks, after subscribers to all tasks. */
 const AFTER_ALL = 2 ** 40
 
 const FIRINGS = FIRED | HELD
 
-/** Subscribers to all tasks, or to one. The lists are replaced on change. */
+/** Groups the subscribers to all tasks, or to one task. The lists are replaced on change. */
 class Group {
   types = 0
-  /** types of events that rows cannot emit: their tasks take messages on their full states */
+  /** wanted types of events that rows cannot emit: their tasks process messages on their full states */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
   recorded: readonly BatchListener[] = []
-  /** other batches with firings, or held ones */
+  /** other batch subscribers that want `fired` or `held` events */
   firings: readonly BatchListener[] = []
-  /** types of firings or held ones that those batches want, as bits */
+  /** `fired` and `held` types that those batch subscribers want, as bits */
   recordedFirings = 0
 
   count(): void {
@@ -67,10 +67,10 @@ class Group {
 export interface SubscriptionsHost {
   readonly end: PendingFlush
   report(error: unknown): void
-  /** The demand for events of a task, or of all, has changed. */
+  /** Called when subscribers to events of a task (undefined: of all tasks) changed. */
   changed(task: string | undefined): void
   isBusy(): boolean
-  /** whether details of messages are emitted at all */
+  /** whether events about single messages are emitted at all */
   readonly detail: boolean
   readonly history: EventHistory | undefined
 }
@@ -81,15 +81,15 @@ export class EventSubscriptions {
   readonly #host: SubscriptionsHost
   readonly #history: EventHistory | undefined
   readonly #report: (error: unknown) => void
-  /** number of subscribers to `fired` events with their why */
+  /** number of subscribers to `fired` events that want their why */
   #whys = 0
-  /** types with a subscriber to any task, as bits */
+  /** types that any subscriber wants of any task, as bits */
   anyTypes = 0
-  /** listeners with pending parts */
+  /** first listener with pending parts; `#more` holds the others */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
   #batches = 0
-  /** new subscribers, which wait for the end of the present input */
+  /** new subscribers, added when the current input is done */
   #joining: (() => void)[] = []
 
   constructor(host: SubscriptionsHost) {
@@ -101,7 +101,7 @@ export class EventSubscriptions {
 
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
-    // batches leave tasks in their rows
+    // a batch subscription lets tasks stay in their rows
     if (filter.tasks === undefined && (types & ~FIRINGS) === 0) {
       return this.batches(filter).pipe(concatMap((batch) => [...batch]))
     }
@@ -131,7 +131,7 @@ export class EventSubscriptions {
     })
   }
 
-  /** Types that are wanted, or kept, of all tasks, as bits. */
+  /** Returns the types that subscribers to all tasks or the history want, as bits. */
   get types(): number {
     return this.#history === undefined ? this.#all.types : ALL_TYPES
   }
@@ -140,12 +140,12 @@ export class EventSubscriptions {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Types that subscribers to all tasks want one by one, and that rows cannot emit, as bits. */
+  /** Returns the types that subscribers to all tasks want one by one and rows cannot emit, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
   }
 
-  /** Types of firings or held ones of which rows keep records, as bits. */
+  /** Returns the `fired` and `held` types of which rows keep records, as bits. */
   get recordedFirings(): number {
     return this.#all.recordedFirings
   }
@@ -186,7 +186,7 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** Adds an event of a row's message without a record, for subscribers of records and for the history. */
+  /** Passes an event of a row's message that has no record to batch subscribers and the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
     const type = typeBit(event.type)
@@ -211,12 +211,12 @@ export class EventSubscriptions {
   }
 
   #flush(): void {
-    const first = this.#first as BatchListener // callers have checked
+    const first = this.#first as BatchListener // callers have checked that a listener is pending
     const more = this.#more
     this.#first = undefined
     if (more.length === 0) return flushTo(first)
     this.#more = []
-    // Their order of arrival here depends on the event.
+    // Listeners were collected in an order that depends on the event.
     for (const listener of [first, ...more].sort((a, b) => a.rank - b.rank)) flushTo(listener)
   }
 

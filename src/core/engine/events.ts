@@ -1,53 +1,53 @@
 /**
- * The engine's events, live and simulated: one JSON object each, and the wire format of everything that shows a task at
- * work. Keys keep the order below, so that equal runs produce equal bytes.
+ * Defines the engine's events, live and simulated: one JSON object each. They are the wire format of everything that
+ * shows a running task. Keys stay in the order below, so that equal runs produce equal bytes.
  */
 
-/** What began an invocation. */
+/** What caused an invocation. */
 export interface InputSummary {
-  /** its kind */
+  /** the kind of input */
   kind: 'start' | 'tick' | 'ownTick' | 'data' | 'push' | 'run'
-  /** epoch ms at which the engine took it */
+  /** epoch ms at which the engine processed the input */
   time: number
-  /** for ticks: when it was due */
+  /** for ticks: when the tick was due */
   scheduledAt?: number
   /** for own ticks, pushes and manual runs: the node */
   node?: string
   /** for data: the resource and the values of its message */
   resource?: string
-  /** of a message that is not broker data */
+  /** for data: the channel, absent for broker data */
   channel?: string
   /** for data: the values of the message */
   values?: Readonly<Record<string, unknown>>
 }
 
-/** Why a destination fired: the chain from the data to the trigger, each node once. */
+/** Why a destination fired: the chain from the input to the trigger, each node once. */
 export interface Why {
   /** what began the invocation that fired */
   input: InputSummary
   /** the trigger that fired */
   trigger: WhyTrigger
-  /** the other triggers that held in the same input, as declared */
+  /** the other triggers that held in the same input, in order of declaration */
   also?: readonly WhyTrigger[]
-  /** the sensors behind the source, with what each of them observed */
+  /** the sensors behind the source, with the state that each observed */
   sensors: readonly WhySensor[]
   /** the gates behind the source, parents before children */
   gates: readonly WhyGate[]
-  /** if the source itself ran because of a trigger: the triggers that led there, first one first */
+  /** if the source itself ran because of a trigger: the triggers that led to it, earliest first */
   via?: readonly WhyStep[]
 }
 
 /** The trigger of a firing, and what its source did. */
 export interface WhyTrigger {
-  /** the sensor or gate that it watches */
+  /** the sensor or gate that the trigger watches */
   source: string
-  /** its destination */
+  /** the node that the trigger runs */
   destination: string
   /** which part of the trigger held: `state`, `change`, `begins`, `ends`, or `execution` (the source ran) */
   matched: 'state' | 'change' | 'begins' | 'ends' | 'execution'
-  /** the state of the source before; null: unknown */
+  /** the previous state of the source; null: unknown */
   from: string | null
-  /** the state of the source when it fired */
+  /** the state of the source when the trigger fired */
   to: string | null
 }
 
@@ -55,13 +55,13 @@ export interface WhyTrigger {
 export interface WhySensor {
   /** its label */
   node: string
-  /** null: unknown at that time */
+  /** its state; null: unknown at that time */
   state: string | null
-  /** epoch ms at which it reached that state */
+  /** epoch ms at which the sensor reached that state */
   since?: number
-  /** the input that caused it */
+  /** the input that led to that state */
   input?: InputSummary
-  /** values from earlier messages that it read because that input did not have them: arrival of each, epoch ms */
+  /** values that it read from earlier messages because that input lacked them, with the arrival of each, epoch ms */
   carried?: Readonly<Record<string, { readonly time: number }>>
 }
 
@@ -71,19 +71,19 @@ export interface WhyGate {
   node: string
   /** `AND`, `OR`, `NAND` or `GENERAL` */
   type: string
-  /** null: undecided */
+  /** its decision; null: undecided */
   state: 'TRUE' | 'FALSE' | null
   /** the state of each parent in order, null when unknown */
   row: Readonly<Record<string, string | null>>
 }
 
-/** One trigger on the way to the source of a firing. */
+/** One trigger in the chain that led to the source of a firing. */
 export interface WhyStep {
-  /** what it watched */
+  /** the node that the trigger watched */
   source: string
-  /** what it ran */
+  /** the node that the trigger ran */
   destination: string
-  /** epoch ms */
+  /** epoch ms at which the trigger fired */
   time: number
 }
 
@@ -91,59 +91,59 @@ export type HeldReason = 'invocationPolicy' | 'overlap' | 'queue'
 
 interface Base<Type extends string> {
   /**
-   * epoch ms, virtual in a simulation: of the input that it follows from. It never goes back in a task, except for
-   * answers of actuators after later inputs were taken
+   * epoch ms of the input that led to the event, virtual in a simulation. Never decreases within a task, except for
+   * results of actuators that finish after later inputs were processed
    */
   time: number
-  /** epoch ms of the engine's clock, when that is ahead: the input waited, or a plug was slow */
+  /** epoch ms of the engine's clock if later than `time`, because the input waited or a plug was slow */
   at?: number
   /** task id */
   task: string
-  /** number of the invocation, 0 before the first */
+  /** number of the invocation, 0 before the first one */
   invocation: number
   /** the type of event */
   type: Type
-  /** label of its node; absent when it is about the whole task */
+  /** label of the node; absent when the event is about the whole task */
   node?: string
 }
 
 /** The task started. */
 export interface StartedEvent extends Base<'started'> {
-  /** number of the run, from 1 */
+  /** number of the run, starting at 1 */
   run: number
 }
 /** A clock began an invocation. */
 export interface TickEvent extends Base<'tick'> {
-  /** of a sensor's own clock: the sensor */
+  /** the sensor, if the tick is from the sensor's own clock */
   node?: string
-  /** epoch ms at which it was due */
+  /** epoch ms at which the tick was due */
   scheduledAt: number
 }
 /** A message began an invocation. */
 export interface DataEvent extends Base<'data'> {
   /** the resource of the message */
   resource: string
-  /** of a message that is not broker data */
+  /** the channel of the message, absent for broker data */
   channel?: string
   /** the values of the message */
   values: Readonly<Record<string, unknown>>
 }
-/** A sensor went from one state to another. */
+/** The state of a sensor changed. */
 export interface StateEvent extends Base<'state'> {
   /** the sensor */
   node: string
-  /** null: it was unknown */
+  /** previous state; null: unknown */
   from: string | null
-  /** null: it is unknown from now on */
+  /** new state; null: now unknown */
   to: string | null
 }
-/** A gate went from one state to another. */
+/** The state of a gate changed. */
 export interface GateEvent extends Base<'gate'> {
   /** the gate */
   node: string
-  /** null: it was undecided */
+  /** previous state; null: undecided */
   from: 'TRUE' | 'FALSE' | null
-  /** null: it is undecided from now on */
+  /** new state; null: now undecided */
   to: 'TRUE' | 'FALSE' | null
 }
 /** A trigger fired its destination. */
@@ -152,47 +152,50 @@ export interface FiredEvent extends Base<'fired'> {
   node: string
   /** the sensor or gate that the trigger watches */
   source: string
-  /** id of the effect, task/run/input/place: the same after a restart, and so an idempotency key */
+  /** id of the effect, task/run/input/place: the same after a restart, so that it serves as an idempotency key */
   effect: string
   /** the chain from the data to the trigger; absent with `why: false` */
   why?: Why
 }
 /** A trigger that would have fired, or a tick, was held back. */
 export interface HeldEvent extends Base<'held'> {
-  /** the destination; of a tick, the sensor whose clock it is, or the task's id */
+  /** the destination of the trigger; for a tick, the sensor whose clock ticked, or the task's id */
   node: string
-  /** the source; absent when a tick or data met a node that is still at work */
+  /** the source of the trigger; absent when a tick or data found the node still at work */
   source?: string
-  /** `invocationPolicy`: it cools down; `overlap`: the last tick still works; `queue`: too many ticks wait */
+  /**
+   * `invocationPolicy`: the trigger cools down; `overlap`: work of the last tick is unfinished; `queue`: too many ticks
+   * wait
+   */
   reason: HeldReason
-  /** epoch ms at which it may fire again */
+  /** epoch ms from which it may fire again */
   until?: number
 }
-/** A plug answered, or failed. */
+/** A plug call succeeded or failed. */
 export interface ResultEvent extends Base<'result'> {
-  /** the sensor or actuator that ran it */
+  /** the sensor or actuator that called the plug */
   node: string
-  /** false: it failed with `error` */
+  /** false: the call failed with `error` */
   ok: boolean
-  /** the state that it returned */
+  /** the state that the plug returned */
   state?: string
-  /** the raw data that it returned */
+  /** the raw data that the plug returned */
   rawData?: unknown
-  /** the answer of an actuator */
+  /** the response of an actuator */
   message?: string
-  /** why it failed */
+  /** the reason for the failure */
   error?: string
 }
 /** An observation grew older than its `evictionTime` and was forgotten. */
 export interface EvictedEvent extends Base<'evicted'> {
   /** the sensor */
   node: string
-  /** the state that it had */
+  /** the forgotten state */
   from: string
 }
 /** A plug or the engine logged a line. */
 export interface LogEvent extends Base<'log'> {
-  /** the node that logged it; absent: the engine, about the task */
+  /** the node that logged the line; absent: the engine, about the task */
   node?: string
   /** the severity */
   level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
@@ -206,7 +209,7 @@ export interface StoppedEvent extends Base<'stopped'> {
 }
 /** The task could not start. */
 export interface FailedEvent extends Base<'failed'> {
-  /** why */
+  /** the reason */
   error: string
 }
 

@@ -1,10 +1,10 @@
-/** Firings with parts that are created when they are read, for subscribers that read a little of much. */
+/** Represents firings whose parts are created when read, for subscribers that read little of each firing. */
 import type { EngineEvent, FiredEvent, Why, WhySensor, WhyStep, WhyTrigger } from './events.ts'
 
-/** A sensor behind a firing; the why of the event also has since when, and by which input. */
+/** A sensor behind a firing; the `why` of the event also says when and by which input its state was reached. */
 export type SensorState = Pick<WhySensor, 'node' | 'state'>
 
-/** Why something fired. Firings share equal parts: do not change them. As JSON it is the `why` of the event. */
+/** Why a destination fired. Firings share equal parts: do not change them. As JSON it is the `why` of the event. */
 export interface FiringWhy extends Readonly<Omit<Why, 'also' | 'sensors' | 'via'>> {
   readonly also: readonly WhyTrigger[] | undefined
   readonly sensors: readonly SensorState[]
@@ -12,10 +12,10 @@ export interface FiringWhy extends Readonly<Omit<Why, 'also' | 'sensors' | 'via'
   toJSON(): Why
 }
 
-/** A firing of a batch of events. As JSON it is its event. */
+/** One firing in a batch of events. As JSON it is its event. */
 export interface Firing extends Readonly<Omit<FiredEvent, 'type' | 'at' | 'why'>> {
   readonly at: number | undefined
-  /** undefined: the subscriber wants none, or the engine has `why: false` */
+  /** undefined: the subscriber does not want it, or the engine has `why: false` */
   readonly why: FiringWhy | undefined
   toJSON(): FiredEvent
 }
@@ -43,7 +43,7 @@ function whyOf(why: Why): FiringWhy {
     also,
     sensors: why.sensors.map(({ node, state }) => ({ node, state })),
     gates,
-    // Lazy, since it is as long as the chain of triggers.
+    // Created when read, since its length is that of the chain of triggers.
     get via() {
       return why.via
     },

@@ -1,4 +1,7 @@
-/** What a host that stores tasks itself passes to the engine: the origin of a task, and the number of a run. */
+/**
+ * Defines what a host that stores tasks itself passes to the engine, such as the origin of a task and the number of a
+ * run.
+ */
 import type { Message } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -9,17 +12,17 @@ export interface TaskOrigin {
 }
 
 export interface RestoreOptions {
-  /** the source of the task, shared by tasks with the same one; the saved rule is then ignored */
+  /** rule or template of the task, shared by tasks with the same one; the saved rule is then ignored */
   readonly of?: TaskOrigin
   readonly away?: DowntimeInterval
 }
 
 export interface BeginOptions {
   readonly id: string
-  /** number of the run, which distinguishes its effect ids from those of every other run */
+  /** number of the run, which keeps its effect ids different from those of every other run */
   readonly run: number
   readonly createTime: number
-  /** the resolved resource of every resource text in the graph */
+  /** the resolved resource for every resource text in the graph */
   readonly resources: readonly string[]
 }
 
@@ -28,9 +31,9 @@ export interface ChangeOptions {
   readonly resources: readonly string[]
 }
 
-/** Where a host keeps its messages, which then need not be saved with tasks for which they wait. */
+/** Says where a host stores its messages; the engine then need not save waiting messages with their tasks. */
 export interface KeptMessages {
   position: number
-  /** undefined: the present ones are not kept */
+  /** messages that the engine is receiving; undefined: the host does not store them */
   messages: Message | readonly Message[] | undefined
 }

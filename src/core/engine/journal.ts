@@ -1,15 +1,15 @@
 /**
- * What an engine reports to a host that keeps tasks over restarts, and what the host decides: which tasks changed, and
- * when the answer of an asynchronous plug is taken. With a journal, the engine passes such answers to it instead of
- * taking them; the host returns them through `LiveTask.settle` when they are durable.
+ * Connects an engine to a host that keeps tasks across restarts. The engine reports which tasks changed, and the host
+ * decides when results of asynchronous plugs are used: the engine passes such results to the journal, and the host
+ * returns them through `LiveTask.settle` when they are durable.
  *
- * Messages to rows are not reported: the caller of `receive` knows whom they reach.
+ * Messages to rows are not reported, since the caller of `receive` knows which tasks they reach.
  */
 import type { Outcome } from './call-plug.ts'
 import type { Rendered } from './render-call.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 
-/** The reply to a call: its answer, or before it the properties of an acting call. */
+/** The reply to a call: its result, or earlier the properties of an acting call. */
 export type Reply = Outcome | Rendered
 
 export interface JournaledTask {
@@ -18,21 +18,29 @@ export interface JournaledTask {
 }
 
 export interface Journal {
-  /** After an input that the task took on its full state. */
+  /** Called after an input that the task processed on its full state. */
   touched(task: JournaledTask): void
   /**
-   * False: the plug is not called; its answer comes through `settle`, or it is called again after a restore. Absent:
-   * all are called, and tasks may be rows, which call without a permission.
+   * False: the plug is not called; its result comes through `settle`, or it is called again after a restore. Absent:
+   * all calls are allowed, and tasks may be rows, which call without asking.
    */
   mayCall?(task: JournaledTask, execution: Execution): boolean
-  /** The plug did not answer at once, or was not called. */
+  /** Called when the plug returned a promise, or was not called. */
   opened(task: JournaledTask, execution: Execution): void
-  /** The plug answered the call of that number, or its properties were created, and the task still waits for it. */
+  /**
+   * Called when the task still waits for that call, and its plug returned a result or its properties were created.
+   * `call`: number of the call within its execution.
+   */
   answered(task: JournaledTask, execution: Execution, call: number, reply: Reply): void
-  /** Like `answered`, for a call ahead: of an input by number, to a sensor. */
+  /**
+   * Like `answered`, for a call made ahead of its turn. `input`: number of the waiting input; `node`: label of the
+   * sensor.
+   */
   answeredAhead(task: JournaledTask, input: number, node: string, outcome: Outcome): void
-  /** An acting call waits for earlier ones on the same thing. */
+  /** Called when an acting call waits for earlier calls on the same thing. */
   waits(task: JournaledTask, execution: Execution): void
-  /** Before the task takes the outcome of a queued call: its synchronous answer, or the error that it was dropped. */
+  /**
+   * Called before the task uses the outcome of a queued call: its synchronous result, or the error that it was dropped.
+   */
   gave(task: JournaledTask, execution: Execution, outcome: Outcome): void
 }

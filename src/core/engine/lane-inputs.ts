@@ -1,4 +1,4 @@
-/** Questions of a lane about its inputs and answers. */
+/** Answers questions of a lane about its inputs. */
 import type { LaneInput, WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
 import type { Outcome } from './call-plug.ts'
@@ -12,7 +12,7 @@ export function isFinal(outcome: Outcome): boolean {
   return outcome.ok && (outcome.after === undefined || outcome.after === 0)
 }
 
-/** Where the host keeps the messages of an input; undefined: it does not. */
+/** Returns where the host stores the messages of an input; undefined if it does not store them. */
 export function keptPlaces({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
   if (input.kind !== 'data' || messages === undefined) return undefined
   const places = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))

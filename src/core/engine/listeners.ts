@@ -1,4 +1,4 @@
-/** The listeners of a resource in order of arrival; a single one, the usual case, needs no set. */
+/** Stores the listeners of a resource in order of arrival, without a set in the usual case of a single listener. */
 import type { Message } from '../task/origin.ts'
 import type { ListenersOf, MessageListener } from './executor.ts'
 
@@ -16,7 +16,7 @@ export class Listeners<L> implements ListenersOf<L> {
     return this.#several?.size ?? (this.#only === undefined ? 0 : 1)
   }
 
-  /** The only listener, faster than a loop. Undefined: there are several, or there were. */
+  /** Returns the only listener, faster than a loop; undefined when there are several, or were at some time. */
   get only(): L | undefined {
     return this.#only
   }

@@ -1,9 +1,9 @@
 /**
- * One task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts), which a task at
- * rest, like most of a fleet, does not have.
+ * Implements one task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts); a task at
+ * rest, like most tasks of a fleet, has no lane.
  *
- * LIVE-1 whether a task rests is invisible: every input and every read creates its lane, in the state as if it had
- *   never rested.
+ * LIVE-1 whether a task rests is invisible: every input and every read creates its lane, with the same state as if it
+ * had never rested.
  */
 import { AppError, seedOf } from '#kernel'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
@@ -41,7 +41,7 @@ import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 export interface TaskHost extends SharedHooks, LaneHost {
   readonly executor: Executor
   now(): number
-  /** The fixed part of a task without clocks that began at `start`, epoch ms. */
+  /** Returns the fixed part of a task without clocks that began at `start`, epoch ms. */
   model(task: LiveTask, start: number): TaskModel
   ended(task: LiveTask): void
   readonly packer: StatePacker
@@ -86,7 +86,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#routed = listOrOnly(resources)
   }
 
-  /** by position in the graph's list */
+  /** Returns the resolved resources, by position in the graph's list. */
   get resolved(): readonly string[] {
     return listOf(this.#resolved)
   }
@@ -103,7 +103,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Sets the types that have subscribers to this task, as bits. */
+  /** Sets which types of events subscribers to this task want, as bits. */
   listen(types: number): void {
     if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
@@ -127,7 +127,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#rest === undefined ? (this.#lane?.model.resources ?? []) : distinct(this.resolved)
   }
 
-  /** Begins a run over a freshly resolved model; `number`: of that run, if the host counts them. */
+  /** Begins a run with a freshly resolved model. `number`: number of the run, if the host counts runs. */
   begin(model: TaskModel, seed: number, number?: number): void {
     const lane = this.#open(model)
     const { state } = lane
@@ -138,8 +138,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   /**
-   * Continues a saved run. `makeModel`: creates its fixed part; `away`: downtime of the host. Throws `SAVED_STATE`,
-   * `SCHEDULE`.
+   * Continues a saved run. `makeModel`: creates the fixed part of the task; `away`: downtime of the host. Throws
+   * `SAVED_STATE`, `SCHEDULE`.
    */
   reopen(makeModel: () => TaskModel, saved: SavedState, away?: DowntimeInterval): void {
     const { packer } = this.#host
@@ -167,7 +167,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#state = this.#freshState(prepared.graph, 0)
   }
 
-  /** Computes its state under another rule. `next`: the model as if its clocks began `now`, epoch ms. */
+  /** Computes the task's state under another rule. `next`: the model as if its clocks began at `now`, epoch ms. */
   carriedOver(prepared: Prepared, next: TaskModel, now: number): CarriedOver {
     this.#executor?.synchronize()
     return this.#look(({ model, state }) => {
@@ -199,13 +199,13 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     })
   }
 
-  /** Takes one input and all that follows at once, whatever waits. */
+  /** Processes one input and all that follows at once, ahead of waiting inputs. */
   take(now: number, input: Input): void {
     this.#executor?.detach()
     this.#awake()?.take(now, input)
   }
 
-  /** Takes messages that arrived together: one invocation, or more if a resource repeats. */
+  /** Processes messages that arrived together: one invocation, or more if a resource repeats. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
     this.executor.tookPlain(messages, sent)
     this.executor.detach()
@@ -228,7 +228,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#awake()?.arrive(now, input)
   }
 
-  /** Whether messages of a resource on a channel run a sensor. */
+  /** Whether messages of a resource on a channel run a sensor of this task. */
   hears(resource: string, channel: string): boolean {
     const lane = this.#awake()
     if (lane === undefined) return false
@@ -260,7 +260,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#lane === lane
   }
 
-  /** An internal error stays in this task. */
+  /** Reports an internal error, which does not affect other tasks. */
   mistake(error: unknown): void {
     this.#host.report(`task ${this.id}`, error)
   }
@@ -289,8 +289,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   /**
-   * Moves the deadlines of calls under way. `move`: returns the new one, epoch ms, for the old one and the timeout of
-   * the call. False: none was moved.
+   * Moves the deadlines of calls in progress. `move`: maps a deadline, epoch ms, and the timeout of the call to the new
+   * deadline. Returns false if none was moved.
    */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
     return this.#lane?.moveLimits(move) ?? false
@@ -367,7 +367,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   nodes(): readonly NodeView[] {
     this.#executor?.synchronize()
     const { sensors = [], relations = [], actuators = [] } = this.prepared.rule
-    // Once for all nodes: each look at a resting task unpacks its whole state.
+    // Reads the state once for all nodes: each read of a resting task unpacks its whole state.
     const shown = this.#shown()?.shown()
     return [...sensors, ...relations, ...actuators].map(({ label }) => nodeView(this.#node(label), shown))
   }
@@ -401,7 +401,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return RestingState.ofSaved(saved, this.prepared.graph, this.#host.now())
   }
 
-  /** `packed`: the state that it was restored from. */
+  /** `packed`: the state from which the task was restored. */
   #restIfIdle(packed?: PackedState): void {
     const lane = this.#lane
     if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.types !== 0) return
@@ -409,7 +409,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (this.#rest !== undefined) this.#forgetLane()
   }
 
-  /** The lane, for a change. Undefined: never started, or removed. */
+  /** Returns the lane, for a change; undefined if the task never started, or was removed. */
   #awake(): TaskLane | undefined {
     if (!this.#isGone) this.#wake()
     return this.#lane
@@ -426,7 +426,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane = lane
   }
 
-  /** Reads the lane; a resting task continues to rest. */
+  /** Reads from the lane; a resting task continues to rest. */
   #look<T>(look: (lane: TaskLane) => T): T {
     const rest = this.#rest
     try {
@@ -505,7 +505,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 }
 
-/** A list, or its only element: a list of one text would be more than a tenth of a resting task's memory. */
+/** A list, or its only element: a list of one text would need more than a tenth of a resting task's memory. */
 type ListOrOnly = string | readonly string[]
 
 function listOrOnly(list: readonly string[]): ListOrOnly {

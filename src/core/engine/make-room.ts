@@ -1,4 +1,4 @@
-/** What happens to an input that arrives while its task is busy: which inputs wait, and which are dropped. */
+/** Decides which inputs wait and which are dropped when an input arrives at a busy task. */
 import { ownValue } from '#kernel'
 import type { LaneInput, WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
@@ -13,7 +13,10 @@ interface Room {
 
 const ENOUGH: Room = { mayWait: true, dropped: [], why: '' }
 
-/** Drops inputs in favor of a new one, as `whenBusy` of the task demands; or the oldest message, when too many wait. */
+/**
+ * Drops waiting inputs in favor of a new one, as the task's `whenBusy` demands; drops the oldest message when too many
+ * wait.
+ */
 export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, input: LaneInput): Room {
   const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
   if (isBrokerData && settings.whenBusy === 'skip') {

@@ -1,8 +1,8 @@
-/** Distributes several messages to tasks. */
+/** Passes several messages to tasks. */
 import type { Message } from '../task/origin.ts'
 import { requireMessage } from './refusals.ts'
 
-/** Distinguishes one message from a list. Throws `VALIDATION` for anything else. */
+/** Tells a single message from a list. Throws `VALIDATION` for anything else. */
 export function isOne(messages: Message | readonly Message[]): messages is Message {
   if (typeof (messages as Message | null | undefined)?.resource === 'string') return true
   if (Array.isArray(messages)) return false

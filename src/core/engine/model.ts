@@ -1,4 +1,4 @@
-/** Task start: resolves resources and creates clocks. */
+/** Prepares the start of a task: resolves resources and creates clocks. */
 import { makeDataPlan } from '../graph/data-plan.ts'
 import type { DataPlan, Graph, SensorNode } from '../graph/graph.ts'
 import { channelPlans } from '../graph/plan.ts'
@@ -12,7 +12,7 @@ import type { ClocksBegan } from '../task/saved.ts'
 import type { Clocks } from './clocks.ts'
 import type { Prepared } from './prepared.ts'
 
-/** Shared by most tasks, whose sensors have no clocks of their own. */
+/** Shared by the many tasks whose sensors have no clocks of their own. */
 const NO_SCHEDULES: ReadonlyMap<number, Schedule> = new Map()
 
 export interface ModelLimits {
@@ -27,7 +27,7 @@ export function limitsOf(options: Partial<ModelLimits>): ModelLimits {
   return { streamValidity, maxWaiting, identityIgnores, dedupWindow }
 }
 
-/** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
+/** Resolves every resource text in the graph. Throws `RESOLUTION`. */
 export async function resolveResources(id: string, prepared: Prepared, ports: Ports): Promise<readonly string[]> {
   const { graph, settings, resource } = prepared
   const needsMetadata = graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')
@@ -41,13 +41,14 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
-/** Resolved resources of a saved task; a fleet shares the text of the task's own resource if it is the only one. */
+/** Returns the resolved resources of a saved task. Tasks whose only resource is their own share its text. */
 export function restoredResources(resources: readonly string[], { resource }: Prepared): readonly string[] {
   return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
 }
 
 /**
- * Everything that stays fixed after a start. `start`: epoch ms; `began`: clocks that began later. Throws `SCHEDULE`.
+ * Builds everything that stays fixed after a start. `start`: epoch ms; `began`: start times of clocks that began later.
+ * Throws `SCHEDULE`.
  */
 export function buildModel(
   id: string,
@@ -60,7 +61,7 @@ export function buildModel(
 ): TaskModel {
   const { graph, properties, settings } = prepared
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
-  // Without spread, which would take more memory per task of a fleet.
+  // No spread here: the resulting object would take more memory per task.
   return {
     id,
     graph,
@@ -101,7 +102,7 @@ function boundTo(resolved: readonly string[], graph: Graph): Bound {
   }
 }
 
-/** Two resource texts may resolve to one resource; its data then runs the sensors of both. */
+/** Joins the plans of resource texts that resolve to the same resource, so that its data runs the sensors of both. */
 function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly DataPlan[] {
   const sensors: SensorNode[][] = Array.from({ length: count }, () => [])
   for (const sensor of graph.sensors) {

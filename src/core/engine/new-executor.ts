@@ -1,4 +1,4 @@
-/** Chooses the executor of an engine: the only place that names both. */
+/** Chooses the executor of an engine; no other file names both executors. */
 import { ColumnarExecutor } from '../columnar/columnar-executor.ts'
 import type { Executor, ExecutorHost } from './executor.ts'
 import { PlainExecutor } from './plain-executor.ts'

@@ -1,4 +1,6 @@
-/** The plain executor: passes each message to each of its tasks, whose full state is always up to date. */
+/**
+ * Implements the plain executor, which passes each message to each of its tasks; their full state is always up to date.
+ */
 import type { Message } from '../task/origin.ts'
 import type { Counts } from './counts.ts'
 import { type Executor, type MessageListener, type MessageSource, type TaskExecutor } from './executor.ts'
@@ -35,7 +37,7 @@ export class PlainExecutor implements Executor {
   }
 
   listenersChanged(): void {
-    // each step reads the subscribers
+    // nothing to do: each step reads the current subscribers
   }
 
   counted(counts: Counts): Counts {
@@ -51,7 +53,7 @@ class PlainSource<L extends MessageListener> implements MessageSource<L> {
   readonly listeners = new Listeners<L>()
 
   changed(): void {
-    // each message reads the listeners
+    // nothing to do: each message reads the current listeners
   }
 
   take(message: Message, now: number): void {

@@ -1,6 +1,6 @@
 /**
- * From a user's rule to a compiled graph with complete settings. Equal rules are validated and compiled once, so that a
- * fleet of tasks of one template shares one graph.
+ * Turns a user's rule into a compiled graph with complete settings. Equal rules are validated and compiled once, so
+ * that all tasks of one template share one graph.
  */
 import { AppError, hasKeysOf, haveSameText, type Issue, LruCache, ownValue, validationError } from '#kernel'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
@@ -25,7 +25,7 @@ const NO_OVERRIDES: VariableOverrides = { byStream: [], byData: [] }
 interface Source {
   readonly document: Rule | Template
   readonly overrides: VariableOverrides
-  /** by the settings that can change the graph or its checks */
+  /** graphs by the settings that can change the graph or its checks */
   readonly graphs: LruCache<string, KnownGraph>
   recent: Recent | undefined
   isOffered: boolean
@@ -34,11 +34,11 @@ interface Source {
 interface KnownGraph {
   readonly compiled: CompiledRule
   readonly warnings: readonly Issue[]
-  /** of the last prepared task: those of one template mostly differ only in their resource */
+  /** the last prepared task: tasks of one template mostly differ only in their resource */
   last: PreparedTemplate | undefined
 }
 
-/** Shared by tasks with equal settings but for names. */
+/** A prepared template for tasks whose settings are equal except for names. */
 interface Recent {
   readonly request: TaskSettings
   readonly known: KnownGraph
@@ -46,7 +46,7 @@ interface Recent {
   readonly names: Names
 }
 
-/** A cache that is valid while the plugs stay the same. */
+/** Caches what is valid while the plugs stay the same. */
 class Known {
   readonly sources = new LruCache<string, Source>(MAX_SOURCES)
   readonly structures = new RuleStructures<Source>()
@@ -80,7 +80,7 @@ export class Preparer {
     return this.#prepare(rule, overrides, {}, {}).of(template, overrides)
   }
 
-  /** `overrides`: of a rule that was created from a template. */
+  /** `overrides`: those of a rule that was created from a template. */
   #prepare(
     input: Rule | Template,
     overrides: VariableOverrides,
@@ -120,7 +120,10 @@ export class Preparer {
     return strict ? this.#strict : this.#lenient
   }
 
-  /** Undefined when the rule differs after all; the full check then finds every problem. */
+  /**
+   * Prepares a rule like a known one. Undefined when the rule differs after all; the full check then finds every
+   * problem.
+   */
   #like(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared | undefined {
     try {
       return this.#overSource(source, its, request, options)
@@ -131,7 +134,7 @@ export class Preparer {
   }
 
   #ofSource(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared {
-    return this.#overSource(source, its, request, options) as Prepared // without properties that differ
+    return this.#overSource(source, its, request, options) as Prepared // defined without `own` properties
   }
 
   #overSource(
@@ -233,7 +236,7 @@ function isRequestLike(request: TaskSettings, known: TaskSettings): boolean {
   return true
 }
 
-/** Whether names have their usual form; others need the full check. */
+/** Whether names have their usual form; other names need the full check. */
 function areNames({ name = 'x', resource = 'x' }: Names): boolean {
   return typeof name === 'string' && typeof resource === 'string' && resource !== ''
 }
@@ -250,7 +253,7 @@ function isTemplate(input: unknown): input is Template {
   return typeof input === 'object' && input !== null && 'name' in input
 }
 
-/** Whether tasks of one graph are equal but for names; of their other settings, only these can differ. */
+/** Whether tasks of one graph are equal except for names; only the settings compared here can differ between them. */
 function isSameTask(a: TaskSettings, b: TaskSettings): boolean {
   return hasKeysOf(a, b) && haveSameText(a.tags, b.tags) && haveSameText(a.variables, b.variables)
 }
@@ -291,7 +294,7 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.some((issue) => issue.severity === 'ERROR')) throw validationError('the task', issues)
 }
 
-/** Cyclic input is left to the validator, which reports it. */
+/** Returns the JSON text of the input; cyclic input is left to the validator, which reports it. */
 function textOf(input: unknown): string {
   try {
     return JSON.stringify(input) ?? ''

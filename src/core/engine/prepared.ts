@@ -1,4 +1,7 @@
-/** A rule that is ready to start. Tasks of one template share an object; each has its names beside it. */
+/**
+ * Represents a rule that is ready to start. Tasks of one template share one object; only their names are stored
+ * separately.
+ */
 import type { Issue } from '#kernel'
 import type { Graph } from '../graph/graph.ts'
 import { withProperties, type RuleProperties } from '../graph/rule-properties.ts'
@@ -10,12 +13,12 @@ export interface VariableOverrides {
   readonly byData: readonly string[]
 }
 
-/** The equal part of tasks of one template, and of rules that differ only in properties of nodes. */
+/** The part that tasks of one template share, or rules that differ only in properties of nodes. */
 export interface PreparedTemplate {
   readonly graph: Graph
   readonly properties: RuleProperties
   readonly settings: SharedSettings
-  /** simplified form with overrides and settings, without a resource and with an arbitrary name */
+  /** simplified form with overrides and settings; its resource is omitted and its name arbitrary */
   readonly rule: Rule
   readonly template: string | undefined
   readonly overrides: VariableOverrides
@@ -57,7 +60,7 @@ export class Prepared {
     return this.#resource === '' ? undefined : this.#resource
   }
 
-  /** The simplified form with overrides and settings, from which it can be prepared again. */
+  /** Returns the simplified form with overrides and settings, from which the rule can be prepared again. */
   get rule(): Rule {
     const { rule: shared, properties } = this.#shared
     const rule = this.properties === properties ? shared : withProperties(shared, this.properties)

@@ -1,7 +1,7 @@
-/** Work that arrived at an engine while it was busy, first in, first out. */
+/** Queues work that arrives while an engine is busy, first in, first out. */
 import { AppError } from '#kernel'
 
-/** A piece of work; `now`: the time of its turn. */
+/** A piece of work; `now`: the time when its turn comes. */
 export type Work = (now: number) => void
 
 const MAX_WAITING = 100_000
@@ -20,7 +20,7 @@ export class ReentrancyQueue {
     return this.#list.length === 0
   }
 
-  /** Throws `TOO_LARGE` when too much waits. */
+  /** Throws `TOO_LARGE` when too much work is waiting. */
   push(work: Work): void {
     if (this.#list.length - this.#taken >= MAX_WAITING) {
       throw new AppError(
@@ -32,7 +32,7 @@ export class ReentrancyQueue {
     this.#end.hasWork = true
   }
 
-  /** Advances an index, since shifting a long queue is linear. */
+  /** Returns the next piece of work by advancing an index, since shifting a long array takes linear time. */
   next(): Work | undefined {
     const next = this.#list[this.#taken++]
     if (next === undefined || this.#taken >= COMPACT_AFTER) {

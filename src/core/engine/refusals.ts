@@ -1,4 +1,4 @@
-/** The errors of an engine, with their codes. */
+/** Creates the errors that an engine throws, with their codes. */
 import { AppError, isPlainObject } from '#kernel'
 import { jsonFault } from '../plug/answer-json.ts'
 import { requireChannel } from '../plug/channel.ts'

@@ -1,21 +1,21 @@
 /**
- * The readings that the tasks of an engine recognize when repeated, up to a limit; beyond it, the oldest of all tasks
- * are forgotten and counted.
+ * Limits the readings that the tasks of an engine remember to recognize repetitions. Beyond the limit, the oldest
+ * readings of all tasks are forgotten and counted.
  */
 import type { RecentReadings } from '../task/readings/recent.ts'
 import type { Readings } from '../task/readings/readings.ts'
 import type { Counting } from './counts.ts'
 
-/** 64 MiB */
+/** 64 MiB of readings */
 export const MAX_REMEMBERED = 2 ** 22
-/** Share that stays when some are forgotten, so that it happens rarely. */
+/** Fraction that is kept when readings are forgotten, so that this happens rarely. */
 const KEPT = 7 / 8
 
 export interface RememberedOptions {
   readonly most: number
-  /** ms for which they are recognized */
+  /** ms for which repetitions of a reading are recognized */
   readonly window: number
-  /** epoch ms; absent: a host decides when to forget */
+  /** returns epoch ms; absent: the host decides when to forget */
   readonly now: (() => number) | undefined
 }
 
@@ -27,7 +27,7 @@ export class RememberedReadings {
   readonly #tasks: ReadonlyMap<string, RememberingTask>
   readonly #counts: Counting
   readonly #options: RememberedOptions
-  /** upper bound of the allocated readings */
+  /** upper bound of the number of allocated readings */
   #room = 0
 
   constructor(tasks: ReadonlyMap<string, RememberingTask>, counts: Counting, options: RememberedOptions) {
@@ -43,7 +43,7 @@ export class RememberedReadings {
     this.#room += count
   }
 
-  /** Epoch ms before which readings have to be forgotten. Undefined: the limit is not reached. */
+  /** Returns the time, epoch ms, before which readings must be forgotten; undefined while the limit is not reached. */
   get tooOld(): number | undefined {
     const { most } = this.#options
     if (this.#room <= most) return undefined
@@ -51,7 +51,9 @@ export class RememberedReadings {
     return this.#room <= KEPT * most ? undefined : oldestToKeep(this.#recent, KEPT * most)
   }
 
-  /** Forgets readings from before a time, epoch ms; counts readings that would still be recognized at `now`. */
+  /**
+   * Forgets readings from before a time, epoch ms. Counts those whose repetition would still be recognized at `now`.
+   */
   forget(before: number, now: number): void {
     const since = now - this.#options.window
     let count = 0

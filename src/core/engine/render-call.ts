@@ -1,6 +1,6 @@
 /**
- * The properties of an acting call, created once when it fires, and the things that it touches. Synchronous when the
- * ports are. Never throws: failures are outcomes.
+ * Creates the properties of an acting call, once when it fires, and determines which things it touches. Synchronous
+ * when the ports are. Never throws: failures are outcomes.
  */
 import { messageOf } from '#kernel'
 import type { Needs } from '../language/placeholders/scope.ts'
@@ -17,7 +17,7 @@ type Properties = Readonly<Record<string, unknown>>
 
 export interface Rendered {
   readonly ok: true
-  /** one per item, or of the only call; empty: the loop has no items */
+  /** properties for each item, or for the only call; empty: the loop has no items */
   readonly rendered: readonly Properties[]
   readonly items?: readonly unknown[]
   readonly touches: readonly string[]
@@ -44,7 +44,10 @@ export function renderCall(
   }
 }
 
-/** Whether the properties of an acting call need the ports; secrets are in them by name. */
+/**
+ * Whether creating the properties of an acting call needs the ports. Secrets do not count, since the properties hold
+ * only their names.
+ */
 export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
   const { needs } = execution.node.call
   return needs !== undefined && execution.rendered === null && needsPorts(run, execution, caller, withoutSecrets(needs))
@@ -68,7 +71,7 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   return items === undefined ? { ok: true, rendered, touches } : { ok: true, rendered, items, touches }
 }
 
-/** A sensor that waited between two items of its loop queues again for the rest of them. */
+/** Cuts the properties down to the remaining items, for a sensor that waited between two items of its loop. */
 function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
   const left = rendered.slice(execution.item)
   const touches = left.flatMap((one) => touchesOf(run, execution, one))
@@ -81,7 +84,7 @@ function touchesOf({ model }: TaskRun, { node }: Execution, rendered: Properties
   const { properties } = finishProperties(plug, rendered)
   if (properties !== undefined && node.kind === 'sensor' && !actsWith(plug, properties)) return []
   const keys = [`node:${node.label}`]
-  // The call reports invalid properties.
+  // Invalid properties are reported by the call itself.
   if (properties === undefined || plug.touches === undefined) return keys
   const index = node.resource === -1 ? undefined : model.resourcePlace[node.resource]
   const resource = (index === undefined ? undefined : model.resources[index]) ?? model.resource

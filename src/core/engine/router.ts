@@ -1,6 +1,6 @@
 /**
- * Routes resources to tasks: one lookup per message. The source of a resource is created with its first message, which
- * saves memory of resting fleets.
+ * Routes resources to tasks with one lookup per message. The source of a resource is created with its first message,
+ * which saves memory while tasks rest.
  */
 import type { ListenersOf } from './executor.ts'
 
@@ -10,7 +10,7 @@ interface Source<T> {
 }
 
 export interface Routed {
-  /** owned by the router */
+  /** set by the router */
   routed: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export const NOWHERE: readonly string[] = []
 
 export class Router<T extends Routed, S extends Source<T>> {
   readonly #sources = new Map<string, S>()
-  /** the only listener of a resource without messages so far */
+  /** the only listener of each resource without messages so far */
   readonly #waiting = new Map<string, T>()
   readonly #newSource: (resource: string) => S
 
@@ -77,7 +77,7 @@ export class Router<T extends Routed, S extends Source<T>> {
     if (source.listeners.size === 0) this.#sources.delete(resource)
   }
 
-  /** The listener takes its messages differently. */
+  /** Called when the listener starts to process its messages differently. */
   changed(listener: T): void {
     for (const resource of listener.routed) this.#sources.get(resource)?.changed()
   }

@@ -1,9 +1,9 @@
 /**
- * Rules that differ only in properties of nodes, and in names and resources of tasks: the second is checked and
- * compiled only as far as it differs, and shares the rest with the first.
+ * Recognizes rules that differ only in properties of nodes, and in names and resources of tasks. For the second such
+ * rule only the differences are checked and compiled; it shares the rest with the first.
  *
- * STRUCT-1 a rule that is found here has the same outcome as without a cache: the same graph, the same document byte
- *   for byte, the same issues; in doubt it is not found.
+ * STRUCT-1 a recognized rule has the same outcome as without a cache: the same graph, the same document byte for byte,
+ * the same issues; in doubt it is not recognized.
  */
 import { AppError, at, hasKeysOf, haveSameText, isPlainObject, LruCache } from '#kernel'
 import { compileCall, type CompiledRule } from '../graph/compile.ts'
@@ -23,19 +23,19 @@ type JsonRule = Readonly<Record<string, unknown>>
 
 export interface Likeness<S> {
   readonly known: S
-  /** different properties of nodes, by position; undefined: equal */
+  /** properties of nodes that differ, by position; undefined: equal */
   readonly own: readonly (Properties | undefined)[]
   readonly task: Pick<TaskSettings, 'name' | 'resource'>
 }
 
 const KEYS: ReadonlySet<string> = new Set(['sensors', 'actuators', 'relations', 'triggers', 'notes', 'task'])
 const MAX_KEYS = 1000
-/** Limit of structures with equal labels and plugs. */
+/** Maximum number of structures with equal labels and plugs. */
 const MAX_ALIKE = 8
 const MAX_NODES = 50
 /**
- * Limits of characters and placeholders of a rule, so that parts that are read on their own stay below the limits of a
- * document.
+ * Limits the characters and placeholders of a rule, so that parts that are checked separately stay below the limits of
+ * a document.
  */
 const MAX_TEXT = 500_000
 const MAX_PLACEHOLDERS = 2_500
@@ -45,7 +45,7 @@ export class RuleStructures<S> {
   readonly #byNodes = new LruCache<string, Structure<S>[]>(MAX_KEYS)
   #last: Structure<S> | undefined;
 
-  /** Returns known rules that this one resembles, the likeliest first. */
+  /** Yields known rules that this rule resembles, the most similar first. */
   *like(input: unknown): Generator<Likeness<S>> {
     const last = this.#last
     const first = last && likeness(input, last)
@@ -77,7 +77,7 @@ export class RuleStructures<S> {
   }
 }
 
-/** The properties of a rule over the graph of a similar one; undefined if it cannot have that graph. */
+/** Returns the properties of a rule for the graph of a similar rule; undefined if it cannot share that graph. */
 export function propertiesOver(
   { graph, properties: first }: CompiledRule,
   rule: RuleGraph,
@@ -104,7 +104,7 @@ export function propertiesOver(
   return new RuleProperties(kept, made, first)
 }
 
-/** Whether its properties are free of issues on their own. */
+/** Whether the properties of a node are free of issues. */
 function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule: RuleGraph, options: CheckOptions) {
   const { kind, label, slot, call } = known
   const report = new Report(options)
@@ -112,7 +112,7 @@ function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule
   return report.issues.length === 0 && rule[`${kind}s`]?.[slot]?.label === label
 }
 
-/** The properties of a node, if its compiled call is otherwise equal. */
+/** Returns the properties of a node if its compiled call is otherwise equal to the known one. */
 function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): NodeProperties | undefined {
   const { plug, place, isConstant, uses, ahead } = known.call
   try {
@@ -124,7 +124,7 @@ function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): Nod
       (known.kind === 'actuator' || isSameList(parameters, known.parameters))
     return isSame ? properties : undefined
   } catch (error) {
-    if (error instanceof AppError) return undefined // the full check reports it
+    if (error instanceof AppError) return undefined // the full check reports the error
     throw error
   }
 }
@@ -134,7 +134,7 @@ function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | u
   return a.length === b.length && (a.length === 0 || JSON.stringify(a) === JSON.stringify(b))
 }
 
-/** What rules must share to be worth a comparison; undefined for input that is not a plain rule. */
+/** Returns what rules must share to be worth comparing; undefined for input that is not a plain rule. */
 function keyOf(input: unknown): string | undefined {
   if (!isPlainObject(input)) return undefined
   for (const key of Object.keys(input)) if (!KEYS.has(key)) return undefined
@@ -156,7 +156,7 @@ function jsonOf(input: unknown): JsonRule | undefined {
   const rule = JSON.parse(text) as JsonRule
   const { task } = rule as Rule
   if (nodesOf(rule).length > MAX_NODES || task?.nodes !== undefined) return undefined
-  // Values beyond JSON are valid only where they are ignored.
+  // Values that JSON cannot represent are valid only where they are ignored.
   return haveSameText(input, rule) ? rule : undefined
 }
 

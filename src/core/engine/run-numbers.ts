@@ -1,6 +1,6 @@
 /**
- * Numbers of runs of removed tasks, by the ids that users chose: a new task under such an id continues counting, so
- * that effect ids stay unique. Bounded: for evicted ids, the highest number counts for all new tasks.
+ * Remembers the run numbers of removed tasks by the ids that users chose. A new task with such an id continues
+ * counting, so that effect ids stay unique. Bounded: the highest number of evicted ids counts for all new tasks.
  */
 import { LruCache } from '#kernel'
 
@@ -10,13 +10,13 @@ export class RunNumbers {
   readonly #last = new LruCache<string, number>(MAX_IDS)
   #pushedOut = 0
 
-  /** `run`: the last one, 0 for a task that never ran. */
+  /** Remembers a removed task. `run`: number of its last run, 0 for a task that never ran. */
   removed(id: string, run: number): void {
     if (run === 0) return
     this.#pushedOut = Math.max(this.#pushedOut, this.#last.set(id, run) ?? 0)
   }
 
-  /** An upper bound of the runs under an id. `isNew`: the caller knows the id as unused. */
+  /** Returns an upper bound of the run numbers used with an id. `isNew`: the caller knows that the id is unused. */
   lastOf(id: string, isNew: boolean): number {
     return this.#last.get(id) ?? (isNew ? 0 : this.#pushedOut)
   }

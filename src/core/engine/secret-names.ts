@@ -1,12 +1,12 @@
 /**
- * Secrets in properties that are stored until a call: they are there by name, and each attempt of the call inserts
- * their values, so that values are never stored.
+ * Replaces secrets with their names in properties that are stored until a call. Each attempt of the call inserts the
+ * values, so that values are never stored.
  */
 import { AppError, isPlainObject } from '#kernel'
 import { plainText } from '../language/placeholders/text.ts'
 import type { BindingUse } from '../language/placeholders/binding.ts'
 
-/** Private-use characters of Unicode, which texts of rules and messages do not contain. */
+/** Private-use characters of Unicode, which do not occur in rules and messages, delimit the name of a secret. */
 const BEGIN = '\u{F0000}'
 const END = '\u{F0001}'
 const NAMED = new RegExp(`${BEGIN}([^${END}]*)${END}`, 'gu')

@@ -1,6 +1,6 @@
 /**
- * The tasks of an engine whose full state is unpacked. It takes several times the memory of a row or a task at rest, so
- * their number is limited; the state of others is packed until it is needed.
+ * Limits how many tasks of an engine have an unpacked full state, which takes several times the memory of a row or a
+ * resting task. The states of other tasks are packed until needed.
  *
  * FULLSTATE-1 states are packed only between pieces of work, so that a state in use stays unpacked.
  */
@@ -10,9 +10,9 @@ interface FullTask {
   pack(): boolean
 }
 
-/** About 40 MB for typical rules. */
+/** Default limit: about 40 MB for typical rules. */
 const MAX_FULL_STATES = 10_000
-/** Tasks that are examined after a piece of work, so that the work of one more task stays bounded. */
+/** Maximum number of tasks that are examined after each piece of work, so that adding a task costs bounded time. */
 const LOOKS = 2
 
 export class StateCache {

@@ -1,6 +1,6 @@
 /**
- * What one task passes to the state machine and to its plug calls. A class, since closures would cost memory for each
- * task of a fleet.
+ * Connects one task to the state machine and to its plug calls. A class, since closures would cost memory for each
+ * task.
  */
 import type { TaskExecutor } from './executor.ts'
 import type { Ports } from '../ports.ts'
@@ -32,23 +32,23 @@ export interface SharedHooks {
   readonly why: boolean
   readonly detail: boolean
   readonly events: EventSubscriptions
-  /** constant for an engine */
+  /** the same for all tasks of an engine */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
   readonly remembered: RememberedReadings
-  /** id of the root by message, or by origin without one */
+  /** id of the message or event that began each chain, by message, or by origin if it has no message */
   readonly roots: WeakMap<object, string>
   readonly open: OpenCount
 }
 
 /**
- * Events, timers and cancelled calls of a task, passed on to its engine, and the answers for its plugs. One object for
- * both saves memory.
+ * Passes events, timers and cancelled calls of a task on to its engine, and supplies what its plugs ask for. One object
+ * for both roles saves memory.
  */
 export class TaskHooks implements Sink, Caller {
   readonly #owner: TaskOwner
   readonly #host: SharedHooks
-  /** created with the first question for a signal: most tasks never have one */
+  /** created when a plug first asks for its signal: most tasks never do */
   #aborts: Map<Execution, AbortController> | undefined
   types = 0
 
@@ -62,7 +62,7 @@ export class TaskHooks implements Sink, Caller {
     this.#host.open.opened()
   }
 
-  /** The call has settled, or is no longer awaited. */
+  /** Called when the call has settled, or its task no longer waits for it. */
   closed(execution: Execution): void {
     if (!execution.isOpen) return
     execution.isOpen = false
@@ -87,7 +87,7 @@ export class TaskHooks implements Sink, Caller {
     const event = this.#wants(RARE_TYPES) ? events.tell : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (loss) => {
-      // subscribers find it in the history
+      // subscribers find the event in the history
       event(loss)
       onRare(loss)
     }
@@ -170,7 +170,9 @@ export class TaskHooks implements Sink, Caller {
     }
   }
 
-  /** A completed call has an aborted signal, even if the plug first reads it then. */
+  /**
+   * Returns the abort signal of a call; aborted for a completed call, even if the plug first asks for the signal then.
+   */
   signalOf(execution: Execution, call: number): AbortSignal {
     const isOver = !execution.isInFlight || execution.phase !== 'called' || execution.calls !== call
     if (isOver) return AbortSignal.abort()

@@ -1,13 +1,13 @@
 /**
- * The lane of one task: it takes inputs one after the other and calls plugs, one at a time. It decides when the state
+ * Processes the inputs of one task one after the other, and calls plugs one at a time. The lane decides when the state
  * machine steps; ../task decides what a step does.
  *
- * Elsewhere: the view of a task and commands of users (live-task.ts), the routing of messages (engine.ts).
+ * Not here: the view of a task and commands of users (live-task.ts), the routing of messages (engine.ts).
  *
- * LANE-1 the next input is taken when all calls of the one before were made and none is at a sensor's plug; back-off
- *   included.
- * LANE-2 inputs are taken by time; at one time the rule's own timers first, then in order of arrival.
- * LANE-3 acting calls do not hold the lane; each begins when those before it on the same thing are over.
+ * LANE-1 the next input is taken when all calls of the previous input were made and no sensor's plug is at work or
+ * waits to be retried.
+ * LANE-2 inputs are taken in order of time; at the same time, the rule's own timers first, then in order of arrival.
+ * LANE-3 acting calls do not hold the lane; each begins when earlier calls on the same thing are over.
  * LANE-4 the queue is bounded: the oldest waiting message or call is dropped, counted and logged.
  */
 import type { Plug } from '../plug/plug.ts'
@@ -46,20 +46,20 @@ export interface LaneHost {
   readonly open: OpenCount
   readonly timers: TimerQueue
   delay(ms: number, work: () => void): void
-  /** ms by which a simulation delays answers of a node's plug */
+  /** returns the ms by which a simulation delays results of a node's plug */
   readonly latency: ((execution: Execution) => number) | undefined
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
   readonly counts: Counting
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** plugs that have answered asynchronously before */
+  /** plugs that have returned a promise before */
   readonly later: WeakSet<Plug>
   readonly kept: KeptMessages
   readonly waiting: { count: number; maxLag: number }
 }
 
 export interface LaneOwner extends JournaledTask, TimerOwner {
-  /** Whether this is still its lane: a restarted task has another. */
+  /** Whether the task still uses this lane: a restarted task has another. */
   isCurrent(lane: TaskLane): boolean
   /** Reports an internal error. */
   mistake(error: unknown): void
@@ -75,7 +75,7 @@ export class TaskLane implements TaskRun {
   at: number
   readonly #owner: LaneOwner
   readonly #host: LaneHost
-  /** a timer of the rule came while the lane was held */
+  /** true when a timer of the rule became due while the lane was held */
   #hasDue = false
   /** created when an input waits whose calls may begin ahead */
   #ahead: AheadCalls | undefined
@@ -90,7 +90,7 @@ export class TaskLane implements TaskRun {
     this.at = now
   }
 
-  /** Takes an input now, whatever waits. */
+  /** Processes an input now, ahead of waiting inputs. */
   take(now: number, input: Input): void {
     this.#host.counts.steps++
     try {
@@ -111,7 +111,7 @@ export class TaskLane implements TaskRun {
       this.#begins(0)
       this.take(now, input)
     } else if (this.state.isFree && this.state.status === 'running') {
-      // What is due before it in the time of the task is taken first.
+      // Timers that are due before this input in the time of the task act first.
       this.#hasDue = true
       if (isData(this.state.wait(now, input))) this.#host.waiting.count++
       this.#work(now)
@@ -128,11 +128,11 @@ export class TaskLane implements TaskRun {
     if (!isNoted || !this.#hold(now, input)) this.arrive(now, input)
   }
 
-  /** Holds an input that has to wait for earlier readings. False: it need not. */
+  /** Holds an input that must wait for earlier readings. Returns false if it need not wait. */
   #hold(now: number, input: DataInput): boolean {
     const { readings } = this.state
     if (readings === null || this.model.settings.reorderMs === 0) return false
-    // Messages without a sensor are remembered in order, too.
+    // Messages that run no sensor are also put in order, so that repetitions are recognized.
     const time = placeOfData(this, input.messages, now)
     if (readings.isBehind(time)) return false
     if (!isHeldAlready(this, input.messages)) {
@@ -144,7 +144,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Releases due readings, and sets the timer of the next. */
+  /** Releases readings that are due, and sets the timer for the next one. */
   #releaseBy(now: number): void {
     const { readings } = this.state
     if (readings === null) return
@@ -184,14 +184,14 @@ export class TaskLane implements TaskRun {
     if (this.state.isFree) this.#work(now)
   }
 
-  /** Takes what is due until now, before an input that came together with the one before. */
+  /** Processes what is due until now, before an input that arrived together with the previous one. */
   takeDue(now: number): void {
     if (!this.state.isFree) return
     this.#hasDue = true
     this.#goOn(now)
   }
 
-  /** Makes the calls of a restored task, and takes what waited. */
+  /** Makes the calls of a restored task, and processes its waiting inputs. */
   resume(now: number): void {
     this.at = Math.max(this.at, now)
     this.#hasDue = !this.state.isFree
@@ -220,7 +220,7 @@ export class TaskLane implements TaskRun {
     return hasMoved
   }
 
-  /** Continues under another rule. Calls of untouched nodes stay open; the rest is cancelled. */
+  /** Continues under another rule. Calls of untouched nodes stay open; others are cancelled. */
   change(now: number, { model, state: saved, kept, dropped }: CarriedOver): void {
     const before = this.state
     const open = new Map<number, Execution>()
@@ -252,7 +252,7 @@ export class TaskLane implements TaskRun {
 
   /**
    * Continues a call that began in the executor. `reply`: the result of its plug; undefined: not called yet. `now`:
-   * time of the input; `at`: of the clock.
+   * time of the input; `at`: time of the clock.
    */
   goOnWith(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.now = now
@@ -282,7 +282,7 @@ export class TaskLane implements TaskRun {
     this.#ahead?.giveUp()
   }
 
-  /** Stops counting waiting messages in the engine's total. */
+  /** Subtracts this task's waiting messages from the engine's total, and drops their calls ahead. */
   forgetWaiting(): void {
     this.#host.waiting.count -= this.state.waiting.filter(isData).length + this.#held
     this.#ahead?.dropAll()
@@ -308,16 +308,16 @@ export class TaskLane implements TaskRun {
     this.#work(now, () => this.#settle(execution, reply, now))
   }
 
-  /** Makes all calls and takes inputs until the lane is held or nothing is left. */
+  /** Makes all calls and processes inputs until the lane is held or nothing is left. */
   #goOn(clock: number): void {
     do {
       this.#callAll()
-      // A call that stays open ends the evaluation without a step.
+      // The evaluation may end without a step while a call stays open.
       if (this.model.settings.type === 'onetime' || this.model.schedule?.fixedDelay === true) afterEvaluation(this)
     } while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
   }
 
-  /** Takes the next input, or a timer that was due before it. */
+  /** Processes the next input, or a timer that is due before it. */
   #takeNext(clock: number): boolean {
     const { state } = this
     if (isOver(this)) {
@@ -341,7 +341,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Takes timers that come before an input, or before the clock. False without one. */
+  /** Runs timers that are due before an input, or before the clock. Returns false if none is. */
   #takeTimers(head: WaitingInput | undefined, clock: number): boolean {
     const until = head?.time ?? clock
     const { readings } = this.state
@@ -350,7 +350,7 @@ export class TaskLane implements TaskRun {
     if (due === Number.POSITIVE_INFINITY) return false
     let acts = due
     if (readings !== null) {
-      // The clock lets it and earlier ones act; or an input of a later time takes it first.
+      // The clock lets this timer and earlier ones act, unless an input with a later time does so first.
       acts = earliestAct(this)
       const headTime = head && ownTime(this, head.time, head.input)
       if (headTime !== undefined && !readings.isBehind(headTime)) {
@@ -369,7 +369,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Completes the last input; the next ones are taken by the executor. */
+  /** Completes the last input; the executor processes the next ones. */
   rest(): void {
     this.#begins(0)
   }
@@ -405,11 +405,11 @@ export class TaskLane implements TaskRun {
   #call(execution: Execution): void {
     const early = this.#early(execution)
     if (early !== undefined) return this.#useEarly(execution, early)
-    // Without a call, the answer comes through `settle`.
+    // If the plug may not be called, its result comes through `settle`.
     this.#onReply(execution, this.#mayCall(execution) ? callPlug(this, execution, this.sink) : undefined)
   }
 
-  /** The first call of a root sensor may have begun ahead. */
+  /** Returns the call that may have begun ahead: only the first call of a root sensor can. */
   #early({ node, via, attempt, calls, items }: Execution): AheadCall | undefined {
     if (this.#ahead === undefined || node.kind === 'actuator' || via !== null) return undefined
     return attempt === 0 && calls === 1 && items === null ? this.#ahead.take(this.state.current, node.label) : undefined
@@ -419,13 +419,13 @@ export class TaskLane implements TaskRun {
     this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
     if (outcome !== undefined) return this.#onReply(execution, outcome)
-    // With a journal, its answer comes when it is durable.
+    // With a journal, the result is used when it is durable.
     this.#await(execution, this.#host.journal === undefined ? Promise.resolve(reply) : undefined, 0, beganAt)
   }
 
   #callAhead(clock: number): void {
     const { journal } = this.#host
-    // A replay has the answers.
+    // A replay already has the results.
     if (journal?.mayCall !== undefined || !this.model.graph.sensors.some(({ call }) => call.ahead !== undefined)) return
     this.#ahead ??= new AheadCalls(this.model, this.#host, this.#owner)
     this.#ahead.begin(this.state.waiting, clock)
@@ -441,7 +441,7 @@ export class TaskLane implements TaskRun {
       }
       const node = this.model.graph.byLabel.get(label)
       const execution = node?.kind === 'sensor' ? state.work?.sensors[node.slot]?.running : undefined
-      // A call ahead was the first attempt; later ones have answers of their own.
+      // Only the first attempt may use the result of a call ahead; later attempts make their own calls.
       const isAsked = execution?.phase === 'called' && execution.via === null && execution.attempt === 0
       if (isAsked) this.#replied(execution, outcome, now)
     })
@@ -461,7 +461,7 @@ export class TaskLane implements TaskRun {
   }
 
   #render(execution: Execution): void {
-    // A replay has no recorded answer for properties that need nothing from outside.
+    // A replay has no recorded result for properties that need nothing from outside.
     const mayRender = !renderingAsks(this, execution, this.sink) || this.#mayCall(execution)
     const rendered = mayRender ? renderCall(this, execution, this.sink) : undefined
     if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
@@ -529,7 +529,7 @@ export class TaskLane implements TaskRun {
     }
   }
 
-  /** `now`: time of the input for a synchronous reply, else of the clock. */
+  /** `now`: time of the input for a synchronous reply, otherwise of the clock. */
   #settle(execution: Execution, reply: Reply, now: number): void {
     this.sink.ended(execution)
     if (!reply.ok) step(this, now, { kind: 'error', execution, message: reply.error }, this.at)

@@ -1,4 +1,4 @@
-/** The view of a task: its record, and each node's states and data. */
+/** Builds the view of a task: its record, and the states and data of each node. */
 import { nodesBehind } from '../graph/behind.ts'
 import { UNKNOWN, type GraphNode, type ObservableNode } from '../graph/graph.ts'
 import { posterior } from '../graph/posterior.ts'
@@ -80,7 +80,7 @@ export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeVi
   }
 }
 
-/** A gate counts as observed when a sensor behind it is. */
+/** Whether the node was observed; a gate counts as observed when a sensor behind it is. */
 function isObserved(node: ObservableNode, state: NodeStates | undefined): boolean {
   const isKnown = ({ index }: ObservableNode): boolean => (state?.observed[index]?.state ?? UNKNOWN) !== UNKNOWN
   if (isKnown(node)) return true

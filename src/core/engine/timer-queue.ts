@@ -1,7 +1,7 @@
 /**
- * All timers of an engine in one table, with one wake-up on the injected scheduler. A postponed timer stays in place:
- * the task is asked for its due time when it fires, so re-arming an eviction with every message costs one comparison.
- * Ties are broken by task, kind and node, so that a restored engine acts in the same order.
+ * Keeps all timers of an engine in one table, with one wake-up on the injected scheduler. A postponed timer stays in
+ * place: the task is asked for the actual due time when the timer fires, so re-arming an eviction with every message
+ * costs one comparison. Ties are broken by task, kind and node, so that a restored engine acts in the same order.
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { TimerKind } from '../task/input.ts'
@@ -12,7 +12,7 @@ export interface WakePolicy {
   readonly restMs?: number | undefined
 }
 
-/** Longer delays are waited for in pieces: JavaScript's own timers hold 31 bits. */
+/** Longest delay of one wait, since JavaScript's timers hold 31 bits; longer delays are split. */
 const MAX_DELAY = 2 ** 31 - 1
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -22,7 +22,7 @@ export class TimerQueue {
   readonly #recheckMs: number
   readonly #restMs: number
   readonly #table = new TimerTable()
-  /** one number: when the next timer may be due; Infinity without one */
+  /** holds one number: when the next timer may be due; Infinity if none is set */
   readonly earliest = this.#table.earliest
   #wake: Subscription | undefined
   #wakeAt = NEVER
@@ -35,7 +35,7 @@ export class TimerQueue {
     this.#restMs = Math.max(0, restMs ?? 0)
   }
 
-  /** Requests `owner.fire` at `at` (epoch ms); repeating a request matters only when it is earlier. */
+  /** Requests `owner.fire` at `at` (epoch ms). A repeated request has an effect only when it is earlier. */
   ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, order = key): void {
     this.#table.set(owner, kind, key, at, order)
   }
@@ -45,7 +45,9 @@ export class TimerQueue {
     this.#dropUnwanted()
   }
 
-  /** A timer without an owner that waits for it must not be the next: it would keep a process alive. */
+  /**
+   * Drops timers at the front that their owners no longer need, since waiting for them would keep the process alive.
+   */
   #dropUnwanted(): void {
     for (let top = this.#table.peek(); top !== undefined; top = this.#table.peek()) {
       if (top.owner.dueAt(top.kind, top.key) !== NEVER) return
@@ -54,7 +56,7 @@ export class TimerQueue {
     }
   }
 
-  /** Fires everything that is due, earliest first; `now` never decreases. */
+  /** Fires all due timers, earliest first; `now` never decreases. */
   run(now: number): void {
     while ((this.earliest[0] as number) <= now) {
       const timer = this.#table.take()
@@ -82,7 +84,7 @@ export class TimerQueue {
     this.#wakeAt = next
     if (next === NEVER) return
     const now = this.#scheduler.now()
-    // A clock that was put back does not prolong the pause.
+    // A clock that was set back must not prolong the pause.
     const rest = Math.min(this.#restMs, this.#wokenAt + this.#restMs - now)
     const delay = Math.min(Math.max(0, next - now, rest), this.#recheckMs)
     this.#wake = this.#scheduler.schedule(() => {

@@ -1,23 +1,26 @@
 /**
- * The timers of all owners as columns of numbers: a heap that finds the earliest, a hash that finds a thing, a chain
- * that finds all of one owner. Objects would cost some 300 bytes a timer, this costs about 60, and a fleet has
- * millions.
+ * Stores the timers of all owners as columns of numbers: a heap finds the earliest timer, a hash finds a timer by its
+ * thing, and a chain finds all timers of one owner. Timers as objects would cost some 300 bytes each; here they cost
+ * about 60, and a fleet has millions.
  *
  * TIMER-1 one row per thing (owner, kind, key), however often it is requested.
  * TIMER-2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
- * TIMER-3 `#heap` is a permutation of all rows: those in use first, in heap order, then the free ones.
+ * TIMER-3 `#heap` is a permutation of all rows: rows in use first, in heap order, then the free rows.
  *
- * The heap has four children a node and the times of its nodes side by side, so that a step down reads one cache line.
- * A firing timer keeps its row until it has fired: a clock that requests its next tick moves it once.
+ * Each heap node has four children whose times are stored side by side, so that a step down reads one cache line. A
+ * firing timer keeps its row until it has fired, so that a clock that requests its next tick moves the row only once.
  */
 import type { TimerKind } from '../task/input.ts'
 
 export interface TimerOwner {
-  /** order among tasks, a different one for each */
+  /** order among owners; unique per owner */
   readonly order: number
-  /** owned by the table: the owner's first row, or NO_TIMER */
+  /** set by the table: the owner's first row, or NO_TIMER */
   firstTimer: number
-  /** due time of the thing: now or earlier, later (requested again), or Infinity (forgotten) */
+  /**
+   * Returns when the thing is really due: now or earlier, later if it was requested again, or Infinity if it was
+   * forgotten.
+   */
   dueAt(kind: TimerKind, key: number): number
   fire(kind: TimerKind, key: number, now: number): void
 }
@@ -32,16 +35,19 @@ export interface Timer {
 
 export const NO_TIMER = -1
 
-/** In the order in which they act at one instant. */
+/** Kinds of timers, in the order in which they act at one instant. */
 const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick', 'release'] as const satisfies readonly TimerKind[]
 const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4, release: 5 }
 const FIRST_CAPACITY = 16
 const ARITY = 4
-/** Small tables double; large ones grow by half, to waste less. */
+/** Size up to which tables double; larger ones grow by half, to waste less. */
 const LARGE = 4096
 
 export class TimerTable {
-  /** when the earliest is due, Infinity without one: a cell, which is read without a call or a box */
+  /**
+   * when the earliest timer is due, Infinity without one; in an array, so that reading it needs no call and no
+   * allocation
+   */
   readonly earliest = new Float64Array([Number.POSITIVE_INFINITY])
   #size = 0
   #capacity = 0
@@ -54,16 +60,16 @@ export class TimerTable {
   #heap = new Int32Array(0)
   #at = new Float64Array(0)
   #position = new Int32Array(0)
-  /** the row that was taken and may be set again */
+  /** row of the timer that was taken and may be set again */
   #taken = NO_TIMER
-  /** rows by hash, plus one; 0 is empty. A power of two, at most three quarters full */
+  /** hash table of row numbers plus one; 0 is empty. Its size is a power of two; it is at most three quarters full */
   #buckets = new Int32Array(0)
 
   get size(): number {
     return this.#size
   }
 
-  /** Adds the timer, or brings it forward; the same or a later time changes nothing. */
+  /** Adds the timer, or moves it to an earlier time; the same or a later time changes nothing. */
   set(owner: TimerOwner, kind: TimerKind, key: number, at: number, order: number): void {
     const rank = RANK[kind]
     const known = this.#find(owner, rank, key)
@@ -93,7 +99,7 @@ export class TimerTable {
     return this.#size === 0 ? undefined : this.#timer(num(this.#heap, 0))
   }
 
-  /** The earliest; it is removed by `release` unless it is set again. */
+  /** Returns the earliest timer, which `release` removes unless it is set again first. */
   take(): Timer | undefined {
     if (this.#size === 0) return undefined
     this.#taken = num(this.#heap, 0)
@@ -126,7 +132,7 @@ export class TimerTable {
   }
 
   #ownerOf(row: number): TimerOwner {
-    return this.#owners[row] as TimerOwner // rows in use have one
+    return this.#owners[row] as TimerOwner // rows in use have an owner
   }
 
   #remove(row: number): void {
@@ -146,7 +152,7 @@ export class TimerTable {
     if (last !== row) this.#move(hole, last, lastAt)
   }
 
-  /** Whether a row at `at` comes before the one at a position of the heap. */
+  /** Whether a row with time `at` comes before the row at a heap position. */
   #isBefore(at: number, row: number, position: number): boolean {
     const difference = at - num(this.#at, position)
     return difference === 0 ? this.#isFirst(row, num(this.#heap, position)) : difference < 0
@@ -220,7 +226,7 @@ export class TimerTable {
     this.#buckets[bucket] = row + 1
   }
 
-  /** Rows behind it move up, so that no tombstone is needed. */
+  /** Removes a row from the hash. Rows behind it move up, so that no tombstone is needed. */
   #leave(row: number): void {
     const mask = this.#buckets.length - 1
     let hole = this.#homeOf(row)

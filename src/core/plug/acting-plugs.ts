@@ -1,4 +1,4 @@
-/** Builds the two plugs of one act: a sensor that shows its outcome, and an actuator. */
+/** Builds a sensor and an actuator that perform the same action; the sensor also reports its outcome. */
 import { messageOf } from '#kernel'
 import { definePlug } from './define.ts'
 import type { InputField, OutputField, Plug, PlugContext, PropertiesOf, PropertyProblem, TouchContext } from './plug.ts'
@@ -18,7 +18,7 @@ export interface Act<Input extends Readonly<Record<string, InputField>>> {
   perform(context: PlugContext<PropertiesOf<Input>>): Promise<{ message: string; rawData: Record<string, unknown> }>
 }
 
-/** The sensor shows Success, or Error with the reason; the actuator fails. */
+/** The sensor shows Success, or Error with the reason. The actuator fails instead. */
 export function actingPlugs<const Input extends Readonly<Record<string, InputField>>>({
   description,
   output,
@@ -48,7 +48,7 @@ export function actingPlugs<const Input extends Readonly<Record<string, InputFie
       kind: 'actuator',
       description: `${description}.`,
       output,
-      // declared async, since it never answers at once: a replay of inputs must not make the call
+      // declared async: the action never finishes synchronously, and a replay of inputs must not repeat the call
       execute: async (context) => perform(context),
     }),
   ]

@@ -1,4 +1,4 @@
-/** Whether a call acts outside, and what it touches. */
+/** Decides whether a call has outside effects, and which things it touches. */
 import type { Plug, TouchContext } from './plug.ts'
 import { finishProperties } from './properties.ts'
 
@@ -7,8 +7,8 @@ export function actsWith({ acts }: Plug, properties: Readonly<Record<string, unk
 }
 
 /**
- * Things that a call with these resolved properties touches: empty when they are invalid; undefined when the plug does
- * not say, so that the node itself counts.
+ * Returns the things that a call with these resolved properties touches: empty when the properties are invalid;
+ * undefined when the plug does not say, so that the node itself counts.
  */
 export function touchesWith(
   plug: Plug,

@@ -1,4 +1,4 @@
-/** Checks that answers of plugs are plain JSON, and locates the first fault: what is kept must survive a save. */
+/** Checks that results of plugs are plain JSON, so that they survive a save, and locates the first fault. */
 import { isPlainObject, MAX_JSON_DEPTH } from '#kernel'
 
 const NAME = /^[A-Za-z_$][\w$]*$/
@@ -6,15 +6,15 @@ const NAME = /^[A-Za-z_$][\w$]*$/
 const KEPT_PLAIN = new WeakSet<object>()
 
 /**
- * Declares that a memory which its plug changes in place is and stays plain JSON, to skip the check, which would cost
- * as much as copying it. Returns the same object.
+ * Marks an `internalState` that its plug modifies in place as plain JSON, now and later. This skips the check, which
+ * would cost as much as a copy. Returns the same object.
  */
 export function keptPlain<T extends object>(memory: T): T {
   KEPT_PLAIN.add(memory)
   return memory
 }
 
-/** `undefined` inside an object counts as an absent field. */
+/** Returns whether the value is plain JSON. `undefined` inside an object counts as an absent field. */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
@@ -35,7 +35,9 @@ export function isPlainRecord(record: Readonly<Record<string, unknown>>, depth =
   return true
 }
 
-/** Describes the first part of a value that is not plain JSON; undefined: all of it is. `path`: of the value. */
+/**
+ * Describes the first part of a value that is not plain JSON; undefined if all of it is. `path`: location of the value.
+ */
 export function jsonFault(value: unknown, path: string): string | undefined {
   return isPlainJson(value) ? undefined : faultAt(value, path, [])
 }

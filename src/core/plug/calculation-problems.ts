@@ -8,7 +8,8 @@ const KEYS: readonly string[] = ['rawData', 'states', 'otherwise']
 const WHOLE_NUMBER = /^\d+$/
 
 /**
- * Paths start with `/calculates`. The result of a function is not checked: an engine that cannot use it calls the plug.
+ * Returns the problems of a declared calculation; their paths start with `/calculates`. A calculation that is a
+ * function is not checked further: if its result is unusable, the engine calls the plug.
  */
 export function calculationProblems(calculates: unknown, states: unknown): Issue[] {
   const path = '/calculates'

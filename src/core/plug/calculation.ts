@@ -1,12 +1,12 @@
 /**
- * Calculations of sensors as data: formulas over numbers, truths and texts, which an engine may evaluate without a
- * call.
+ * Represents the calculations of sensors as data: formulas over numbers, booleans and texts that an engine may evaluate
+ * without calling the plug.
  */
 import { slackOf } from '#kernel'
 
 /**
- * Arithmetic maps numbers to a number, order numbers to a truth, truth truths to a truth; `?` chooses between two of
- * one kind.
+ * Arithmetic operators map numbers to a number, order operators map numbers to a boolean, and truth operators map
+ * booleans to a boolean. `?` chooses between two operands of one kind.
  */
 export const OPERATORS = {
   arithmetic: ['+', '-', '*', '/', '%'],
@@ -20,12 +20,14 @@ export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not
 
 export type Formula = number | boolean | FormulaRead | FormulaTest | FormulaOperation
 
-/** A number of the properties, of the message, of the same sensor's raw data above, or of another node's raw data. */
+/**
+ * Reads a number from the properties, the message, this sensor's raw data computed so far, or another node's raw data.
+ */
 export type FormulaRead =
   | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
   | { readonly from: 'nodes'; readonly node: string; readonly name: string }
 
-/** True when a value of the message equals this truth or text. */
+/** Tests whether a value of the message equals this boolean or text. */
 export interface FormulaTest {
   readonly from: 'streamdata'
   readonly name: string
@@ -37,19 +39,19 @@ export interface FormulaOperation {
   readonly of: readonly Formula[]
 }
 
-/** Formula as written: `value * factor + offset > limit`, where bare names are properties. */
+/** A formula as a plug author writes it: `value * factor + offset > limit`, where bare names are properties. */
 export type WrittenFormula = string | Formula
 
 export interface Calculation<State extends string = string> {
-  /** numbers of the raw data by name; each may read those above it as `rawData.<name>` */
+  /** formulas of the raw data by name; each may read the ones above it as `rawData.<name>` */
   readonly rawData?: Readonly<Record<string, WrittenFormula>>
-  /** the state is the first whose formula holds ... */
+  /** the state is the first one whose formula is true ... */
   readonly states?: Readonly<Partial<Record<State, WrittenFormula>>>
-  /** ... otherwise this one */
+  /** ... otherwise this state */
   readonly otherwise: State
 }
 
-/** Result kind of a formula; undefined: not a formula. */
+/** Returns the result kind of a formula; undefined if the value is not a formula. */
 export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
@@ -72,20 +74,23 @@ export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   return op === '?' && kinds.length === 3 && test === 'truth' && yes === no ? yes : undefined
 }
 
-/** Converts a formula for use as a truth: a value of the message is compared with true. */
+/** Converts a formula to a condition: a bare message value becomes a comparison with true. */
 export function asTruth(formula: Formula | undefined): Formula | undefined {
   if (typeof formula !== 'object' || !('from' in formula) || 'is' in formula) return formula
   return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
 }
 
-/** Equality of a message value with a truth or text; undefined for any other operand. */
+/** Builds a comparison of a message value with a boolean or text; undefined for any other operand. */
 export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: boolean | string): Formula | undefined {
   if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
   const test: Formula = { from: 'streamdata', name: value.name, is }
   return op === '===' ? test : { op: 'not', of: [test] }
 }
 
-/** Comparison with the tolerance of rules: a sum or difference equals a limit within the rounding of its operands. */
+/**
+ * Builds a comparison with the tolerance that rules use: a sum or difference equals a limit if it is within rounding
+ * error.
+ */
 export function comparison(op: Operator, left: Formula, right: Formula): Formula {
   const [ofLeft, ofRight] = [largestOperand(left), largestOperand(right)]
   const both = ofLeft && ofRight ? maxOf(ofLeft, ofRight) : (ofLeft ?? ofRight)
@@ -107,7 +112,10 @@ export function comparison(op: Operator, left: Formula, right: Formula): Formula
   }
 }
 
-/** Largest magnitude in a sum or difference, also within its sign and size; undefined for other formulas. */
+/**
+ * Returns the largest magnitude in a sum or difference, looking through sign and absolute value; undefined for other
+ * formulas.
+ */
 function largestOperand(formula: Formula): Formula | undefined {
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
   const { op, of } = formula

@@ -1,4 +1,4 @@
-/** Calendar and clock of a time zone, for plugs about days and hours. */
+/** Computes calendar dates and times of a time zone, for plugs about days and hours. */
 import { AppError } from '#kernel'
 import type { InputField, OutputField } from './plug.ts'
 
@@ -27,7 +27,7 @@ export type Calendar = {
 }
 
 /**
- * Builds a formatter for an IANA zone or an offset such as `+02:00`; slow to build and fast to use. Throws
+ * Builds a formatter for an IANA zone or an offset such as `+02:00`. Building is slow, so reuse the formatter. Throws
  * `PLUG_FAILED`.
  */
 export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
@@ -56,7 +56,7 @@ export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Date and time of the zone at an instant (epoch ms). */
+/** Returns the date and time in the zone at an instant (epoch ms). */
 export function calendarOf(format: Intl.DateTimeFormat, now: number): Calendar {
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]))
   const number = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type))

@@ -9,9 +9,9 @@ export type InnerResult =
   | { readonly error: string }
 
 /**
- * Calls a sensor with properties of its own and the memory that the caller keeps for it; the rest of its context is the
- * caller's. `part`: its number among the calls of the caller, which distinguishes their ids. Delayed results apply at
- * once. Never throws: a failure is a value.
+ * Calls a sensor with its own properties and the memory that the caller keeps for it, in the caller's context. `part`:
+ * number of this call within the caller, which keeps ids distinct. Delayed results apply at once. Never throws: a
+ * failure is returned as a value.
  */
 export async function callInner(
   plug: Plug,

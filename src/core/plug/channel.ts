@@ -1,4 +1,4 @@
-/** Names of channels, which deliver events instead of data to sensors. */
+/** Checks names of channels. A channel delivers events, instead of broker data, to sensors. */
 import { AppError, shown } from '#kernel'
 
 const CHANNEL = /^[a-z][a-z0-9-]{0,39}$/

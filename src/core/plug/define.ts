@@ -19,24 +19,24 @@ const KEYS: readonly string[] =
   )
 
 /**
- * Checks the declaration of a plug. The types of `context.properties`, of `context.prepared` and of the states follow
- * from the declaration; write `prepare` before `execute`, so that its result type is known there. The result is frozen
- * and shares only functions with `definition`. Throws `PLUG` with every problem in `issues`.
+ * Checks and freezes the declaration of a plug. The types of `context.properties`, `context.prepared` and the states
+ * follow from the declaration; write `prepare` before `execute` so that its result type is inferred first. The returned
+ * plug shares only functions with `definition`. Throws `PLUG` with every problem in `issues`.
  */
 export function definePlug<
   const Input extends Readonly<Record<string, InputField>>,
   const State extends string = never,
   Prepared = undefined,
 >(definition: PlugDefinition<Input, State, Prepared>): Plug
-// The engine converts properties to the declared types first (finishProperties), so functions that require exactly
-// those types may stand where any record is accepted: only this overload says so.
+// The engine converts properties to the declared types first (finishProperties), so a function that requires exactly
+// those types may be used where any record is accepted. Only this overload expresses that.
 export function definePlug(definition: PlugDefinition): Plug {
   const issues = isPlainObject(definition)
     ? problemsOf(definition)
     : [problem('', 'the declaration is not an object', 'use a form such as { name, version, kind, execute }')]
   if (issues.length > 0) throw plugError(definition, issues)
   return Object.freeze({
-    // absent functions are set to undefined, so that all plugs have one shape and calls stay fast
+    // absent functions are set to undefined, so that all plugs have one hidden class and calls stay fast
     parameters: undefined,
     nodes: undefined,
     touches: undefined,

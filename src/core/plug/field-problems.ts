@@ -62,7 +62,7 @@ function fieldsProblems(
     return [problem(base, `${entries.length} fields are too many`, `use at most ${MAX_FIELDS}`)]
   return entries.flatMap(([name, field]) => {
     const path = at(base, name)
-    // a name that every object inherits would seem present where it is absent
+    // a name such as `toString`, which every object inherits, would seem present where it is absent
     if (name.trim() === '' || FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
       return [problem(path, `"${name}" is not a valid field name`, 'use another name')]
     }

@@ -1,4 +1,4 @@
-/** Field types of plugs, and the conversion of values to them. */
+/** Defines the field types of plugs, and converts values to these types. */
 import { isPlainObject, jsonProblem, numberOfText, parsePlainJson } from '#kernel'
 import type { FieldType } from './plug.ts'
 
@@ -6,7 +6,7 @@ interface TypeRule {
   noun: string
   example: unknown
   fits(value: unknown): boolean
-  /** converts a value that does not fit; `undefined` when impossible */
+  /** converts a value of another type; `undefined` when impossible */
   convert(value: unknown): unknown
 }
 

@@ -1,22 +1,21 @@
-/** Frozen copies of plain JSON, known again by who takes them. */
+/** Makes frozen deep copies of plain JSON, and recognizes copies it made before. */
 import { isPlainObject } from '#kernel'
 
 const FROZEN_COPIES = new WeakSet<object>()
 
-/** A deep, frozen copy of plain JSON (see `jsonProblem` of the kernel). */
+/** Returns a deep, frozen copy of plain JSON (see `jsonProblem` of the kernel). */
 export function frozenCopy<T>(value: T): T {
   const copy = frozen(value)
   if (typeof copy === 'object' && copy !== null) FROZEN_COPIES.add(copy)
   return copy
 }
 
-/** Whether `frozenCopy` gave it: then it stays as it is. */
+/** Whether `frozenCopy` created this object, which therefore needs no further copy. */
 export function isFrozenCopy(value: object): boolean {
   return FROZEN_COPIES.has(value)
 }
 
 function frozen<T>(value: T): T {
-  // A copy of an array or an object has the fields of its original, each of them copied.
   if (Array.isArray(value)) return Object.freeze(value.map((item: unknown) => frozen(item))) as T
   if (!isPlainObject(value)) return value
   const copy: Record<string, unknown> = {}

@@ -1,9 +1,9 @@
-/** Error for properties that are only jointly invalid. */
+/** Creates errors for properties that are only invalid in combination. */
 import { validationError } from '#kernel'
 
 /**
- * For `prepare` of a plug: reports the problem at one of the properties. A check of the rule reports it already when
- * all of them are constant. `VALIDATION`.
+ * Returns a `VALIDATION` error at one property, for `prepare` of a plug. When all properties involved are constant, the
+ * check of the rule reports the error already.
  */
 export function lacking(property: string, message: string, suggestion: string): Error {
   return validationError('the properties', [

@@ -1,10 +1,10 @@
-/** Reads a value of the message or of a node, as two properties name it. */
+/** Reads a value of the message or of a node, selected by the properties `node` and `parameter`. */
 import { ofData, ownValue } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**
- * Message values that `parameterOf` reads with these properties of a plug; undefined when they are known only at the
- * call (`later`).
+ * Returns the names of message values that `parameterOf` reads with these properties; undefined when a property is only
+ * known at the call (`later`).
  */
 export function namesOfParameter(
   { node, parameter }: { readonly node?: string | undefined; readonly parameter?: string | undefined },
@@ -15,8 +15,8 @@ export function namesOfParameter(
 }
 
 /**
- * Reads a value of the message (`node` absent, empty or GLOBAL) or of a node's raw data; undefined when absent or
- * unusable for rules. A parameter with dots addresses nested objects, unless a field has exactly that name.
+ * Reads a value of the message (`node` absent, empty or GLOBAL) or of a node's raw data; undefined when absent or of a
+ * type that rules cannot use. A parameter with dots addresses nested objects, unless a field has exactly that name.
  */
 export function parameterOf(
   context: Pick<PlugContext, 'streamValue' | 'lookup'>,
@@ -31,7 +31,7 @@ export function parameterOf(
   return ofData(rest.reduce<unknown>((value, key) => ownValue(value, key), read(first)))
 }
 
-/** True when a property that names a node means the message. */
+/** Whether a `node` property refers to the message instead of a node. */
 export function isOfMessage(node: string | undefined): node is undefined | '' | 'GLOBAL' {
   return node === undefined || node === '' || node === 'GLOBAL'
 }

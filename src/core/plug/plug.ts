@@ -1,6 +1,6 @@
 /**
- * Interface of plugs: versioned functions behind sensors and actuators. A plug depends only on its context. Time and
- * randomness come from the context, so that a simulated run repeats to the byte.
+ * Defines the interface of plugs: versioned functions behind sensors and actuators. A plug depends only on its context,
+ * which also supplies time and randomness, so that a simulated run can be repeated byte for byte.
  */
 
 import type { Calculation } from './calculation.ts'
@@ -11,8 +11,8 @@ export type FieldType =
   'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'json' | 'any'
 
 /**
- * Meaning of a property's text. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON Logic, an
- * expression or a script, passed unresolved.
+ * Says how a property's text is interpreted. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON
+ * Logic, an expression or a script, passed unresolved.
  */
 export interface FieldFormat {
   type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template' | 'logic'
@@ -47,28 +47,33 @@ export interface PropertyProblem {
 }
 
 /**
- * Result of a call. A sensor returns a state, raw data, or both. A bare string is short for `{ state }`.
- * Raw data and memory must be plain JSON: any other answer is a failure that names the path.
+ * Result of a call. A sensor returns a state, raw data, or both. A bare string is short for `{ state }`. Raw data and
+ * memory must be plain JSON; otherwise the call fails with an error that names the path.
  */
 export interface PlugResult<State extends string = string> {
   state?: State
   /** replaces the node's raw data as a whole */
   rawData?: Record<string, unknown>
-  /** `context.internalState` of this node's next call */
+  /** passed as `context.internalState` to this node's next call */
   internalState?: unknown
-  /** answer of an actuator, kept as actuator data */
+  /** response of an actuator, kept as actuator data */
   message?: string
-  /** ms to delay this result; a newer execution of the node supersedes it. Survives a restart */
+  /** ms to delay this result. A newer execution of the node replaces it. Survives a restart */
   after?: number
-  /** ms of the whole wait, when part of it has passed: restarted after a downtime; default `after` */
+  /**
+   * ms of the whole wait, when part of it has passed; a downtime may restart the wait with this length. Default `after`
+   */
   whole?: number
-  /** follows later unless the node runs again before; needs an `after` of its own */
+  /** result that applies after this one unless the node runs again first; needs its own `after` */
   then?: PlugResult<State>
 }
 
 export type PlugAnswer<State extends string = string> = PlugResult<State> | State | undefined | void
 
-/** Raw data of a node as other nodes see it: its fields plus `state` (when certain) and `collectedTime` (epoch ms). */
+/**
+ * Raw data of a node as other nodes see it: its fields plus `state` (when known for certain) and `collectedTime` (epoch
+ * ms).
+ */
 export type NodeData = Readonly<Record<string, unknown>>
 
 export interface PlugLog {
@@ -84,55 +89,59 @@ export interface NumberOptions {
 }
 
 /**
- * Context of a call. Valid during the call; an async plug may keep it until its promise settles.
- * Methods need their receiver: call `context.random()`, do not detach `random`.
+ * Context of a call, valid during the call; an async plug may keep it until its promise settles. Call methods on the
+ * context (`context.random()`); do not detach them.
  */
 export interface PlugContext<Properties = Record<string, unknown>, Prepared = unknown> {
-  /** resolved, defaulted and of the declared types; the next call may reuse the same object */
+  /** resolved, with defaults, converted to the declared types; the next call may reuse the same object */
   readonly properties: Properties
   /** result of `prepare` */
   readonly prepared: Prepared
   /**
-   * value of the message in scope of this node as a finite number: a number, or a text that is a plain decimal such as
-   * "21.50". Throws `PLUG_FAILED` with name and value for anything else: absent, null, NaN, blank, beyond 2^53 or a
-   * text such as "0123" is unknown, and never 0
+   * value of the message that this node sees, as a finite number: from a number, or from a text that is a plain decimal
+   * such as "21.50". Throws `PLUG_FAILED` with name and value for anything else: absent, null, NaN, blank, beyond 2^53
+   * or a text such as "0123" is unknown, and never 0
    */
   number(name: string, options?: NumberOptions): number
-  /** value as a text: a text unchanged, a number or a truth as its text. Throws `PLUG_FAILED` for anything else */
+  /** value as a text: texts unchanged, numbers and booleans as text. Throws `PLUG_FAILED` for anything else */
   text(name: string): string
-  /** value of the message in scope of this node, unconverted; `undefined` when absent; null stays null */
+  /** value of the message that this node sees, unconverted; `undefined` when absent; null stays null */
   streamValue(key: string): unknown
   /**
-   * arrival of the last message of this node's resource, or of the last with that value; epoch ms of the engine's
-   * clock, undefined before the first. Use `isNew` for newness: two messages may arrive at one time
+   * when the last message of this node's resource arrived, or with `key` the last message that contained that value;
+   * epoch ms of the engine's clock, undefined before the first. Use `isNew` to detect new values: two messages may
+   * arrive at the same time
    */
   streamTime(key?: string): number | undefined
-  /** true when the message that began this run has that value itself; carried-over values are not new */
+  /**
+   * true when the message that began this run contains that value; values carried over from earlier messages are not
+   * new
+   */
   isNew(key: string): boolean
   /**
    * true when that node has succeeded since this node last succeeded, so that its data is new to this node. Also true
-   * for a node of which the rule does not show that this node reads it
+   * when the rule does not show that this node reads that node
    */
   isNewOf(label: string): boolean
   /**
-   * of a plug that absorbs late readings: messages of this node's resource that arrived behind a newer one since its
-   * last success, in order of arrival; at most 100. Use their values for the memory only
+   * for a plug that absorbs late readings: messages of this node's resource that arrived after a newer one, since this
+   * node's last success, in order of arrival; at most 100. Use their values for the memory only
    */
   readonly late: readonly Readonly<Record<string, unknown>>[]
-  /** copy of the message in scope, empty on a tick without recent data */
+  /** copy of the message that this node sees, empty on a tick without recent data */
   readonly streamData: Readonly<Record<string, unknown>>
-  /** last raw data by node label, plus `GLOBAL` with the stream data */
+  /** last raw data by node label, plus `GLOBAL` for the stream data */
   readonly rawData: Readonly<Record<string, NodeData>>
   /** value by binding path, such as `streamdata.temperature`, `nodes.a.state` or `variables.limit` */
   lookup(path: readonly string[]): unknown
-  /** last answers of actuators, by label */
+  /** last responses of actuators, by label */
   readonly actuatorData: Readonly<Record<string, { message?: string; rawData?: unknown; collectedTime: number }>>
   /** last `internalState` of this node */
   readonly internalState: unknown
   readonly task: { readonly TASK_ID: string; readonly RESOURCE: string | undefined; readonly NODE_NAME: string }
   readonly node: {
     readonly NAME: string
-    /** the node's own; `lookup(['node', 'RESOURCE'])` and `${node.RESOURCE}` fall back to the task's */
+    /** the node's own resource; `lookup(['node', 'RESOURCE'])` and `${node.RESOURCE}` fall back to the task's */
     readonly RESOURCE: string | undefined
     readonly TRIGGER: string | undefined
   }
@@ -146,12 +155,12 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   /** id of the message or event that began the chain of rules, for the cascade limit of a host */
   readonly root?: string
   /**
-   * true when the order of ids is not the order of calls: of an `unordered` node, of a paused one, and of a sensor
-   * without trigger, whose id precedes those of the nodes that its neighbours trigger
+   * true when ids may be in another order than calls: for an `unordered` node, for a paused node, and for a sensor
+   * without trigger, whose id precedes those of nodes that its neighbours trigger
    */
   readonly unordered?: boolean
   /**
-   * last downtime of the host, as far as it matters to this node; undefined without one, and under `continue`. Input of
+   * last downtime of the host that affects this node; undefined without one, and under `continue`. Pass it to
    * `endOfWait`
    */
   readonly downtime?: Downtime | undefined
@@ -190,16 +199,16 @@ export type PropertiesOf<Input extends Readonly<Record<string, InputField>>> = {
   readonly [K in keyof Input]: Present<Input[K]> extends true ? FieldValue<Input[K]> : FieldValue<Input[K]> | undefined
 }
 
-/** State as a step function of one number of the message. */
+/** Describes the state as a step function of one number of the message. */
 export interface Steps<State extends string = string> {
   readonly parameter: string
   /** finite, ascending; 1 to 8 */
   readonly cuts: readonly number[]
-  /** 2 * cuts + 1: below the first cut, at it, between it and the next ... above the last */
+  /** 2 * cuts + 1 states: below the first cut, at it, between it and the next ... above the last */
   readonly states: readonly State[]
   /**
-   * `execute` reads the parameter by `context.number` with `booleans`, and fails without effect on other values.
-   * Default: unknown for values that are not numbers
+   * set when `execute` reads the parameter with `context.number` and `booleans`, and fails without effect on other
+   * values. Default: unknown for values that are not numbers
    */
   readonly reads?: 'number'
 }
@@ -222,33 +231,33 @@ export interface PlugDefinition<
   category?: string
   /**
    * for a sensor of events instead of broker data: only messages of its resource on this channel run it, whatever its
-   * triggers and clocks say, and no other sensor receives them. A lower-case letter, then at most 39 lower-case
-   * letters, digits or -
+   * triggers and clocks are, and no other sensor receives these messages. A lower-case letter, then at most 39
+   * lower-case letters, digits or -
    */
   channel?: string
   /**
-   * true when a call changes something outside, such as storing a message or raising an alarm; a pure function when it
-   * depends on the resolved properties. Dry runs skip such calls. Default: true for actuators, false for sensors
+   * true when a call changes something outside, such as storing a message or raising an alarm; a pure function when
+   * that depends on the resolved properties. Dry runs skip such calls. Default: true for actuators, false for sensors
    */
   acts?: boolean | ((properties: PropertiesOf<Input>) => boolean)
   /**
-   * names of message values that a call reads beside its placeholders, logic and code (and beside `timestamp`, which
-   * any message may have). As a function it gets the constant properties and the names of the others, and returns
-   * undefined when the reads are unknown or absence matters too. A root sensor that reads values by name runs on
-   * messages that have at least one of them. Default: unknown, so that every message runs it
+   * names of message values that a call reads in addition to its placeholders, logic and code (and `timestamp`, which
+   * any message may contain). A function receives the constant properties and the names of the others, and returns
+   * undefined when the reads are unknown or when absent values matter too. A root sensor that reads values by name runs
+   * on messages with at least one of them. Default: unknown, so that every message runs it
    */
   parameters?:
     | readonly string[]
     | ((properties: Partial<PropertiesOf<Input>>, later: ReadonlySet<string>) => readonly string[] | undefined)
   /**
-   * labels of nodes whose data a call reads beside its placeholders, logic and code. Pure; gets the constant
-   * properties. The node is evaluated after those nodes in its stage, and `isNewOf` covers them
+   * labels of nodes whose data a call reads in addition to its placeholders, logic and code. Pure; receives the
+   * constant properties. This node is evaluated after those nodes in its stage, and `isNewOf` covers them
    */
   nodes?(properties: Partial<PropertiesOf<Input>>): readonly string[]
   /**
    * `message`: the result depends only on properties and values of the current message, without memory, other nodes,
    * randomness or effects; `now` is the time of that message. Such a call may begin while the task still processes an
-   * earlier message; its result still waits for its turn
+   * earlier message; its result is still applied in order
    */
   reads?: 'message'
   /**
@@ -257,21 +266,21 @@ export interface PlugDefinition<
    */
   touches?(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
   /**
-   * other versions that rules may name for this plug, as `>=1.0.0 <3`: comparators `>=`, `<`, `<=`, `>` and `=` that
-   * must all hold
+   * other versions of this plug that rules may name and that this version replaces, as `>=1.0.0 <3`: comparators `>=`,
+   * `<`, `<=`, `>` and `=`, all of which must hold
    */
   compatible?: string
   /**
-   * for a sensor that reports silence: checks warn when no clock leads to it, since nothing then starts the first wait.
-   * Default false
+   * for a sensor that reports missing data: checks warn when no clock runs it, directly or through triggers, since
+   * nothing then starts the first wait. Default false
    */
   tellsSilence?: boolean
   /**
-   * default policy of a sensor's waits during a downtime of the host. `restart`: the wait begins again at the start;
-   * `continue`: the time counts; `confirm`: nothing is shown until the next run. Default `continue`
+   * default for what a downtime of the host does to a sensor's waits. `restart`: the wait begins again when the host
+   * starts; `continue`: the downtime counts; `confirm`: the sensor shows nothing until its next run. Default `continue`
    */
   downtime?: DowntimePolicy
-  /** for a sensor: late readings that the rule drops are passed to its next call in `late` */
+  /** for a sensor: late readings that the rule drops are passed in `late` to its next call */
   absorbs?: 'late'
   states?: readonly State[]
   input?: Input
@@ -281,24 +290,26 @@ export interface PlugDefinition<
   /** checks the constant properties before anything runs */
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
   /**
-   * For a sensor that compares one number of the message with fixed limits: the comparison as data, or undefined when
-   * these properties need more. The engine may then find the state without a call, and calls `execute` only for
-   * subscribers. For numbers below 2^53 in magnitude `execute` must return the same state without effects.
+   * For a sensor that compares one number of the message with fixed limits: returns the comparison as data, or
+   * undefined when these properties need more. The engine may then determine the state without a call, and calls
+   * `execute` only for subscribers. For numbers below 2^53 in magnitude `execute` must return the same state without
+   * effects.
    */
   steps?(properties: PropertiesOf<Input>): Steps<NoInfer<State>> | undefined
   /**
-   * For a sensor that only calculates: its numbers and state as formulas over properties, the message
-   * (`streamdata.<name>`) and raw data of other nodes (`nodes.<label>.rawData.<name>`), or a function of the constant
-   * properties that returns them, or undefined when these need more. The engine may then evaluate them without a call,
-   * and calls `execute` only for subscribers. For finite numbers, and for truths and texts where formulas compare with
-   * one (`streamdata.<name> === true`), `execute` must return the same without effects.
+   * For a sensor that only calculates: its raw data and state as formulas over properties, the message
+   * (`streamdata.<name>`) and raw data of other nodes (`nodes.<label>.rawData.<name>`); or a function of the constant
+   * properties that returns the formulas, or undefined when these properties need more. The engine may then evaluate
+   * the formulas without a call, and calls `execute` only for subscribers. For finite numbers, and for booleans and
+   * texts where a formula compares with one (`streamdata.<name> === true`), `execute` must return the same without
+   * effects.
    */
   calculates?:
     | Calculation<NoInfer<State>>
     | ((properties: Partial<PropertiesOf<Input>>) => Calculation<NoInfer<State>> | undefined)
   /**
-   * precomputes from properties: once per graph when all of them are constant, `logic` or `code`, otherwise once per
-   * set of values. Pure: a check of the rule calls it too and reports its errors
+   * precomputes a value from the properties: once per graph when all properties are constant, `logic` or `code`,
+   * otherwise once per set of values. Pure: the check of a rule also calls it and reports its errors
    */
   prepare?(properties: PropertiesOf<Input>): Prepared
   execute(
@@ -343,8 +354,8 @@ export type Plug = Readonly<
 >
 
 /**
- * Plug for the version that a rule names, and the reason: the same `version`, the `newest` when none is named, a plug
- * that is `compatible` with it, or the newest of the same `major` version.
+ * The plug selected for the version that a rule names, and the reason: it has the same `version`, it is the `newest`
+ * when none is named, it is `compatible` with that version, or it is the newest of the same `major` version.
  */
 export interface ResolvedPlug {
   readonly plug: Plug
@@ -352,7 +363,7 @@ export interface ResolvedPlug {
 }
 
 export interface PlugRegistry {
-  /** selects the plug for a kind, name and version; the only place that decides it */
+  /** selects the plug for a kind, name and version; all version selection happens here */
   resolve(kind: PlugKind, name: string, version?: string): ResolvedPlug | undefined
   find(kind: PlugKind, name: string, version?: string): Plug | undefined
   list(): readonly Plug[]

@@ -1,4 +1,4 @@
-/** Issues of plug declarations. */
+/** Creates issues of plug declarations. */
 import { type Issue, makeIssue } from '#kernel'
 
 export function problem(path: string, message: string, suggestion?: string): Issue {

@@ -3,8 +3,8 @@ import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 
 /**
- * Returns one problem for each issue that `compile` reports. An unknown value has no problems. Rethrows all but
- * AppError.
+ * Returns one problem for each issue that `compile` reports; none for a value that is not known yet. Rethrows errors
+ * other than AppError.
  */
 export function problemsOfCode<T>(
   property: string,

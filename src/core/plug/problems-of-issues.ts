@@ -1,8 +1,11 @@
-/** Converts issues of a service to property problems, so that a check reports them early. */
+/** Converts issues that a service reports to property problems, so that a rule check reports them early. */
 import type { PropertyProblem } from './plug.ts'
 import type { BodyIssue } from './services.ts'
 
-/** `renamed`: parts that are separate properties, by their names; all others belong to the property `rest`. */
+/**
+ * Converts the issues. `renamed`: maps parts of the body to the properties that hold them; all other issues belong to
+ * property `rest`.
+ */
 export function problemsOfIssues(
   issues: readonly BodyIssue[],
   rest: string,

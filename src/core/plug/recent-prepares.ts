@@ -1,8 +1,8 @@
-/** Caches the results of `prepare` for the last sets of properties of a node. */
+/** Caches the results of `prepare` for recent sets of properties of a node. */
 import { LruCache } from '#kernel'
 import type { Plug } from './plug.ts'
 
-/** Cache size; a node with more sets prepares each time. */
+/** Cache size; a node that uses more sets in turn prepares at every call. */
 const MOST = 8
 
 /** Belongs to one node of one graph. Errors of `prepare` are not cached. */
@@ -25,7 +25,7 @@ export class RecentPrepares {
   }
 }
 
-/** Equal texts for equal values, also for numbers that JSON lacks; undefined for values that are not JSON. */
+/** Returns equal texts for equal values, including numbers that JSON lacks; undefined for values that are not JSON. */
 function keyOf(properties: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(properties, (_, value: unknown) =>

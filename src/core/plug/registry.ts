@@ -4,9 +4,10 @@ import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
 import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'
 
 /**
- * Without a version, or with `latest`, the newest by number counts: 1.10.0 is newer than 1.9.0. A sensor and an
- * actuator may share a name. An absent version resolves to the newest plug that is compatible with it, else to the
- * newest of the same major version. Throws `PLUG` with every duplicate version and every value that is not a plug.
+ * Creates a registry. Without a version, or with `latest`, the newest version is selected; parts are compared as
+ * numbers, so 1.10.0 is newer than 1.9.0. A sensor and an actuator may share a name. A version that is not registered
+ * resolves to the newest plug that is compatible with it, else to the newest of the same major version. Throws `PLUG`
+ * with every duplicate version and every value that is not a plug.
  */
 export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
   const byKind: Record<PlugKind, Map<string, Plug[]>> = { sensor: new Map(), actuator: new Map() }
@@ -17,7 +18,7 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
       return
     }
     const versions = byKind[plug.kind].get(plug.name)
-    // exact size: a growing array reserves sixteen more, and most plugs have one version
+    // exact size: a growing array reserves sixteen more, and most plugs have only one version
     if (versions === undefined) byKind[plug.kind].set(plug.name, [plug])
     else if (versions.some(({ version }) => version === plug.version))
       problems.push(`the ${plug.kind} ${plug.name} ${plug.version} is registered twice; keep one or raise its version`)
@@ -33,8 +34,9 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
 }
 
 /**
- * Registry over a list that may be replaced as a whole: `source` is called at each use, and returns the same list while
- * nothing changed. To invalidate derived data, compare `list()` by identity. Throws as `createRegistry`, on use.
+ * Creates a registry over a list that may be replaced as a whole. `source` is called at each use, and returns the same
+ * list while nothing changed. To invalidate derived data, compare `list()` by identity. Throws like `createRegistry`,
+ * at use.
  */
 export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
   let known: { readonly given: readonly Plug[]; readonly registry: PlugRegistry } | undefined

@@ -1,14 +1,14 @@
-/** Resource of a call, as a property names it. */
+/** Determines the resource that a call acts on, from its `resource` property. */
 import { AppError } from '#kernel'
 import { parseResource, resolveResource } from '../language/placeholders/resource.ts'
 import type { PlugContext } from './plug.ts'
 
-/** Declaration of a property for `resourceOf`, without its description. */
+/** Declares the property that `resourceOf` reads; add a description. */
 export const RESOURCE_INPUT = { type: 'string', format: { type: 'resource' }, example: 'boiler-1' } as const
 
 /**
- * Resource that the property names, as a node would (`$`, `$variable`, `$taskId`), else that of the node, else of the
- * task. Throws `PLUG_FAILED` without one, `RESOLUTION` for an unresolvable placeholder.
+ * Returns the resource that the property names, written as in a node (`$`, `$variable`, `$taskId`), else the node's
+ * resource, else the task's. Throws `PLUG_FAILED` if all are absent, `RESOLUTION` for an unresolvable placeholder.
  */
 export function resourceOf(
   context: Pick<PlugContext<{ readonly resource?: string | undefined }>, 'properties' | 'node' | 'task' | 'lookup'>,
@@ -20,7 +20,7 @@ export function resourceOf(
       taskId: task.TASK_ID,
       taskResource: task.RESOURCE,
       variable: (name) => context.lookup(['variables', name]),
-      // properties that read metadata were resolved before the call
+      // metadata placeholders were resolved before the call
       metadata: () => undefined,
     })
   }

@@ -3,10 +3,10 @@ import { FORBIDDEN_KEYS, isPlainObject, messageOf, shown } from '#kernel'
 import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
 
-/** Length limit of a `then` chain. */
+/** Maximum length of a `then` chain. */
 const MAX_CHAIN = 16
 
-/** Checked result. All fields are always set, so that every answer has one shape. */
+/** A checked result. All fields are always set, so that all results share one hidden class. */
 export interface Answer {
   readonly ok: true
   readonly state: number
@@ -15,9 +15,9 @@ export interface Answer {
   readonly internalState: unknown
   readonly message: string | undefined
   readonly after: number | undefined
-  /** ms of the whole wait, when part of it has passed */
+  /** length of the whole wait in ms, when part of it has passed */
   readonly whole: number | undefined
-  /** always with an `after` of its own */
+  /** always has its own `after` */
   readonly then: Answer | undefined
 }
 
@@ -26,7 +26,7 @@ export interface BadAnswer {
   readonly error: string
 }
 
-/** Index of a state, or -1. Fast path for bare strings. */
+/** Returns the index of a state, or -1. Fast path for bare strings. */
 export function stateIndex(plug: Plug, state: string): number {
   return plug.states.indexOf(state)
 }
@@ -34,7 +34,7 @@ export function stateIndex(plug: Plug, state: string): number {
 /**
  * Reads the result of `execute`: nothing, a state, or an object with `state` (`observedState` in older scripts),
  * `rawData`, `internalState`, `message`, `after`, `whole` and `then`. Ignores other fields. Raw data and memory must be
- * plain JSON. Returns an invalid answer as a value with a readable text; never throws.
+ * plain JSON. Returns an invalid result as a value with a readable reason; never throws.
  */
 export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
   try {
@@ -51,8 +51,8 @@ function readStep(plug: Plug, answer: unknown, path: string, depth: number): Ans
   if (!isPlainObject(answer))
     return bad(plug, `returned ${shown(answer)}; return a state or an object such as { state, rawData }`)
 
-  // Object.prototype has none of these names, so plain reads return own fields, several times faster than own-property
-  // checks.
+  // Object.prototype contains none of these names, so plain reads return own fields, several times faster than
+  // own-property checks.
   const given = answer['state'] ?? answer['observedState'] ?? undefined
   const state = typeof given === 'string' ? stateIndex(plug, given) : -1
   if (state === -1 && given !== undefined) return wrongState(plug, given)
@@ -100,7 +100,8 @@ function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
 }
 
 function hasForbiddenKey(record: Record<string, unknown>): boolean {
-  // The inherited values of these names are known, so plain reads prove that it has none of its own, much faster.
+  // These names have known inherited values, so plain reads prove that the record has no own fields of these names,
+  // much faster than own-property checks.
   const isPlain =
     record['constructor'] === Object && record['prototype'] === undefined && record['__proto__'] === Object.prototype
   if (isPlain && Object.getPrototypeOf(record) === Object.prototype) return false
@@ -109,7 +110,7 @@ function hasForbiddenKey(record: Record<string, unknown>): boolean {
   )
 }
 
-/** Answer of a plug that returned nothing, and of a skipped call. */
+/** Result of a plug that returned nothing, and of a skipped call. */
 export const NO_ANSWER: Answer = Object.freeze(answerWith(-1))
 
 function answerOfState(plug: Plug, state: string): Answer | BadAnswer {

@@ -1,10 +1,10 @@
-/** Measurement time of the values of a message. */
+/** Determines when the values of a message were measured. */
 import { isoInstant } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**
- * Epoch ms: the `timestamp` of the message (epoch ms or ISO 8601), capped at the engine's clock; the clock when the
- * timestamp is missing or malformed, and without a message.
+ * Returns epoch ms: the `timestamp` of the message (epoch ms or ISO 8601), capped at the engine's clock; the clock when
+ * the timestamp is missing or malformed, or without a message.
  */
 export function sampleTime(context: Pick<PlugContext, 'isNew' | 'streamValue' | 'now'>): number {
   const { now } = context

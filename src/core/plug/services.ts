@@ -1,33 +1,36 @@
 /**
- * Ports of the services that plugs may use, passed to `createBuiltins({ services })`. A host passes those of each
- * tenant, so that a plug never reaches another tenant.
+ * Declares the services that plugs may use, passed to `createBuiltins({ services })`. A host passes each tenant's own
+ * services, so that a plug never reaches another tenant.
  *
- * Without HTTP, paging and wire forms. Results are plain JSON in the shapes of the services; errors are AppErrors.
+ * The interfaces hide HTTP, paging and wire formats. Results are plain JSON in the shapes of the services; errors are
+ * AppErrors.
  */
 import type { Issue } from '#kernel'
 
-/** Causation of a request, stored by services, so that chains of rules can be shown and stopped. */
+/** Says what caused a request. Services store it, so that chains of rules can be shown and stopped. */
 export interface Cause {
   readonly task: string
   readonly node: string
-  /** id of the execution: equal for a repeated request */
+  /** id of the execution; a repeated request uses the same id */
   readonly effect: string
   readonly trigger?: string
-  /** rules in the chain; services reject above their limit */
+  /** number of rules in the chain; services reject requests above their limit */
   readonly hops: number
-  /** id of the message or event that began the chain; services pass it on with the hops. Absent: unknown */
+  /** id of the message or event that began the chain; services pass it on together with the hops. Absent: unknown */
   readonly root?: string
-  /** the effect does not imply an order: services neither reject it as superseded nor record it */
+  /**
+   * true: the effect id does not imply an order, so services neither reject the request as superseded nor record the id
+   */
   readonly unordered?: boolean
 }
 
-/** Problem that a service would report; `path` is a JSON pointer into the body. */
+/** A problem that a service would report; `path` is a JSON pointer into the body. */
 export type BodyIssue = Readonly<Pick<Issue, 'path' | 'message' | 'suggestion'>>
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
 export interface AlarmPort {
-  /** `source`: id of the resource. Returns the alarm, new or repeated. */
+  /** Raises an alarm and returns it, new or repeated. `source`: id of the resource. */
   raise(
     alarm: {
       readonly source: string
@@ -44,8 +47,8 @@ export interface AlarmPort {
     cause: Cause,
   ): Promise<PlainObject>
   /**
-   * Problems that `raise` would report of the known parts; absent parts are unknown. Synchronous, without access to
-   * stored data.
+   * Returns the problems that `raise` would report for the given parts; absent parts are unknown. Synchronous, without
+   * access to stored data.
    */
   check?(alarm: {
     readonly type?: string
@@ -53,7 +56,7 @@ export interface AlarmPort {
     readonly severity?: string
     readonly properties?: PlainObject
   }): readonly BodyIssue[]
-  /** Clears all open alarms of that source and type and returns them, atomically. */
+  /** Clears all open alarms of that source and type atomically, and returns them. */
   clear(source: string, type: string, cause: Cause): Promise<readonly PlainObject[]>
   latest(source: string): Promise<PlainObject | undefined>
   find(filter: {
@@ -67,9 +70,9 @@ export interface AlarmPort {
 export interface ResourcePort {
   /** with inherited values; undefined when it does not exist */
   get(id: string): Promise<PlainObject | undefined>
-  /** Top-level merge; `null` removes. Returns the resource as stored. */
+  /** Merges `change` at the top level; `null` removes a field. Returns the resource as stored. */
   patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
-  /** Problems that `patch` would report for any resource. Synchronous. */
+  /** Returns the problems that `patch` would report for any resource. Synchronous. */
   checkPatch?(change: PlainObject): readonly BodyIssue[]
   children(id: string): Promise<readonly PlainObject[]>
   /** `query`: parameters of the resource list, by name */
@@ -77,7 +80,7 @@ export interface ResourcePort {
 }
 
 export interface DataPort {
-  /** `store` persists it, `forward` wakes tasks. */
+  /** Posts a message. `store` persists it, `forward` runs tasks with it. */
   post(
     resource: string,
     message: PlainObject,
@@ -85,24 +88,24 @@ export interface DataPort {
     cause: Cause,
   ): Promise<void>
   command(resource: string, command: PlainObject & { readonly name: string }, cause: Cause): Promise<PlainObject>
-  /** Problems that `post` would report for any resource. Synchronous. */
+  /** Returns the problems that `post` would report for any resource. Synchronous. */
   checkMessage?(message: PlainObject): readonly BodyIssue[]
-  /** Problems that `command` would report for any resource. Synchronous. */
+  /** Returns the problems that `command` would report for any resource. Synchronous. */
   checkCommand?(command: PlainObject): readonly BodyIssue[]
   messages(resource: string, limit: number): Promise<readonly PlainObject[]>
   /** newest sample of each metric; times are epoch ms */
   latest(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** body and result of a time series query */
+  /** runs a time series query; takes its body and returns its result */
   series(query: PlainObject): Promise<PlainObject>
 }
 
 export interface QueryPort {
   /**
    * Executes a stored or inline query relative to `now`, the time of the task in epoch ms; later data is invisible.
-   * `resource` overrides the query's own, `taskResource` is its default. Each row has its time and a value for each
-   * column, or null.
+   * `resource` overrides the resource of the query, `taskResource` is the default. Each row contains its time and a
+   * value for each column, or null.
    */
   execute(
     source: { readonly stored: string } | { readonly query: PlainObject },
@@ -112,12 +115,12 @@ export interface QueryPort {
     readonly rows: readonly (readonly [time: number, ...values: unknown[]])[]
     readonly messages: readonly string[]
   }>
-  /** Problems that `execute` would report. Synchronous, without access to stored data. */
+  /** Returns the problems that `execute` would report. Synchronous, without access to stored data. */
   check?(query: PlainObject): readonly BodyIssue[]
 }
 
 export interface WebscriptPort {
-  /** Calls a webscript of the tenant. A status from 400 is a result, not an error. */
+  /** Calls a webscript of the tenant. A status of 400 or above is returned, not thrown. */
   call(
     request: {
       readonly name: string
@@ -139,10 +142,13 @@ export interface ModelPort {
   predict(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
-    /** of scikit-learn: class probabilities */
+    /** for scikit-learn models: return class probabilities */
     readonly probabilities?: boolean
   }): Promise<unknown>
-  /** Labels with their scores, highest first; a model that only predicts has one, or one for each probability. */
+  /**
+   * Returns labels with their scores, highest first. A model that only predicts returns one label, or one for each
+   * probability.
+   */
   classify(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
@@ -151,13 +157,13 @@ export interface ModelPort {
 }
 
 export interface ObjectPort {
-  /** Text and properties of an object; undefined when it does not exist. `TOO_LARGE` above `most` bytes. */
+  /** Returns text and properties of an object; undefined when it does not exist. `TOO_LARGE` above `most` bytes. */
   get(
     bucket: string,
     path: string,
     most: number,
   ): Promise<{ readonly object: PlainObject; readonly text: string } | undefined>
-  /** Creates or replaces it; returns its properties. */
+  /** Creates or replaces an object; returns its properties. */
   put(
     bucket: string,
     path: string,

@@ -1,4 +1,4 @@
-/** List of texts in one property. */
+/** Parses a list of texts from one property. */
 import { AppError } from '#kernel'
 
 /** Parses a comma-separated text or a list. Throws `PLUG_FAILED` for anything else. */

@@ -1,14 +1,14 @@
-/** Names of the things that calls touch, so that calls on one thing keep their order. */
+/** Names the things that calls touch, so that calls on one thing keep their order. */
 import { seedOf } from '#kernel'
 import { parseResource } from '../language/placeholders/resource.ts'
 import type { TouchContext } from './plug.ts'
 
-/** Groups per kind of thing. */
+/** Number of groups per kind of thing. */
 const GROUPS = 64
 
 /**
- * Names for `touches`: the thing as `kind:name`, and its group. A call whose thing is unknown (`undefined`) touches all
- * groups, so that it keeps its order among all calls of the kind.
+ * Returns names for `touches`: the thing as `kind:name`, and its group. A call whose thing is unknown (`undefined`)
+ * touches all groups, so that it keeps its order among all calls of that kind.
  */
 export function touching(kind: string, thing: string | undefined): readonly string[] {
   if (thing !== undefined) return [`${kind}:${thing}`, groupOf(kind, seedOf(thing) % GROUPS)]
@@ -29,8 +29,8 @@ export function touchingAlarm(named: string | undefined, type: string, context: 
 }
 
 /**
- * Resource of a call (`resourceOf`) as far as known before the call; undefined when a task variable names it, and for
- * `$`, since a node may have another resource than its task.
+ * Returns the resource of a call (`resourceOf`) if it is known before the call; undefined when a task variable names
+ * it, and for `$`, since a node's resource may differ from its task's.
  */
 function touchedResource(named: string | undefined, context: TouchContext): string | undefined {
   if (named === undefined || named === '') return context.resource

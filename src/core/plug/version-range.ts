@@ -1,4 +1,4 @@
-/** Versions of plugs: their order, and ranges such as `>=1.0.0 <3`. */
+/** Compares versions of plugs, and parses version ranges such as `>=1.0.0 <3`. */
 
 const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 const COMPARATOR = /^(>=|<=|>|<|=)(\d{1,9}(?:\.\d{1,9}){0,2})$/
@@ -12,7 +12,7 @@ export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** Comparator of versions `major.minor.patch`, oldest first. */
+/** Orders versions `major.minor.patch`, oldest first. */
 export function compareVersions(a: string, b: string): number {
   return compareNumbers(numbersOf(a), numbersOf(b))
 }
@@ -23,7 +23,7 @@ export function majorOf(version: string): number {
 
 /**
  * Parses comparators (`>=`, `<`, `<=`, `>`, `=`) separated by spaces, all of which must hold; undefined when malformed.
- * A comparator with one or two numbers compares only those: `<3` and `<=2` include 2.9.1.
+ * A comparator with one or two numbers compares only those parts: `<3` and `<=2` include 2.9.1.
  */
 export function parseVersionRange(text: string): VersionRange | undefined {
   const parts = text.trim().split(/\s+/, MAX_COMPARATORS + 1)
