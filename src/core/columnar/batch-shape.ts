@@ -1,12 +1,11 @@
 /**
- * Decides which tasks can run as rows, and computes what a row needs to know about its task.
- * A row takes a message without creating events, executions or origins: sensor states are bits of one number, and the
- * consequences of two such numbers (before and now) are looked up. Everything else about the task is derived on demand
- * (see rule-batch.ts).
+ * Decides which tasks can run as rows, and computes what a row needs to know about its task. A row takes a message
+ * without creating events, executions or origins: sensor states are bits of one number, and the consequences of two
+ * such numbers (before and now) are looked up. Everything else about the task is derived on demand (see rule-batch.ts).
  *
  * A task qualifies when each message runs each of its sensors exactly once, in a fixed order:
  * SHAPE-1 it has one resource; each sensor is in its data plan or is fired by exactly one trigger, which starts at a
- * sensor and has neither condition nor cool-down
+ *   sensor and has neither condition nor cool-down
  * SHAPE-2 observations are never evicted; no sensor has a clock of its own
  * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
  * SHAPE-4 actuators come after all sensors and gates, and all triggers of an actuator have the same cool-down

@@ -1,19 +1,17 @@
 /**
  * Stores what rows know about the messages before their last one: nothing while the fields stay the same. When the
- * fields
- * change, the last message with the old fields is kept while it has a field that later messages lack: plugs read it,
- * and
- * it determined the states of sensors that later messages did not run.
+ * fields change, the last message with the old fields is kept while it has a field that later messages lack: plugs read
+ * it, and it determined the states of sensors that later messages did not run.
  *
  * Rows must treat a message that lacks values exactly as the state machine does:
  * ERA-1 a sensor that waits for values runs when the message has at least one of them that is not undefined; null is a
- * value. A sensor that does not run keeps its state and everything known about it, without a time limit.
+ *   value. A sensor that does not run keeps its state and everything known about it, without a time limit.
  * ERA-2 a message that runs no sensor is an input and not an invocation; it is remembered as its resource's last
- * message.
+ *   message.
  * ERA-3 a value that the last message lacks is taken from the last message that had it, while the validity of streams,
- * counted from that message's arrival, lasts; plugs read it, but it does not run a comparison that waits for it.
+ *   counted from that message's arrival, lasts; plugs read it, but it does not run a comparison that waits for it.
  * ERA-4 comparing a value that is not a number fails: the sensor's state is then unknown, and triggers use the state
- * before (unknown-states.ts).
+ *   before (unknown-states.ts).
  */
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'

@@ -3,9 +3,9 @@
  * states. Each part has its own table of consequences.
  *
  * PART-1 a message must run all sensors if some are called, others read their numbers, triggers run them, or messages
- * reset the whole task; a part includes everything that its sensors read
+ *   reset the whole task; a part includes everything that its sensors read
  * PART-2 rows with stamped messages accept only stamped messages that run all sensors: a sensor knows the last reading
- * that it took, and a stamped message that runs no sensor is not an input
+ *   that it took, and a stamped message that runs no sensor is not an input
  */
 import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'

@@ -1,11 +1,9 @@
 /**
  * Records the messages that rows take while a subscriber receives all events of messages: the number of events of each,
- * and
- * the data to create them later (record-events.ts). The tasks remain rows.
+ * and the data to create them later (record-events.ts). The tasks remain rows.
  *
  * RECORD-1 a record counts, by type, the events that the state machine would emit for the message, and creates them
- * with
- * the same bytes in the same order, at any later time.
+ *   with the same bytes in the same order, at any later time.
  * RECORD-2 a message that continues in the state machine has no record: its events up to that point are emitted.
  */
 import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE, typeBit } from '../engine/event-filter.ts'

@@ -1,12 +1,11 @@
 /**
  * Runs all tasks of one shape as rows of numbers. A handle links a task to its row. The task's full state remains as it
- * was
- * when the task became a row or was last materialized; `synchronize` brings it up to date (materialize.ts).
+ * was when the task became a row or was last materialized; `synchronize` brings it up to date (materialize.ts).
  *
  * BATCH-1 a row and the state machine agree: materializing at any moment produces the state of the machine.
  * BATCH-2 a plug is called once for a message; its result is reused.
  * BATCH-3 a call that a row cannot hold (a result beyond a state and raw data, an error, a sensor that reads its task)
- * continues in the state machine; calls of actuators stay open outside the row (actuator-calls.ts).
+ *   continues in the state machine; calls of actuators stay open outside the row (actuator-calls.ts).
  */
 import type { Counts } from '../engine/counts.ts'
 import type { ReadingCounts } from '../task/readings/readings.ts'

@@ -1,18 +1,15 @@
 /**
  * Takes messages in which a compared or calculated value is not a number. Its sensor fails and has no state, and
- * sensors
- * that it would have run do not run. A row takes such a message when nothing follows from it, and the next one, in
- * which
- * all sensors succeed again, even with consequences. All other effects (the error, which nodes became unknown and when)
- * are found on demand by replaying the messages in the state machine, together with the message before where sensors
- * run
- * others or return numbers.
+ * sensors that it would have run do not run. A row takes such a message when nothing follows from it, and the next one,
+ * in which all sensors succeed again, even with consequences. All other effects (the error, which nodes became unknown
+ * and when) are found on demand by replaying the messages in the state machine, together with the message before where
+ * sensors run others or return numbers.
  *
  * UNKNOWN-1 the bits of a sensor without a state contain its last state, which triggers use. The last gate states are
- * stored separately while they differ from what the bits say; the row then takes the next message here, too
+ *   stored separately while they differ from what the bits say; the row then takes the next message here, too
  * UNKNOWN-2 the two messages after it run all sensors, or use the full state: a row does not know which sensors failed
  * UNKNOWN-3 sensors that do not run because of it are counted as skipped (not-run.ts), and so are the firings that
- * would have run them
+ *   would have run them
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'

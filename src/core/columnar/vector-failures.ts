@@ -1,11 +1,10 @@
 /**
  * Tracks the messages that a vectorized batch's rows took although sensors failed, because a compared value was not a
  * number. State bits, which triggers use, continue as if the last number had been repeated. Gates that wait for a
- * failed
- * sensor keep their states, whatever the bits say. Each row's share is stored as in unknown-states.ts.
+ * failed sensor keep their states, whatever the bits say. Each row's share is stored as in unknown-states.ts.
  *
  * VECTORFAIL-1 such a message has no consequences, nothing subscribes to the batch while it has one, and the next two
- * messages run all sensors; otherwise the vectorized batch ends and its rows continue individually
+ *   messages run all sensors; otherwise the vectorized batch ends and its rows continue individually
  */
 import type { Message } from '../task/origin.ts'
 import { MAX_FAILED, MAX_REPLAYED } from './field-set-history.ts'

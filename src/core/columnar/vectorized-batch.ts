@@ -1,7 +1,6 @@
 /**
  * Processes many rows of one batch that listen to the same resource. As long as possible, each message is one pass over
- * the
- * rows' limits that finds the rows that fire. The rows' own numbers are updated later, from the values of the last
+ * the rows' limits that finds the rows that fire. The rows' own numbers are updated later, from the values of the last
  * messages: when one of the rows is read (which ends the vectorized batch) or when no more messages can be kept.
  *
  * VECTOR-1 after a vectorized batch has ended, each row is as if it had taken its messages individually
