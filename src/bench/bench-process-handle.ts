@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#kernel'
 import type { BenchAnswer, BenchRequest, BenchSamples } from './request.ts'
 
-/** sources when running from sources, otherwise the built files */
+/** the source file when running from sources, otherwise the built file */
 export const ENTRY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './bench-process.ts' : './bench-process.js', import.meta.url),
 )
@@ -25,9 +25,9 @@ export function sampleInProcess<Request extends BenchRequest>(
   { entry = ENTRY, flags = [] }: ProcessOptions = {},
 ): Promise<BenchSamples[Request['kind']]> {
   return new Promise((resolve, reject) => {
-    // excludes flags of this process, such as hooks of a test runner
+    // drops flags of this process, such as hooks of a test runner
     const execArgv = ['--expose-gc', ...flags]
-    // all processes load the same modules
+    // all processes load the same modules, so they share compiled code
     const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'reflexarc-bench-compiled'), ...process.env }
     const child = fork(entry, [], { env, execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     let complaint = ''

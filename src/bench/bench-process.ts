@@ -1,4 +1,4 @@
-/** Process of a benchmark: handles one request of its parent, and ends. */
+/** Handles one request of a benchmark in a separate process, then exits. */
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '#kernel'
 import type { Message } from '#core'
@@ -9,7 +9,7 @@ import { measureLatency, measureRate } from './measure.ts'
 import type { BenchAnswer, BenchRequest, BenchSamples, BenchWork, CheckSample } from './request.ts'
 import { actuatorFiring, engineDriven, limitAt, limitDriven, listenedTo, tasksOf, type Driven } from './subject.ts'
 
-/** messages of the comparison of limit and engine */
+/** number of messages for comparing the limit with the engine */
 const LOOKED_AT = 20_000
 const MAX_NAMES = 5
 

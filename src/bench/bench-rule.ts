@@ -1,10 +1,10 @@
 /**
- * Benchmarks a rule over messages: messages per second, share of a loop generated from the rule, lateness, garbage
- * collection and CPU time of other threads.
+ * Benchmarks a rule over messages: messages per second, speed relative to a loop generated from the rule, lateness,
+ * garbage collection and CPU time of other threads.
  *
- * BENCHRULE-1 each sample is from a process of its own, and rounds go over all lines, so that a slow minute of the
- *   machine falls on all of them
- * BENCHRULE-2 a share is of a limit that fired the same actuators at the same messages, otherwise it is absent
+ * BENCHRULE-1 each sample runs in its own process, and each round samples all lines, so that a slow minute of the
+ *   machine affects all of them
+ * BENCHRULE-2 a share compares with a limit that fired the same actuators at the same messages, otherwise it is absent
  * BENCHRULE-3 verdicts are withheld when equal code, sampled in the same rounds, differs
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,28 +22,28 @@ import type { BenchLine, BenchResult, LineName } from './result.ts'
 import { estimate } from './statistics.ts'
 
 export interface BenchRuleOptions {
-  /** each with a `timestamp`, epoch ms or ISO 8601; kept in memory, at most 500,000 */
+  /** messages with a `timestamp`, epoch ms or ISO 8601; kept in memory, at most 500,000 */
   readonly messages: Iterable<Message> | AsyncIterable<Message>
   /** resource of the task; default: the rule's own */
   readonly resource?: string
   readonly variables?: Readonly<Record<string, unknown>>
   readonly plugs?: readonly string[]
-  /** default 1: tasks of the rule, each with its own resource and messages */
+  /** number of tasks of the rule, each with its own resource and messages; default 1 */
   readonly copies?: number
   /** default `none`, `fired` and `why` */
   readonly listen?: readonly Listen[]
-  /** default 6: samples per line */
+  /** samples per line; default 6 */
   readonly rounds?: number
-  /** default 0.3: CPU time of a sample after its warm-up */
+  /** CPU time of a sample after its warm-up, in seconds; default 0.3 */
   readonly seconds?: number
-  /** messages per second for lateness; default: half of the capacity of a core, at most 100,000 */
+  /** messages per second when measuring lateness; default: half of a core's capacity, at most 100,000 */
   readonly rate?: number
   readonly name?: string
   readonly baseline?: Baseline
   readonly against?: Against
-  /** default 0.05: a significant slowdown beyond it fails the gate */
+  /** a significant slowdown above this share fails the gate; default 0.05 */
   readonly failOver?: number
-  /** folder for a CPU profile per line */
+  /** folder for one CPU profile per line */
   readonly profile?: string
   readonly onProgress?: (done: number, what: string) => void
 }
@@ -52,7 +52,7 @@ export interface Against {
   readonly name: string
   readonly rule: Rule | Template
   readonly plugs: readonly string[]
-  /** entry of the benchmark processes; default: this one's */
+  /** script of the benchmark processes; default: the one of this package */
   readonly entry?: string
 }
 
@@ -62,7 +62,10 @@ const MAX_ROUNDS = 1000
 const FASTEST_RATE = 100_000
 const LATENCY_ROUNDS = 3
 
-/** Rejects with `VALIDATION` for invalid options or messages, `BAD_RECORDING`, and errors of starting the rule. */
+/**
+ * Rejects with `VALIDATION` for invalid options or messages, with `BAD_RECORDING`, and with the errors of starting the
+ * rule.
+ */
 export async function benchRule(rule: Rule | Template, options: BenchRuleOptions): Promise<BenchResult> {
   const { copies = 1, rounds = 6, seconds = 0.3 } = options
   checkOptions(rule, options)
@@ -198,7 +201,7 @@ class RuleBench {
 
   async #takeRounds(jobs: readonly Job[]): Promise<void> {
     for (let round = 1; round <= this.#rounds; round++) {
-      // alternates the order, so that a line does not always follow the same one
+      // alternates the order, so that each line follows different ones
       for (const job of round % 2 === 0 ? jobs.toReversed() : jobs) {
         this.#tell(`round ${round} of ${this.#rounds}: ${job.label}`)
         job.samples.push(await job.sample())
@@ -207,7 +210,7 @@ class RuleBench {
   }
 
   async #latency(rate: number, rounds: number): Promise<LatencySample> {
-    // enough messages for the 99.9th percentile, within a time limit
+    // collects enough messages for the 99.9th percentile, within a time limit
     const measureMs = Math.min(5000, Math.max(3 * this.#measureMs, (10_000 / rate) * 1000))
     const samples: LatencySample[] = []
     for (let i = 0; i < rounds; i++) {
@@ -253,7 +256,7 @@ class RuleBench {
   }
 }
 
-/** label prefix of lines sampled only for a comparison */
+/** prefixes the labels of lines that are sampled only for a comparison */
 const ELSEWHERE = 'compared: '
 const AGAIN = 'the first line again'
 

@@ -1,4 +1,6 @@
-/** Compares lines with those of an earlier result, or of another state of the code in the same rounds. */
+/**
+ * Compares benchmark lines with those of an earlier result, or of another state of the code sampled in the same rounds.
+ */
 import type { RateSample } from './request.ts'
 import type { BenchComparison, BenchLine, LineName } from './result.ts'
 import { compareAll, failsBy, type Compared } from './statistics.ts'
@@ -11,7 +13,7 @@ export interface Baseline {
 export interface CompareOptions {
   readonly other: Baseline
   readonly again: readonly number[]
-  /** whether both share the same rounds */
+  /** whether both were sampled in the same rounds */
   readonly paired: boolean
   readonly failOver: number | undefined
 }
@@ -45,14 +47,14 @@ export function comparisonWith(
   }
 }
 
-/** CPU time per message, ns. */
+/** Returns the CPU time per message, ns. */
 export function costsOf(samples: readonly RateSample[]): readonly number[] {
   return samples.map(({ messages, cpuMs }) => (cpuMs * 1e6) / messages)
 }
 
 /**
- * Compares runs at different times: where both have a limit, its cost is the unit, which cancels out the state of the
- * machine.
+ * Compares runs from different times. Where both have a limit, costs are divided by the limit's cost, which cancels out
+ * the state of the machine.
  */
 function besideLimits(
   oldLines: readonly BenchLine[],

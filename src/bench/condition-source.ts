@@ -1,4 +1,4 @@
-/** Source text of simple conditions, as a programmer would write them. */
+/** Generates source text for simple conditions, as a programmer would write it. */
 import { parseExpressionAt, type Expression } from 'acorn'
 
 export interface ConditionSource {
@@ -7,7 +7,7 @@ export interface ConditionSource {
   readonly parameters: readonly string[]
 }
 
-/** Undefined for conditions that call functions, read more than the message, or are of another form. */
+/** Returns undefined for conditions that call functions, read more than the message, or have another form. */
 export function conditionSource(condition: unknown): ConditionSource | undefined {
   const parameters: string[] = []
   const place = (name: string): string => {

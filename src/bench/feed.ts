@@ -1,8 +1,11 @@
-/** Endless messages of a benchmark: each copy of the rule has its own, and time advances from pass to pass. */
+/**
+ * Provides the endless messages of a benchmark. Each copy of the rule has its own messages, and time advances with each
+ * pass.
+ */
 import { AppError } from '#kernel'
 import type { Message } from '#core'
 
-/** objects per pass, copies included */
+/** maximum number of objects per pass, including copies */
 const MOST = 1_000_000
 /** ms between messages of a recording with a single instant */
 const STEP_MS = 1000
@@ -12,7 +15,7 @@ export class Feed {
   readonly #times: Float64Array
   readonly #span: number
 
-  /** `recorded`: each with `timestamp`, epoch ms. `resource`: its messages are copied under a name per copy. */
+  /** `recorded`: messages with `timestamp` in epoch ms. `resource`: each copy gets its messages under a new name. */
   constructor(recorded: readonly Message[], resource: string | undefined, copies: number) {
     const most = Math.max(1, Math.floor(MOST / copies))
     const used = recorded.slice(0, most)
@@ -21,7 +24,7 @@ export class Feed {
     for (const { timestamp, ...message } of used) {
       const isCopied = message.resource === resource
       for (let copy = 0; copy < (isCopied ? copies : 1); copy++) {
-        // one object shape from first to last, as from a parser
+        // gives all messages one object shape, like those of a parser
         messages.push({ ...message, resource: isCopied ? copyName(message.resource, copy) : message.resource })
         times.push(Number(timestamp))
       }

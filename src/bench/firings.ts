@@ -1,11 +1,14 @@
-/** Checksum of the firings of rules at messages: a sum that other sets of firings do not produce by chance. */
+/** Computes a checksum of the firings at messages, which other sets of firings do not match by chance. */
 
-/** Factor of a rule, multiplied with the stamp of the message. Positive, and small for V8. */
+/** Returns a rule's factor, to multiply with the stamp of the message. It is positive, and small for V8. */
 export function weightOf(rule: number): number {
   return (Math.imul(rule + 1, 0x9e_37_79_b1) >>> 2) | 1
 }
 
-/** Stamp of a message; not proportional to its index, or two firings that move towards each other would cancel out. */
+/**
+ * Returns the stamp of a message. It is not proportional to the index, because two firings that shift in opposite
+ * directions would then cancel out.
+ */
 export function stampOf(index: number): number {
   const mixed = Math.imul(index + 1, 0x85_eb_ca_6b)
   return (mixed ^ (mixed >>> 13)) | 0

@@ -1,11 +1,11 @@
 /**
- * Source text of the loop that a programmer would write for one rule and exactly these messages: comparisons, a boolean
- * expression per gate, an `if` per trigger, and memory only for edges and cool-downs. It is generated from the rule, so
- * that the reference of the engine is not tuned by hand. Unsupported rules yield a reason.
+ * Generates the loop that a programmer would write for one rule and exactly these messages: comparisons, a boolean
+ * expression per gate, an `if` per trigger, and memory only for edges and cool-downs. Generating it from the rule
+ * ensures that the engine's reference is not tuned by hand. Unsupported rules yield a reason.
  *
- * LIMIT-1 where values of messages may be missing it keeps the last one of the task, as sensors keep their states;
- *   where they are always present it has no code for that
- * LIMIT-2 an actuator acts at most once with a message: by the first of its triggers whose cool-down has passed
+ * LIMIT-1 where messages may lack a value, the loop keeps the task's last one, as sensors keep their states; where
+ *   values are always present it has no code for that
+ * LIMIT-2 an actuator acts at most once per message: by the first of its triggers whose cool-down has passed
  */
 import {
   type ActuatorNode,
@@ -25,17 +25,20 @@ import {
 import { conditionSource } from './condition-source.ts'
 import type { MessageFacts } from './message-facts.ts'
 
-/** Code of one rule. `own` is its record, `act(slot)` calls an actuator, `now()` is the time. */
+/** Source of one rule. `own` is its record, `act(slot)` calls an actuator, `now()` returns the time. */
 export interface LimitSource {
-  /** reads the values of `message`; `at` keeps values that later messages may lack */
+  /** code that reads the values of `message`; `at` keeps values that later messages may lack */
   readonly read: string
-  /** the rest, with numbers of the rule as `own.c0`, `own.c1` ... */
+  /** the remaining code, with numbers of the rule as `own.c0`, `own.c1` ... */
   readonly follow: string
   readonly constants: readonly number[]
   /** other fields of `own`, with initial values */
   readonly memory: readonly (readonly [name: string, first: number])[]
   readonly kept: readonly string[]
-  /** conditions of a rule without memory, all required; the first compares upwards with a number of the rule */
+  /**
+   * conditions of a rule without memory, all of which must hold; the first tests whether a value exceeds a number of
+   * the rule
+   */
   readonly conjunction: readonly string[] | undefined
 }
 
@@ -62,7 +65,7 @@ export interface LimitRule {
 
 class Refused extends Error {}
 
-/** State of a node as code: conditions for being in, and for being known to be outside, some states. */
+/** Generates conditions on a node's state: that it is in some states, or known to be outside them. */
 interface Written {
   isIn(states: readonly number[]): string
   isNotIn(states: readonly number[]): string
@@ -70,7 +73,7 @@ interface Written {
 }
 
 /**
- * Trigger as code: statements before and after it, its condition (undefined: always), and assignments of its firing.
+ * Code of a trigger: statements before and after it, its condition (undefined: always), and assignments when it fires.
  */
 interface WrittenTrigger {
   readonly before: readonly string[]
@@ -253,7 +256,7 @@ class LimitWriter {
   }
 
   #of(node: ObservableNode): Written {
-    return this.#written.get(node) as Written // parents stand before children
+    return this.#written.get(node) as Written // parents come before children
   }
 
   #actuator({ slot, incoming }: ActuatorNode, cools: boolean): string {
@@ -337,7 +340,7 @@ class LimitWriter {
     return `own.${name}`
   }
 
-  /** Condition that one of the sensors shows a state; undefined: always. */
+  /** Returns the condition that at least one of the sensors has a state; undefined: always true. */
   #ran(sensors: readonly SensorNode[]): string | undefined {
     const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
     const hasHoles = (name: string): boolean => this.#facts.of(name).kind === 'holes'
@@ -351,7 +354,7 @@ class LimitWriter {
   #conjunction({ source, states, behind }: TriggerEdge): readonly string[] | undefined {
     const isPlain = source.kind === 'gate' && source.type === 'AND' && states?.[TRUE] === true && states[FALSE] !== true
     const sensors = behind.filter((node) => node.kind === 'sensor')
-    // Comparisons that all hold imply states when each message has all values.
+    // If each message has all values, comparisons that hold imply that their sensors have states.
     const isWhole = sensors.every((one) => (this.#reads.get(one) ?? []).every((name) => this.#facts.of(name).always))
     if (!isPlain || (!isWhole && this.#ran(sensors) !== undefined)) return undefined
     if (source.parents.some(({ kind }) => kind === 'gate')) return undefined
@@ -365,7 +368,7 @@ function plainly(holds: string | undefined): WrittenTrigger {
   return { before: [], holds, fired: [], after: [] }
 }
 
-/** Conjunction; undefined: always true. */
+/** Joins conditions with `&&`; undefined: always true. */
 function allOf(...conditions: readonly (string | undefined)[]): string | undefined {
   const known = conditions.filter((one) => one !== undefined)
   return known.length === 0 ? undefined : known.length === 1 ? known[0] : known.map(brackets).join(' && ')
@@ -376,8 +379,8 @@ function placesOf(states: readonly boolean[]): readonly number[] {
 }
 
 /**
- * `isWanted` by range, as `Steps.states`: below the first cut, at it, between it and the next, and so on. Never true of
- * NaN.
+ * Generates a test for the wanted ranges of a value. `isWanted` lists the ranges as in `Steps.states`: below the first
+ * cut, at it, between it and the next, and so on. The test is never true for NaN.
  */
 function rangesSource(value: string, isWanted: readonly boolean[], cut: (place: number) => string): string {
   const last = isWanted.length - 1

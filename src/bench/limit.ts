@@ -1,4 +1,4 @@
-/** Executable limit of tasks: the generated loop over their rules. */
+/** Builds an executable limit of tasks: the generated loop over their rules. */
 import type { Generate } from '#core/spi'
 import type { Message } from '#core'
 import { limitSource, type LimitRule, type LimitSource, type NoLimit } from './limit-source.ts'
@@ -10,24 +10,24 @@ export interface LimitTask {
 }
 
 export interface LimitCalls {
-  /** Called for a firing: index of the task, slot of the actuator. */
+  /** Called for each firing, with the index of the task and the slot of the actuator. */
   act(task: number, slot: number): void
-  /** epoch ms; called only where a cool-down may end */
+  /** returns epoch ms; called only where a cool-down may end */
   now(): number
 }
 
 export type TakeMessage = (message: Message) => void
 
 export interface Limit {
-  /** one rule after the other, or a sorted list with early exit */
+  /** `loop`: one rule after the other; `sorted`: sorted by limit, with early exit */
   readonly name: 'loop' | 'sorted'
   readonly source: string
   open(calls: LimitCalls): TakeMessage
 }
 
 /**
- * Limits of tasks whose rules differ only in numbers: a loop, and for many rules of one resource that each compare one
- * value upwards also one with early exit. Valid only for `messages`.
+ * Builds the limits of tasks whose rules differ only in numbers: always a loop, and for many rules of one resource that
+ * each test whether one value exceeds a number, also one with early exit. Valid only for `messages`.
  */
 export function limitsOf(
   tasks: readonly LimitTask[],
@@ -105,7 +105,10 @@ class LoopWriter {
     }
   }
 
-  /** Typed arrays per resource by rising limit of the first comparison: the first failing rule ends the search. */
+  /**
+   * Sorts the rules of each resource by the limit of their first comparison, so that the first failing rule ends the
+   * search.
+   */
   sorted(): Limit | undefined {
     const { conjunction, read } = this.#first
     const [first = '', ...rest] = conjunction ?? []

@@ -1,11 +1,11 @@
-/** Origin of figures: machine, version and state of the code. */
+/** Describes where figures come from: machine, version and state of the code. */
 import { execFileSync } from 'node:child_process'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 
 export interface Origin {
   machine: { cpu: string; cores: number; memory: number; system: string }
   node: string
-  /** by the clock of this machine, ISO 8601 */
+  /** time on this machine, ISO 8601 */
   date: string
   /** absent outside a git checkout; followed by `+` with local changes */
   commit?: string

@@ -1,4 +1,4 @@
-/** Measurements within one process: messages per second of CPU time, garbage collection, and lateness at a rate. */
+/** Measures within one process: messages per second of CPU time, garbage collection, and lateness at a given rate. */
 import { createHistogram, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cursor, Feed } from './feed.ts'
@@ -6,14 +6,14 @@ import type { LatencySample, RateSample } from './request.ts'
 import type { Driven } from './subject.ts'
 
 const WARM_UP_MS = 300
-/** open plug calls before the next message waits, well below the queue limit of a task */
+/** number of open plug calls at which messages wait, well below a task's queue limit */
 const MAX_OPEN = 256
-/** ms between turns of the loop while waiting for messages */
+/** ms between event loop turns while waiting for messages */
 const TURN_MS = 5
 
 export class Driver {
   taken = 0
-  // Stretches grow until one takes 10 ms, so that reading the CPU time becomes negligible.
+  // Stretches grow until one takes 10 ms, so that reading the CPU time costs little in comparison.
   #stretch = 1
   readonly #driven: Driven
   readonly #cursor: Cursor
@@ -34,7 +34,7 @@ export class Driver {
     const driven = this.#driven
     const until = this.taken + count
     while (this.taken < until) {
-      // not checked after each message: that would cost a fifth of a short one, and does not belong to the engine
+      // Not checked after each message, which would add a fifth to a short one although the engine does not need it.
       for (let room = MAX_OPEN - driven.open; room > 0 && this.taken < until; room = MAX_OPEN - driven.open) {
         const to = Math.min(until, this.taken + room)
         while (this.taken < to) this.take()
@@ -43,7 +43,7 @@ export class Driver {
     }
   }
 
-  /** Runs for the given ms of CPU time, or twice as long by the clock. */
+  /** Runs for the given ms of CPU time, or at most twice as long in real time. */
   async spend(budgetMs: number): Promise<Pick<RateSample, 'messages' | 'cpuMs' | 'otherCpuMs' | 'wallMs'>> {
     const first = this.taken
     const begun = performance.now()
@@ -124,10 +124,10 @@ class CollectorWatch {
 
 const STRETCHES = 9
 const MAX_MESSAGES = 65_536
-/** bytes per stretch, well above the cost of reading the heap and well below the start of a collection */
+/** bytes per stretch: much more than reading the heap costs, and much less than what starts a collection */
 const ENOUGH_BYTES = 200_000
 
-/** Heap per message, in stretches too short for a collection. NaN without `--expose-gc`. */
+/** Measures heap bytes per message, in stretches too short for a collection. Returns NaN without `--expose-gc`. */
 async function bytesPerMessage(driver: Driver): Promise<number> {
   const collect = globalThis.gc
   if (collect === undefined) return Number.NaN
@@ -149,8 +149,8 @@ async function bytesPerMessage(driver: Driver): Promise<number> {
 }
 
 /**
- * Sends messages at a fixed rate, whether or not earlier ones are done: a delay carries over to later messages, and
- * counts. Waits actively, since timers are later than most rules take.
+ * Sends messages at a fixed rate, even if earlier ones are unfinished, so a delay also counts for later messages.
+ * Busy-waits, because timers are less accurate than most rules are fast.
  */
 export async function measureLatency(
   driven: Driven,
@@ -193,7 +193,7 @@ export async function measureLatency(
   }
 }
 
-/** CPU time of this thread, ms; of the process before Node 23.9. */
+/** Returns the CPU time of this thread in ms; before Node 23.9, that of the process. */
 function threadMs(): number {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)()
   return (user + system) / 1000

@@ -1,13 +1,13 @@
-/** Common properties of messages, as a programmer who writes code for exactly these would know them. */
+/** Collects facts about messages that a programmer would know who writes code for exactly these messages. */
 import type { Message } from '#core'
 
 export interface ParameterFacts {
   readonly always: boolean
-  /** kind of its values; `holes`: numbers with null or NaN among them */
+  /** kind of the values; `holes`: numbers, with some null or NaN */
   readonly kind: 'number' | 'holes' | 'boolean' | 'other'
 }
 
-/** Facts by parameter, over the messages of relevant resources. */
+/** Facts by parameter, from the messages of relevant resources. */
 export class MessageFacts {
   readonly #messages: readonly Message[]
   readonly #known = new Map<string, ParameterFacts>()

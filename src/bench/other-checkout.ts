@@ -12,8 +12,8 @@ export interface OtherCheckout {
 }
 
 /**
- * `same`: folders taken from this state instead, such as the measuring code, whose changes must not count as changes of
- * the measured code. Throws with git's message for an unknown ref.
+ * `same`: folders to take from the current state, such as the measuring code, whose changes must not affect the
+ * comparison. Throws with git's message for an unknown ref.
  */
 export function checkOut(root: string, ref: string, same: readonly string[]): OtherCheckout {
   const commit = git(root, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])

@@ -1,10 +1,12 @@
-/** Requests to a process of a benchmark, and its answers: plain JSON. */
+/** Defines the requests to a benchmark process and its results, as plain JSON. */
 import type { EngineStats } from '#core/spi'
 import type { Rule, Template } from '#core'
 import type { ErrorCode } from '#kernel'
 
 export const LISTENS = ['none', 'fired', 'all', 'why'] as const
-/** Subscribers: none; one that counts firings, or all events; one that reads the why of firings. */
+/**
+ * Kinds of subscribers: none; one that counts firings; one that counts all events; one that reads the why of firings.
+ */
 export type Listen = (typeof LISTENS)[number]
 
 export interface BenchWork {
@@ -32,11 +34,11 @@ export interface BenchSamples {
   readonly latency: LatencySample
 }
 
-/** Facts about a rule before measuring. */
+/** Facts about a rule, determined before measuring. */
 export interface CheckSample {
-  /** messages per pass, copies included */
+  /** messages per pass, including copies */
   readonly messages: number
-  /** number of them played to the engine and to each limit */
+  /** number of these messages that the engine and each limit processed */
   readonly lookedAt: number
   readonly unheard: number
   readonly others: readonly string[]
@@ -48,21 +50,21 @@ export interface RateSample {
   readonly messages: number
   /** CPU time of the main thread, ms */
   readonly cpuMs: number
-  /** CPU time of all other threads, ms: of the collector, the compiler and plugs */
+  /** CPU time of all other threads in ms: garbage collector, compiler and plugs */
   readonly otherCpuMs: number
   readonly wallMs: number
   readonly collections: number
-  /** ms of pauses */
+  /** duration of pauses, ms */
   readonly collectionMs: number
   /** garbage per message in bytes; median of stretches without a collection */
   readonly bytes: number
-  /** received events */
+  /** number of received events */
   readonly heard: number
-  /** ways that messages took; absent for a limit */
+  /** how messages were processed; absent for a limit */
   readonly ways?: EngineStats
 }
 
-/** Delay from due to done, microseconds. */
+/** Delay between when a message was due and when it was finished, microseconds. */
 export interface LatencySample {
   readonly rate: number
   readonly messages: number

@@ -1,4 +1,4 @@
-/** Result of a benchmark: plain JSON, comparable with a later run. */
+/** Defines the result of a benchmark: plain JSON that can be compared with a later run. */
 import type { Origin } from './machine.ts'
 import type { CheckSample, LatencySample, Listen, RateSample } from './request.ts'
 import type { Comparison, Estimate } from './statistics.ts'
@@ -7,11 +7,11 @@ export type LineName = 'limit' | Listen
 
 export interface BenchLine {
   readonly name: LineName
-  /** one per round, each from its own process */
+  /** one sample per round, each from its own process */
   readonly samples: readonly RateSample[]
-  /** messages per second of CPU time of the main thread */
+  /** messages per second of the main thread's CPU time */
   readonly rate: Estimate
-  /** share of the generated limit, round by round; absent without one */
+  /** speed relative to the generated limit, round by round; absent without a limit */
   readonly ofLimit?: Estimate
 }
 

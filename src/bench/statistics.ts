@@ -1,5 +1,5 @@
 /**
- * Statistics of noisy figures. All of it concerns ratios, so it works on logarithms: twice as fast and half as fast are
+ * Evaluates noisy figures statistically. It compares ratios on a logarithmic scale: twice as fast and half as fast are
  * equally far from equal.
  *
  * STATISTICS-1 equal code gets a verdict in at most 1 of 20 runs, however many lines a run has
@@ -9,22 +9,22 @@ import { nextSeed, randomOf } from '#kernel'
 
 export interface Estimate {
   readonly value: number
-  /** equal to `value` for a single sample, whose spread is unknown */
+  /** `low` and `high` equal `value` for a single sample, whose spread is unknown */
   readonly low: number
   readonly high: number
 }
 
-/** minimal rounds for a verdict */
+/** minimum number of rounds for a verdict */
 export const FEWEST_ROUNDS = 6
 const LEVEL = 0.05
 const RESAMPLES = 2000
 const SEED = 8_219_003
 
 /**
- * Geometric mean of positive values with its 95 % interval: a bootstrap whose percentiles are widened by the ratio of
- * Student's t to the normal distribution (T. Hesterberg, "What teachers should know about the bootstrap", 2015:
- * "expanded percentile"). For a handful of values plain percentiles are far too narrow; below six values these are
- * still too narrow, since they stay within the range.
+ * Returns the geometric mean of positive values with its 95 % interval. The interval is a bootstrap whose percentiles
+ * are widened by the ratio of Student's t to the normal distribution (T. Hesterberg, "What teachers should know about
+ * the bootstrap", 2015: "expanded percentile"), because plain percentiles are far too narrow for a handful of values.
+ * Below six values the interval is still too narrow, since it stays within the range of the values.
  */
 export function estimate(values: readonly number[]): Estimate {
   const logs = values.map(Math.log)
@@ -36,24 +36,24 @@ export function estimate(values: readonly number[]): Estimate {
   return { value: Math.exp(middle), low: Math.exp(quantile(means, tail)), high: Math.exp(quantile(means, 1 - tail)) }
 }
 
-/** Costs of two states, sampled side by side: as pairs when both come from each round. Lower is better. */
+/** Costs of two states that were sampled together: as pairs when both come from each round. Lower is better. */
 export interface Compared {
   readonly before: readonly number[]
   readonly after: readonly number[]
-  /** whether equal indexes belong together */
+  /** whether values at equal indexes are pairs */
   readonly paired: boolean
 }
 
 export type Verdict = 'better' | 'worse' | 'no difference' | 'too few rounds'
 
 export interface Comparison {
-  /** above 1: `after` costs less */
+  /** above 1 when `after` costs less */
   readonly ratio: Estimate
   readonly p: number
   readonly verdict: Verdict
 }
 
-/** Corrects for the number of lines, which would otherwise produce chance verdicts. */
+/** Compares lines and corrects for their number, since many lines would otherwise produce verdicts by chance. */
 export function compareAll(lines: readonly Compared[]): readonly Comparison[] {
   const tests = lines.map(testOf)
   const corrected = holm(tests.map(({ p }) => p))
@@ -65,12 +65,12 @@ export function compareAll(lines: readonly Compared[]): readonly Comparison[] {
   })
 }
 
-/** True for a significant slowdown whose whole interval lies beyond the share, such as 0.05. */
+/** Returns true for a significant slowdown whose whole interval exceeds the share, such as 0.05. */
 export function failsBy(comparison: Comparison, share: number): boolean {
   return comparison.verdict === 'worse' && comparison.ratio.high < 1 - share
 }
 
-/** Student's t-test of the log ratio: of pairs, or of two lists of unequal variance (Welch). */
+/** Applies Student's t-test to the log ratio: for pairs, or for two lists of unequal variance (Welch). */
 function testOf({ before, after, paired }: Compared): { ratio: Estimate; p: number; rounds: number } {
   const [old, now] = [before.map(Math.log), after.map(Math.log)]
   const rounds = Math.min(old.length, now.length)
@@ -171,7 +171,7 @@ function nonZero(value: number, tiny: number): number {
   return Math.abs(value) < tiny ? tiny : value
 }
 
-/** Stirling's series, after shifting the argument to where it is accurate. */
+/** Uses Stirling's series, after shifting the argument to where the series is accurate. */
 function logGamma(x: number): number {
   let shift = 0
   let z = x
@@ -180,7 +180,7 @@ function logGamma(x: number): number {
   return (z - 0.5) * Math.log(z) - z + Math.log(2 * Math.PI) / 2 + series - shift
 }
 
-/** Abramowitz and Stegun 26.2.17, accurate to 7 digits. */
+/** Abramowitz and Stegun, formula 26.2.17, accurate to 7 digits. */
 function normalCdf(z: number): number {
   const t = 1 / (1 + 0.231_641_9 * Math.abs(z))
   const poly = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))

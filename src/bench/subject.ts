@@ -1,4 +1,4 @@
-/** Subjects of a benchmark process: the engine with the rule's tasks, or their generated limit. */
+/** Sets up what a benchmark process measures: the engine with the rule's tasks, or their generated limit. */
 import {
   actsWith,
   CoreEngine,
@@ -22,18 +22,18 @@ export interface Driven {
   take(this: void, message: Message, time: number): void
   readonly open: number
   settled(): Promise<void>
-  /** received events */
+  /** number of received events */
   readonly heard: number
   ways(): EngineStats | undefined
 }
 
 export interface EngineDriven extends Driven {
-  /** As `take`; returns false when tasks ignore the resource. */
+  /** Same as `take`, but returns false when tasks ignore the resource. */
   isHeard(this: void, message: Message, time: number): boolean
   readonly engine: CoreEngine
 }
 
-/** Engine on the time of the recording. Calls with outside effects are only counted. */
+/** Runs the engine at the times of the recording. Calls with outside effects are only counted. */
 export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed: Feed): Promise<EngineDriven> {
   const clock = new VirtualClock(feed.begin)
   const generate = generatorHere()
@@ -109,7 +109,7 @@ export interface ActuatorFiring {
   readonly slot: number
 }
 
-/** Undefined for other events. */
+/** Returns undefined for other events. */
 export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFiring | undefined {
   if (event.type !== 'fired') return undefined
   const slot = limits.actuators.get(event.node)
@@ -151,7 +151,7 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
   }
 }
 
-/** Drives a limit. Reads the time where a cool-down may end. */
+/** Drives a limit, and reads the time only where a cool-down may end. */
 export function limitDriven(limit: Limit, act: (task: number, slot: number) => void): Driven {
   let now = 0
   const takeOne = limit.open({ act, now: () => now })
@@ -174,7 +174,7 @@ export function limitAt({ limits }: Tasks, place: number): Limit {
   return limit
 }
 
-/** Skips calls with outside effects, which then return nothing, or `Success` where a sensor has that state. */
+/** Replaces calls with outside effects. They return nothing, or `Success` where a sensor has that state. */
 function dryPlugs(plugs: readonly Plug[]): readonly Plug[] {
   return plugs.map((plug) => {
     if (plug.acts === false) return plug

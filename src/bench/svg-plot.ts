@@ -1,4 +1,4 @@
-/** Log-log plot as SVG text, so that curves of equal relative slope are parallel. */
+/** Draws a log-log plot as SVG, so that curves of equal relative slope are parallel. */
 
 export interface Plot {
   title: string
@@ -21,7 +21,7 @@ const TOP = 40
 const BOTTOM = 130
 const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2']
 
-/** SVG document on white, with a legend below. */
+/** Returns an SVG document on white, with a legend below. */
 export function plotSvg({ title, x, y, series }: Plot): string {
   const points = series.flatMap((one) => one.points)
   const right = WIDTH - RIGHT
@@ -79,7 +79,7 @@ function ticksOf({ from, to }: Decades): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, i) => 10 ** (from + i))
 }
 
-/** Position on the axis, 0 to 1. */
+/** Returns the position on the axis, 0 to 1. */
 function share(value: number, { from, to }: Decades): number {
   return (Math.log10(value) - from) / (to - from)
 }

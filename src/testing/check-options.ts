@@ -1,4 +1,4 @@
-/** The options of `checkRule`, and the cases that follow from them. */
+/** Defines the options of `checkRule`, and generates the cases from them. */
 import fc from 'fast-check'
 import { generatorHere } from '#platform/generate'
 import { Preparer, settingsOf } from '#core/spi'
@@ -15,56 +15,54 @@ export interface CheckOptions
   extends
     Omit<CaseOptions, 'tail' | 'generate' | 'variables' | 'metadata' | 'preparer' | 'patience'>,
     Partial<Omit<StreamOptions, 'resources' | 'byResource' | 'constants' | 'counts'>> {
-  /** the plugs that rules may name; a function creates them for each engine, so that their memory ends with it */
+  /** the plugs that rules may use; a function creates new ones for each engine, so that they share no memory */
   readonly plugs: readonly Plug[] | (() => readonly Plug[])
-  /** custom streams, instead of `metrics` and the options around it */
+  /** custom streams, instead of `metrics` and its related options */
   readonly messages?: fc.Arbitrary<readonly Message[]>
-  /** senders; default `resource`, else the resource of the rule's task */
+  /** senders; default `resource`, otherwise the resource of the rule's task */
   readonly resources?: NonNullable<StreamOptions['resources']>
   readonly byResource?: NonNullable<StreamOptions['byResource']>
-  /** values, or generators of them, one per case */
+  /** values, or generators that draw one per case */
   readonly variables?: Readonly<Record<string, unknown>>
-  /** by resource, values or generators of them */
+  /** by resource: values, or generators */
   readonly metadata?: Metadata
   /** time on the clock after the last message: ms, ISO 8601, or short; default an hour */
   readonly tail?: number | string
-  /** limit of real time for answers of plugs: ms or short as in `5s`; default 1 s */
+  /** real time to wait for plugs: ms or short as in `5s`; default 1 s */
   readonly patience?: number | string
   /**
-   * limit of cases that wait for their plugs at the same time; default 32, and 1 for plugs that share something outside
-   * of a case. With synchronous plugs, cases run one after the other
+   * number of cases that may wait for their plugs at the same time; default 32. Use 1 for plugs that share something
+   * outside a case. With synchronous plugs, cases run one after the other
    */
   readonly concurrency?: number
-  /** time for the search: ms or short as in `30s`; default 2 s, and unlimited with `numRuns` */
+  /** search time: ms or short as in `30s`; default 2 s, and unlimited with `numRuns` */
   readonly time?: number | string
-  /** limit of cases; default: as many as the time allows */
+  /** maximum number of cases; default: as many as the time allows */
   readonly numRuns?: number
-  /** from the message of a failure, to see the same cases again; default: random */
+  /** from a failure's message, to repeat the same cases; default: random */
   readonly seed?: number
   readonly path?: string
   /**
-   * calls of plugs that may fail: all of them, or those of some nodes. Default false: only calls at messages with a
-   * fault of the stream, NaN or a hole
+   * plug calls that may fail: all, or those of the named nodes. Default false: only calls at messages that contain a
+   * fault, NaN or a hole
    */
   readonly allowErrors?: boolean | readonly string[]
-  /** default true: each case also runs as a live engine without subscribers, with the same result */
+  /** default true: each case also runs in a live engine without subscribers, and must have the same result */
   readonly columnar?: boolean
-  /** what must have happened, or the check fails as inconclusive. Default: something fired. False: nothing */
+  /** what must have happened for the check to be conclusive. Default: something fired. False: nothing */
   readonly cover?: Cover | false
   /** default true; false: reports the first failing case without shrinking it */
   readonly shrink?: boolean
-  /** receives the report of a success as text, such as `console.log` */
+  /** receives the report of a successful check as text, for example `console.log` */
   readonly print?: (text: string) => void
   /**
-   * where to write the smallest failing case: `failures/alarm` writes `failures/alarm.rule.json`, `.ndjson` and
-   * `.case.json`
+   * path for the smallest failing case: `failures/alarm` writes `failures/alarm.rule.json`, `.ndjson` and `.case.json`
    */
   readonly writeTo?: string
 }
 
 /**
- * Shares of cases, 0 to 1, in which destinations must have fired; and whether all rows of gates, and all states, must
- * have occurred.
+ * Requires that destinations fired in these shares of cases (0 to 1), and that all gate rows, or all states, occurred.
  */
 export interface Cover {
   readonly fired?: Readonly<Record<string, number>>
@@ -82,7 +80,7 @@ export function isArbitrary(value: unknown): value is fc.Arbitrary<unknown> {
   return value instanceof fc.Arbitrary
 }
 
-/** The one rule of a check, undefined if each case has another. */
+/** Returns the rule of a check, or undefined if each case has its own. */
 export function oneRule(rule: Checked): Rule | Template | undefined {
   return isArbitrary(rule) ? undefined : rule
 }
@@ -110,7 +108,7 @@ export function caseOptionsOf(options: CheckOptions): CaseOptions {
   }
 }
 
-/** The random cases of a check of these properties. */
+/** Generates the random cases to check these properties with. */
 export function casesOf(
   rule: Checked,
   options: CheckOptions,
@@ -186,7 +184,7 @@ function fixedMetadata(metadata: Metadata): Metadata {
 }
 
 interface CrashDraw {
-  /** share of the stream, 0 to 1 */
+  /** position within the stream, 0 to 1 */
   readonly place: number
   readonly down: number
   readonly inFlight: boolean
@@ -194,13 +192,13 @@ interface CrashDraw {
 
 const share = fc.integer({ min: 0, max: 1000 }).map((n) => n / 1000)
 
-/** One to four crashes; shrinks to fewer and earlier ones. */
+/** Generates one to four crashes; shrinks to fewer and earlier ones. */
 export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
   fc.record({ place: share, down: share, inFlight: fc.boolean() }),
   { minLength: 1, maxLength: 4 },
 )
 
-/** The same in a stream of that many messages: at most one crash after each, ascending. */
+/** Places crashes in a stream of this many messages: at most one after each message, ascending. */
 export function crashPoints(draws: readonly CrashDraw[], messages: number): readonly CrashPoint[] {
   if (messages === 0) return []
   const points = new Map<number, CrashPoint>()

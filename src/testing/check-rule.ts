@@ -15,9 +15,9 @@ import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
 import type { FiredEvent, Message } from '#core'
 
-/** The error of `checkRule`: its message shows the smallest case, or what no case has met. */
+/** The error of `checkRule`. Its message shows the smallest failing case, or what never occurred. */
 export class PropertyError extends AppError {
-  /** the smallest case that was found; undefined if the check was inconclusive */
+  /** the smallest failing case; undefined if the check was inconclusive */
   readonly failing: RunCase | undefined
   readonly report: CheckReport | undefined
 
@@ -32,11 +32,10 @@ export class PropertyError extends AppError {
 const SHRINK_MS = 5000
 
 /**
- * Runs a rule, or random ones, over random messages for a while and checks properties of every run. Returns the
- * coverage. Throws a `PropertyError` (code `PROPERTY`) with the smallest case in which one of them does not hold, or in
- * which a plug fails without a fault of the stream; also if all of them hold but a property was inconclusive, since its
- * subject never occurred. Errors of a rule that cannot start are those of `engine.start`; an unknown label is
- * `NOT_FOUND`.
+ * Runs a rule, or random rules, over random messages for a while, and checks properties of every run. Returns the
+ * coverage. Throws a `PropertyError` (code `PROPERTY`) with the smallest case in which a property does not hold or a
+ * plug fails although the stream has no fault; also if a property was inconclusive because its subject never occurred.
+ * A rule that cannot start throws the errors of `engine.start`; an unknown label throws `NOT_FOUND`.
  */
 export async function checkRule(
   rule: Checked,
@@ -68,7 +67,7 @@ export async function checkRule(
   return report
 }
 
-/** Checks properties of one case, such as a saved one. Throws a `PropertyError`. */
+/** Checks properties of one case, for example a saved one. Throws a `PropertyError`. */
 export async function checkCase(
   one: RunCase,
   property: PropertyLike | readonly PropertyLike[],
@@ -88,7 +87,7 @@ export async function checkCase(
 interface Broken {
   readonly property: RuleProperty
   readonly error: unknown
-  /** whether a run with crashes was examined */
+  /** whether a run with crashes was checked */
   readonly restarted: boolean
 }
 
@@ -100,7 +99,7 @@ class Check {
   readonly #options: CheckOptions
   readonly #caseOptions: CaseOptions
   readonly #broken = new WeakMap<RunCase, Broken>()
-  /** what must still occur */
+  /** needs that have not occurred yet */
   readonly #needs: Set<Need>
   #misuse: AppError | undefined
 
@@ -157,7 +156,7 @@ class Check {
     if (this.#misuse !== undefined) throw this.#misuse
   }
 
-  /** Sentences about what a property needs and no case has met. */
+  /** Returns sentences about needs of properties that no case has met. */
   unmet({ fired, rows, states, cases }: CheckReport): readonly string[] {
     const { cover } = this.#options
     if (cover === false) return []
@@ -213,7 +212,7 @@ class Check {
     return broken !== undefined
   }
 
-  /** Undefined, and noted, if the check itself is at fault. */
+  /** Runs a case. If the check itself is misused, notes the error and returns undefined. */
   async #run(one: RunCase): Promise<CheckedRun | undefined> {
     try {
       return await runCase(one, this.#caseOptions)
@@ -249,7 +248,7 @@ class Check {
     return undefined
   }
 
-  /** A case in which the engine throws still has messages to show. */
+  /** Describes the messages even if the engine throws in this case. */
   async #messageLines(failing: RunCase): Promise<readonly string[]> {
     const { messages } = failing
     const sent = [`messages (the clock runs on ${lengthText(this.#caseOptions.tail)}):`, ...messageLines(messages)]
@@ -278,7 +277,7 @@ function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
   ]
 }
 
-/** An unknown label is not a counterexample. */
+/** Returns whether an error is an unknown label, which is not a counterexample. */
 function isMisuse(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'NOT_FOUND'
 }
@@ -294,7 +293,7 @@ function quoted(argument: string): string {
 const MAX_MESSAGES = 50
 const MAX_FIRINGS = 20
 
-/** One line per message: its number, time, resource and values, and how late it was. */
+/** Formats one line per message: its number, time, resource and values, and how late it was. */
 function messageLines(messages: readonly Message[]): readonly string[] {
   let clock = Number.NEGATIVE_INFINITY
   const lines = messages.map((message, i) => {

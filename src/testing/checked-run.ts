@@ -1,4 +1,4 @@
-/** One run of a rule over generated messages, as properties see it. */
+/** Runs a rule over generated messages, and provides the run to properties. */
 import type {
   EngineEvent,
   FiredEvent,
@@ -16,22 +16,22 @@ import { afterPatience } from './patience.ts'
 
 export interface CrashPoint {
   readonly after: number
-  /** downtime as a share of the time until the next message, 0 to 1 */
+  /** downtime, as a share of the time until the next message, 0 to 1 */
   readonly down: number
-  /** it crashes before plugs have answered that message */
+  /** whether the crash happens before plugs have finished that message */
   readonly inFlight: boolean
 }
 
-/** The input of a run; enough to repeat it. */
+/** The complete input of a run, from which it can be repeated. */
 export interface RunCase {
   readonly rule: Rule | Template
   readonly messages: readonly Message[]
-  /** crashes of `restarted`, ascending */
+  /** crashes for `restarted`, ascending */
   readonly crashes: readonly CrashPoint[]
-  /** of the engine's randomness; default 1 */
+  /** seed of the engine's random numbers; default 1 */
   readonly seed?: number
   readonly variables?: Readonly<Record<string, unknown>>
-  /** by resource; over those of the options */
+  /** by resource; overrides those of the options */
   readonly metadata?: Metadata
 }
 
@@ -43,23 +43,23 @@ export interface CheckedRun extends RunCase {
   readonly moments: readonly Moment[]
   readonly from: number
   readonly until: number
-  /** firings of one destination, or of all. `NOT_FOUND` for an unknown label */
+  /** returns the firings of one destination, or of all. `NOT_FOUND` for an unknown label */
   firings(node?: string): readonly FiredEvent[]
   readonly unanswered: number
-  /** the final state of the task */
+  /** returns the final state of the task */
   saved(): SavedTask
-  /** the same messages, but the process crashes at every crash point and continues from its saved state */
+  /** runs the same messages, but the process crashes at each crash point and continues from its saved state */
   restarted(how?: RestartOptions): Promise<CheckedRun>
-  /** the same case again, or a modified one */
+  /** runs the same case again, or a modified one */
   again(changed?: Partial<RunCase>, how?: RunOptions): Promise<CheckedRun>
-  /** the same case with subscribers only to firings, as an engine runs live */
+  /** runs the same case with subscribers only to firings, like a live engine */
   unheard(): Promise<UnheardRun>
 }
 
 export interface RestartOptions {
-  /** limit of the downtime, ms; default: no time passes */
+  /** maximum downtime, ms; default: no time passes */
   readonly down?: number
-  /** the process may crash while plugs are at work; default true */
+  /** whether the process may crash during plug calls; default true */
   readonly inFlight?: boolean
 }
 
@@ -70,15 +70,15 @@ export interface UnheardRun {
 
 export interface Moment {
   readonly time: number
-  /** absent for the clock, or the start */
+  /** absent for moments of the clock, and for the start */
   readonly message?: Message
-  /** firings since the moment before */
+  /** firings since the previous moment */
   readonly fired: readonly FiredEvent[]
-  /** failed calls of plugs since the moment before */
+  /** failed plug calls since the previous moment */
   readonly failed: readonly ResultEvent[]
-  /** the state of a sensor or gate; null if unknown. `NOT_FOUND` for an unknown label */
+  /** returns the state of a sensor or gate; null if unknown. `NOT_FOUND` for an unknown label */
   state(node: string): string | null
-  /** the newest message of a resource, or of any */
+  /** returns the newest message of a resource, or of all resources */
   latest(resource?: string): Message | undefined
 }
 
@@ -86,21 +86,21 @@ export interface CaseOptions extends Pick<
   PlaybackOptions,
   'resource' | 'variables' | 'settings' | 'ports' | 'metadata'
 > {
-  /** limit of real time for answers of plugs, once in a run, ms */
+  /** real time in ms to wait for plugs, once per run */
   readonly patience: number
-  /** of each engine: shared, or created each time */
+  /** returns the preparer for an engine: a shared or a new one */
   readonly preparer: () => Preparer
   /** ms on the clock after the last message */
   readonly tail: number
-  /** compiles code, as live engines do; absent where that is forbidden */
+  /** compiles code, as live engines do; absent where code generation is not allowed */
   readonly generate?: Generate | undefined
 }
 
 export interface RunOptions {
   readonly restarts?: RestartOptions
-  /** ms by which answers of plugs are delayed, by label or name of the plug */
+  /** delays results of plugs by these ms, by label or plug name */
   readonly latency?: Readonly<Record<string, number>>
-  /** renames resources of the task, of messages and of metadata, but not in the rule itself */
+  /** renames the resources of the task, messages and metadata, but not those named in the rule */
   readonly renamed?: (resource: string) => string
 }
 
@@ -121,7 +121,7 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
       onStep(step, [task]) {
         const { time } = step
         const message = takenOf(one.rule, options, latest, step.message)
-        // A late message without an effect is not a moment of the rule.
+        // A late message without effects is not a moment of the rule.
         if (step.message && !message && !events.slice(seen).some(isFired)) return
         if (message) {
           newest = message
@@ -149,7 +149,7 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
   }
 }
 
-/** A message, unless the rule drops it as late. */
+/** Returns the message, unless the rule drops it as late. */
 function takenOf(
   rule: Rule | Template,
   { settings }: CaseOptions,
@@ -162,7 +162,7 @@ function takenOf(
   return instantOf(message, 1) < instantOf(last, 1) ? undefined : message
 }
 
-/** The snapshot of a task, with what happened since the moment before. */
+/** Takes a snapshot of a task, with what happened since the previous moment. */
 export function momentOf(
   task: Task | undefined,
   labels: Labels,
@@ -258,7 +258,9 @@ function crashesOf(one: RunCase, how: RestartOptions | undefined): (messages: nu
   return (count) => crashes.get(count)
 }
 
-/** The downtime of each crash, epoch ms: at most `most` ms, and always less than until the next message. */
+/**
+ * Returns the downtime of each crash in epoch ms: at most `most` ms, and always shorter than until the next message.
+ */
 export function downSpans(
   { messages, crashes }: RunCase,
   most: number,
@@ -271,18 +273,18 @@ export function downSpans(
   })
 }
 
-/** The clock at each message: a late one is taken at the time of the latest before it. */
+/** Returns the clock at each message: a late one arrives at the newest time so far. */
 export function clockTimes(messages: readonly Message[]): readonly number[] {
   let clock = Number.NEGATIVE_INFINITY
   return messages.map((message, i) => (clock = Math.max(clock, instantOf(message, i + 1))))
 }
 
-/** Epoch ms at which a run over these messages ends: the latest of them plus the tail. */
+/** Returns the epoch ms at which a run ends: the newest message's time plus the tail. */
 export function untilOf(messages: readonly Message[], tail: number): number {
   return Math.max(0, clockTimes(messages).at(-1) ?? 0) + tail
 }
 
-/** The present states of all nodes, and the newest messages. */
+/** Returns the current states of all nodes, and the newest messages. */
 export function lookAt(
   labels: Labels,
   nodeOf: (label: string) => ReturnType<Task['node']> | undefined,
@@ -305,7 +307,7 @@ export function lookAt(
 }
 
 export interface Labels {
-  /** sensors and gates, which have states */
+  /** labels of sensors and gates, which have states */
   readonly sources: readonly string[]
   readonly destinations: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * `reflexarc/testing`: random messages for a rule, and properties that must hold for all of them. Needs the package
- * fast-check, which `npm i -D fast-check` installs.
+ * Entry point `reflexarc/testing`: generates random messages for a rule, and checks properties that must hold for all
+ * of them. It needs the package fast-check (`npm i -D fast-check`).
  */
 export { constantsOf, type RuleConstants } from './arbitraries/constants.ts'
 export { messageStreams, type Disturbance, type Metrics, type StreamOptions } from './arbitraries/messages.ts'

@@ -1,9 +1,9 @@
-/** Durations in options. */
+/** Parses durations in options. */
 import { AppError, durationMs } from '#kernel'
 
 /**
- * Milliseconds of a number, or of a text such as `PT1H` or `1h`; `what`: its name in the error. Throws `VALIDATION` for
- * a negative one.
+ * Returns the ms of a number, or of a text such as `PT1H` or `1h`. `what`: the option's name for errors. Throws
+ * `VALIDATION` for a negative duration.
  */
 export function lengthOf(length: number | string, what: string): number {
   const ms = typeof length === 'number' ? length : durationMs(length)
@@ -11,7 +11,7 @@ export function lengthOf(length: number | string, what: string): number {
   throw new AppError('VALIDATION', `${what} is ${String(length)}; give a length of time such as 1h`)
 }
 
-/** The same, above 0. */
+/** Same, but also rejects 0. */
 export function spanOf(length: number | string, what: string): number {
   const ms = lengthOf(length, what)
   if (ms > 0) return ms

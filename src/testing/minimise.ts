@@ -1,4 +1,4 @@
-/** Shrinks a failing case beyond what fast-check can. */
+/** Shrinks a failing case further than fast-check can. */
 import { asyncScheduler } from 'rxjs'
 import type { Message } from '#core'
 import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
@@ -7,8 +7,8 @@ import { isNoValue } from './properties/implicit.ts'
 const MAX_TRIES = 600
 
 /**
- * The smallest failing case that was found: without irrelevant messages, crashes, holes, non-numbers, times that go
- * back, and differences of values and gaps.
+ * Returns the smallest failing case found. Removes messages, crashes, missing values, non-numbers, times that go back,
+ * and variation of values and gaps, wherever the case still fails without them.
  */
 export async function minimise(
   one: RunCase,
@@ -74,8 +74,8 @@ async function withoutCrashes(best: () => RunCase, attempt: Attempt): Promise<vo
 }
 
 /**
- * The message with one value as in the message before of the same resource: a hole filled, a number for NaN or a text,
- * a constant value.
+ * Replaces one value of a message by the previous value of the same resource. This fills a hole, replaces NaN or a text
+ * by a number, or keeps a value constant.
  */
 function tamerMessages(messages: readonly Message[], i: number): readonly Message[] {
   const message = messages[i]
@@ -90,7 +90,7 @@ function tamerMessages(messages: readonly Message[], i: number): readonly Messag
   })
 }
 
-/** The message with the gap of the one before; a late one at the time of its arrival. */
+/** Gives a message the same gap as the message before, or a late one the time of its arrival. */
 function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> | undefined {
   const times = clockTimes(messages)
   const [message, time, before, earlier] = [messages[i], times[i], times[i - 1], times[i - 2]]
@@ -109,7 +109,7 @@ function replaced<T>(list: readonly T[], i: number, one: T): readonly T[] {
   return list.map((other, at) => (at === i ? one : other))
 }
 
-/** `without`: receives the range to leave out, from `start` up to `end`; `length` is read again after each. */
+/** `without`: called with the range to leave out, from `start` up to `end`; `length` is called again after each. */
 export async function tryWithoutChunks(
   length: () => number,
   without: (start: number, end: number) => Promise<unknown>,

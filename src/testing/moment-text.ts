@@ -1,4 +1,4 @@
-/** Instants and durations as texts. */
+/** Formats instants and durations as text. */
 
 export function instantText(time: number): string {
   return Number.isFinite(time) && Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)

@@ -2,10 +2,10 @@
 import { interval, last, take, type Subscription } from 'rxjs'
 import type { CoreEngine } from '#core'
 
-/** Minimum of turns of the event loop, so that a busy loop does not count against a plug. */
+/** Minimum number of event loop turns, so that a busy loop does not count against a plug. */
 const TURNS = 20
 
-/** Calls back after this many ms, unless it is unsubscribed; later if the loop is busy. */
+/** Calls back after `ms`, or later if the loop is busy, unless unsubscribed first. */
 export function afterPatience(ms: number, tell: () => void): Subscription {
   const turns = ms === 0 ? 1 : TURNS
   return interval(ms / turns)
@@ -13,7 +13,7 @@ export function afterPatience(ms: number, tell: () => void): Subscription {
     .subscribe(tell)
 }
 
-/** False if calls are still open after this many ms. */
+/** Waits up to `ms` for open calls. Returns false if any are still open. */
 export async function isSettledWithin(engine: Pick<CoreEngine, 'openCalls' | 'settled'>, ms: number): Promise<boolean> {
   let giveUp: () => void = () => undefined
   const outOfPatience = new Promise<boolean>((resolve) => {

@@ -1,46 +1,48 @@
-/** The definition of a property of a rule, and the conversion of plain functions. */
+/** Defines what a property of a rule is, and converts plain functions to properties. */
 import type { Rule, Template } from '#core'
 import type { Json } from '#kernel'
 import type { CheckedRun, Moment } from './checked-run.ts'
 import type { Labels } from './checked-run.ts'
 
-/** `undefined` and true: it holds. False, or a text about the problem: it does not. */
+/** `undefined` and true: the property holds. False, or a text about the problem: it does not. */
 export type Verdict = string | boolean | undefined | void
 
 export interface RuleProperty {
-  /** as a sentence: `alarm fires at most twice in an hour` */
+  /** a sentence, such as `alarm fires at most twice in an hour` */
   readonly name: string
   check(run: CheckedRun): Verdict | Promise<Verdict>
-  /** the same moment by moment, if possible: needed by `proveRule` */
+  /** checks the same moment by moment, if possible; `proveRule` requires it */
   readonly monitor?: Monitor
-  /** durations that matter to it, ms: streams have gaps of about these */
+  /** durations that matter to the property, ms: streams contain gaps of about these lengths */
   readonly durations?: readonly number[]
-  /** other rules that it runs: streams have values and gaps near their constants too */
+  /** other rules that the property runs: streams contain values and gaps near their constants too */
   readonly rules?: readonly (Rule | Template)[]
-  /** what must occur in some run, or it is inconclusive: an unmet need fails the whole check */
+  /** what must occur in at least one run; otherwise the whole check fails as inconclusive */
   readonly needs?: readonly Need[]
-  /** labels that it reads; a rule without them is rejected before anything runs */
+  /** labels that the property reads; a rule without them is rejected before any run */
   readonly labels?: Partial<Labels>
 }
 
-/** Something that has to happen in at least one run. */
+/** An event that must happen in at least one run. */
 export interface Need {
   readonly text: string
   met(run: Pick<CheckedRun, 'moments' | 'firings'>): boolean
 }
 
-/** A property as a machine that sees one moment after the other and never goes back. */
+/** Checks a property one moment at a time, without access to earlier moments. */
 export interface Monitor<Memory = Json> {
-  /** plain JSON; epoch ms in it are recognized by being above 10^11 */
+  /** plain JSON; numbers above 10^11 are treated as epoch ms */
   readonly start: Memory
   next(memory: Memory, moment: Moment): { readonly memory: Memory; readonly wrong?: string | undefined }
-  /** the problem if the run ends at that time, epoch ms */
+  /** returns the problem if the run ends at `until`, epoch ms */
   end?(memory: Memory, until: number): string | undefined
-  /** the part of the memory on which verdicts depend; default: all of it. The rest is for texts */
+  /** returns the part of the memory that decides verdicts; default: all. The rest only serves texts */
   decides?(memory: Memory): unknown
 }
 
-/** A property, or a plain function of the run: false, a text, or a thrown error means that it does not hold. */
+/**
+ * A property, or a plain function of the run. False, a text or a thrown error means that the property does not hold.
+ */
 export type PropertyLike = RuleProperty | ((run: CheckedRun) => Verdict | Promise<Verdict>)
 
 export function propertiesOf(like: PropertyLike | readonly PropertyLike[]): readonly RuleProperty[] {

@@ -1,8 +1,8 @@
-/** Queries of a rule: its paths, and the states of its nodes. */
+/** Finds the paths of a rule, and the states of its nodes. */
 import type { FiredEvent, PlugRegistry } from '#core'
 import type { RuleGraph } from '#core/spi'
 
-/** The sensors behind a source: itself, or all those behind a gate. */
+/** Returns the sensors behind a source: the source itself, or all sensors behind a gate. */
 export function sensorsBehind(rule: RuleGraph, source: string): readonly string[] {
   const found = new Set([source])
   for (const label of found) {
@@ -11,20 +11,20 @@ export function sensorsBehind(rule: RuleGraph, source: string): readonly string[
   return (rule.sensors ?? []).map(({ label }) => label).filter((label) => found.has(label))
 }
 
-/** The shortest cool-down that can have let a firing through, in ms. */
+/** Returns the shortest cool-down that can have allowed a firing, in ms. */
 export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, 'node' | 'source'>): number {
   const incoming = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
   return Math.min(...incoming.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
 }
 
-/** The possible states of a sensor or gate; empty if unknown. */
+/** Returns the possible states of a sensor or gate; empty if unknown. */
 export function statesOf(rule: RuleGraph, label: string, plugs: PlugRegistry): readonly string[] {
   if (rule.relations?.some((relation) => relation.label === label) === true) return ['TRUE', 'FALSE']
   const sensor = rule.sensors?.find((one) => one.label === label)
   return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
 }
 
-/** The plugs whose answer may be missing, given the labels that have answered. */
+/** Names the plugs that may not have finished, given the labels that have. */
 export function silentText({ sensors = [], actuators = [] }: RuleGraph, answered: ReadonlySet<string>): string {
   const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !answered.has(label))
   return silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`

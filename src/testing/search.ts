@@ -12,8 +12,8 @@ class SideBySide {
   }
 
   /**
-   * Resolves when the work is done, or waits for more than promises: purely asynchronous work runs one after the other.
-   * `work` must not reject.
+   * Starts `work`, which must not reject. Resolves when it is done, or when it waits for more than promises; work with
+   * promises alone thus runs one at a time.
    */
   async begin(work: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#most) await Promise.race(this.#running)
@@ -27,7 +27,7 @@ class SideBySide {
   }
 }
 
-/** Resolves at the next turn of timers, which comes after all chains of settled promises. */
+/** Resolves at the next timer turn, after all chains of settled promises. */
 function turnOver(unless: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const turn = timer(0).subscribe(() => resolve())
@@ -36,16 +36,16 @@ function turnOver(unless: Promise<void>): Promise<void> {
 }
 
 export interface SearchOptions {
-  /** first seed of the cases */
+  /** seed of the first case */
   readonly seed: number
-  /** from an earlier failure, with its seed: only this case, shrunk */
+  /** from an earlier failure with its seed: run and shrink only this case */
   readonly path?: string | undefined
   readonly numRuns: number
-  /** ms after which no further case begins; infinite: only the number counts */
+  /** ms after which no further case begins; infinite: only `numRuns` counts */
   readonly time: number
-  /** limit of shrinking a failing case, ms; 0: none */
+  /** maximum time to shrink a failing case, ms; 0: do not shrink */
   readonly shrinkTime: number
-  /** limit of cases that wait for something outside at the same time; default 32 */
+  /** number of cases that may wait for something external at the same time; default 32 */
   readonly concurrency?: number | undefined
 }
 
@@ -58,14 +58,14 @@ export interface Found<Case> {
   readonly path: string
 }
 
-/** Cases of one seed: fast-check begins each batch with small values, so that batches grow. */
+/** Batch sizes, each with its own seed. They grow because fast-check begins each batch with small values. */
 const BATCHES = [32, 64, 128]
 const LAST_BATCH = 256
 const CONCURRENCY = 32
 
 /**
- * `fails` throws for a failing case: the first such case is found, even if a later one fails sooner. Rejects if no case
- * can be generated.
+ * Searches for the first case for which `fails` throws, even if a later case fails sooner. Rejects if no case can be
+ * generated.
  */
 export async function search<Case>(
   cases: fc.Arbitrary<Case>,
@@ -107,7 +107,7 @@ interface Batch {
   readonly isOver: (number: number) => boolean
 }
 
-/** Runs one batch of cases until one fails, and waits for earlier ones. */
+/** Runs one batch of cases until one fails, and waits for the earlier cases. */
 async function tried<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
@@ -130,7 +130,7 @@ async function tried<Case>(
     if (isEnded) return
     const number = began++
     await running.begin(() => run(one, number))
-    // a failure ends it, so that no further case is generated
+    // ends the batch, so that no further case is generated
     if (first !== undefined) throw new Error('a case fails')
   }).catch((error: unknown) => ({ error }))
   await running.idle()
@@ -152,7 +152,7 @@ async function shrunk<Case>(
   return smaller === undefined ? found : { ...found, ...smaller }
 }
 
-/** The final result of fast-check. Rejects if it could not generate a case. */
+/** Returns the final result of fast-check. Rejects if no case could be generated. */
 async function check<Case>(
   cases: fc.Arbitrary<Case>,
   seed: number,

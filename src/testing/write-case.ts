@@ -1,4 +1,4 @@
-/** A failing case as files that `reflexarc simulate` replays. The only part of the kit that writes to a disk. */
+/** Writes a failing case to files that `reflexarc simulate` replays. No other file of the kit writes to disk. */
 import { decodeNumbers, encodeNumbers } from '#kernel'
 import type { Rule, TaskSettings, Template } from '#core'
 import { untilOf, type CaseOptions, type RunCase } from './checked-run.ts'
@@ -7,15 +7,15 @@ import { instantText } from './moment-text.ts'
 export interface WrittenCase {
   readonly rule: string
   readonly messages: string
-  /** all of the case, for `checkCase` */
+  /** file with the complete case, for `checkCase` */
   readonly file: string
-  /** the arguments of `reflexarc` */
+  /** arguments of `reflexarc` */
   readonly command: readonly string[]
-  /** what the command does not include */
+  /** parts of the case that the command does not include */
   readonly lacks: readonly string[]
 }
 
-/** Writes `<path>.rule.json`, `<path>.ndjson` and `<path>.case.json`, with the folders. */
+/** Writes `<path>.rule.json`, `<path>.ndjson` and `<path>.case.json`, and creates their folders. */
 export async function writeCase(path: string, one: RunCase, options: CaseOptions): Promise<WrittenCase> {
   const { mkdir, writeFile } = await import('node:fs/promises')
   const { dirname } = await import('node:path')
@@ -55,12 +55,12 @@ export function caseText(one: RunCase): string {
   return `${JSON.stringify(encodeNumbers(one))}\n`
 }
 
-/** A case of `writeCase`, from the text of its `.case.json`. */
+/** Parses a case written by `writeCase` from the text of its `.case.json`. */
 export function readCase(text: string): RunCase {
   return decodeNumbers(JSON.parse(text)) as RunCase
 }
 
-/** The rule with settings from the options, so that it runs on its own. */
+/** Returns the rule with settings from the options, so that it runs on its own. */
 export function withSettings(rule: Rule | Template, options: CaseOptions): Rule | Template {
   const merge = (settings: TaskSettings = {}): TaskSettings => {
     const variables = { ...settings.variables, ...options.settings?.variables, ...options.variables }

@@ -1,4 +1,7 @@
-/** Calls of actuators of rows: within the row, or in flight in the full state while the row takes further messages. */
+/**
+ * Calls the actuators of rows. Calls that do not finish at once stay open in the full state while the row takes more
+ * messages.
+ */
 import { isFinal } from '../engine/lane-inputs.ts'
 import type { ActuatorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -13,7 +16,7 @@ import { PLUG, PROPERTIES } from './row-layout.ts'
 import { CONTINUES, type RowPlugCalls } from './row-plug-calls.ts'
 import type { RowStore } from './row-store.ts'
 
-/** What is asked of the records of a batch. */
+/** The events that a batch's recorder receives about actuator calls. */
 interface Records {
   answered(row: number, answer: KeptAnswer): void
 }
@@ -23,7 +26,7 @@ export class ActuatorCalls implements RowActuators {
   readonly #batch: Batch
   readonly #calls: RowPlugCalls
   readonly #records: Records
-  /** by row: handles with calls in flight in the full state */
+  /** handles with open calls in the full state, by row */
   readonly #acting = new Map<number, RowHandle>()
 
   constructor(rows: RowStore, batch: Batch, calls: RowPlugCalls, records: Records) {
@@ -108,8 +111,8 @@ export class ActuatorCalls implements RowActuators {
   }
 
   /**
-   * Keeps the call of an actuator in flight with the answer of its plug, while the row continues. Returns false when the
-   * row took another path meanwhile, undefined when the message must continue in the state machine.
+   * Keeps an actuator call open in the full state while the row continues. Returns false when the plug's call moved the
+   * row elsewhere, undefined when the state machine must finish the message.
    */
   #goesOn(context: RowContext, plug: Plug, result: unknown): boolean | undefined {
     if (this.#batch.records !== undefined) return undefined
@@ -136,7 +139,7 @@ export class ActuatorCalls implements RowActuators {
     return false
   }
 
-  /** Moves answers of actuators into the full state from here on. `slot`: of the current call. */
+  /** From now on, stores actuator results in the full state. `slot`: of the current call. */
   #begin(handle: RowHandle, slot: number): void {
     const answers = answersBefore(this.#rows, handle, slot)
     for (const [a, actuator] of handle.task.state.actuators.entries()) {

@@ -1,15 +1,15 @@
 /**
- * Which tasks can run as rows, and what of them a row has to know. A message into a row builds no event,
- * no execution and no origin: sensor states become bits of one number, and what follows from two such numbers (before
- * and now) is looked up. Everything else about the task is derived on demand (see rule-batch.ts).
+ * Decides which tasks can run as rows, and computes what a row needs to know about its task. A row takes a message
+ * without creating events, executions or origins: sensor states are bits of one number, and the consequences of two
+ * such numbers (before and now) are looked up. Everything else about the task is derived on demand (see rule-batch.ts).
  *
- * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
- * SHAPE-1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and
- *   cool-down, the only one that leads to them
+ * A task qualifies when each message runs each of its sensors exactly once, in a fixed order:
+ * SHAPE-1 it has one resource; each sensor is in its data plan or is fired by exactly one trigger, which starts at a
+ *   sensor and has neither condition nor cool-down
  * SHAPE-2 observations are never evicted; no sensor has a clock of its own
  * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
- * SHAPE-4 actuators stand after all sensors and gates, and the triggers of one actuator have one cool-down
- * SHAPE-5 at most 30 bits of states and edges of triggers, of which at most 8 decide gates and triggers
+ * SHAPE-4 actuators come after all sensors and gates, and all triggers of an actuator have the same cool-down
+ * SHAPE-5 states and trigger edges take at most 30 bits, at most 8 of which decide gates and triggers
  */
 import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import { isUnconditional } from '../task/fire.ts'
@@ -26,23 +26,23 @@ const MAX_GATES = 30
 
 export interface ShapeSensor {
   readonly slot: number
-  /** where its state stands in the number, and how wide it is */
+  /** lowest bit and mask of the sensor's state within the state bits */
   readonly shift: number
   readonly mask: number
-  /** with neither, its plug is called */
+  /** if both are undefined, messages call the sensor's plug */
   readonly steps: SensorSteps | undefined
-  /** values of which a message has to have one to run it; undefined: every message does */
+  /** the sensor runs if the message has at least one of these fields; undefined: it always runs */
   readonly waitsFor: readonly string[] | undefined
-  /** values that it reports when it found them in earlier messages */
+  /** fields that the sensor reports as carried when their values come from earlier messages */
   readonly reads: readonly string[]
   readonly formula: SensorFormula | undefined
 }
 
-/** A bit of a trigger into an actuator: whether an episode has begun, or may end. */
+/** The state bit of a trigger into an actuator: whether an episode has begun, or may end. */
 export interface ShapeEdge {
-  /** its order */
+  /** order of the trigger */
   readonly trigger: number
-  /** the slot of its actuator, and its place among the triggers to that */
+  /** slot of the actuator, and index of this trigger among the actuator's triggers */
   readonly actuator: number
   readonly place: number
   readonly kind: typeof HAS_BEGUN | typeof MAY_END
@@ -50,34 +50,34 @@ export interface ShapeEdge {
 }
 
 export interface BatchShape {
-  /** equal for tasks that can share code and tables */
+  /** tasks with equal keys share code and tables */
   readonly key: string
-  /** in the order in which they run */
+  /** in execution order */
   readonly sensors: readonly ShapeSensor[]
-  /** of all states together */
+  /** number of bits that all states take */
   readonly bits: number
-  /** the low bits, on which gates and triggers depend */
+  /** number of low bits, which decide gates and triggers */
   readonly keyBits: number
   readonly edges: readonly ShapeEdge[]
-  /** their bits */
+  /** bits of all edges */
   readonly edgeMask: number
-  /** messages may run some of the sensors */
+  /** whether a message may run only some of the sensors */
   readonly takesParts: boolean
-  /** how many numbers a task has of its own */
+  /** number of constants that each task has */
   readonly constants: number
   readonly gates: number
   readonly actuators: number
-  /** sensors fire others */
+  /** whether some sensors are fired by others */
   readonly inner: boolean
 }
 
 export interface BatchFit {
   readonly shape: BatchShape
-  /** this task's cuts, in the order of the sensors */
+  /** limits of this task, in sensor order */
   readonly constants: readonly number[]
 }
 
-/** How a task can run as a row; undefined when it cannot. */
+/** Returns how a task fits into a row, or undefined when it cannot run as one. */
 export function fitOf(model: TaskModel): BatchFit | undefined {
   const { graph, settings } = model
   const isPlain =
@@ -89,7 +89,7 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
     graph.gates.length <= MAX_GATES &&
     [...graph.sensors, ...graph.actuators].every(({ call }) => isPlainCall(call)) &&
     graph.sensors.every(({ evictionTime }) => evictionTime === Number.POSITIVE_INFINITY) &&
-    // When an actuator answers does not follow from states.
+    // States do not determine when an actuator finishes.
     graph.sensors.every(({ reads }) => reads.every(({ kind }) => kind !== 'actuator'))
   if (!isPlain) return undefined
   const order = callingOrder(model)
@@ -202,12 +202,12 @@ function structure({ graph, settings }: TaskModel): unknown {
   ]
 }
 
-/** A sensor by its position, or an actuator by its slot. */
+/** Returns the sensor at a position, or the actuator at a slot. */
 export function nodeOf({ sensors }: BatchShape, graph: Graph, isSensor: boolean, node: number): GraphNode {
   return (isSensor ? graph.sensors[sensors[node]?.slot ?? -1] : graph.actuators[node]) as GraphNode
 }
 
-/** What leads to it: to an actuator the trigger at a place. */
+/** Returns the trigger that fires a node; for an actuator, its trigger at index `place`. */
 export function triggerOf(
   shape: BatchShape,
   graph: Graph,

@@ -1,4 +1,4 @@
-/** The columnar executor of one engine: its batches of rows by shape, and which tasks may be rows. */
+/** The columnar executor of an engine groups rows into batches by shape and decides which tasks may be rows. */
 import type { Counts } from '../engine/counts.ts'
 import type {
   Executor,
@@ -38,26 +38,28 @@ interface KnownFit {
   readonly fit: BatchFit | undefined
 }
 
-/** Batches are code: rules of very many shapes shall not fill the memory with it. */
+/** Each batch generates code. This limit keeps rules of many different shapes from filling the memory. */
 const MAX_BATCHES = 500
-/** A batch whose calls end up in the state machine this often costs more than it saves. */
+/** A batch whose calls end up in the state machine this often usually costs more than it saves. */
 const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class ColumnarExecutor implements Executor, Batches {
-  /** epoch ms of the message at hand, and of the clock when a stamped one or a late answer was taken last; cells cost no box */
+  /**
+   * epoch ms: time of the current message; clock when the last stamped message or late result arrived. Avoids boxing
+   */
   readonly clock = numbersInPlace(2).fill(Number.NEGATIVE_INFINITY)
   readonly singleListeners = new SingleListenerIndex()
-  /** messages that tasks took on their full states, without messages that rows began */
+  /** counts messages that tasks took in their full states, except those that a row began */
   readonly plain = noPlainCounts()
-  /** why the message at hand is taken so, when it is the message's own doing */
+  /** why the current message bypasses rows, if the message itself is the cause */
   reason: PlainReason = 'sent'
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #generate: Generate
   readonly #batches = new Map<string, RuleBatch>()
   readonly #stamped = new Map<string, RuleBatch>()
-  /** by settings, that of the rule that was asked for last */
+  /** fits by settings; each set of settings keeps the rule that was queried last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields: FieldsTable
 
@@ -68,7 +70,7 @@ export class ColumnarExecutor implements Executor, Batches {
     this.#fields = new FieldsTable(generate)
   }
 
-  /** Into the one row that listens to the message's resource, if there is one. */
+  /** Delivers the message if its resource has exactly one listener and that listener is a row. */
   accept(message: Message, now: number): boolean {
     if (message.timestamp !== undefined) return this.#acceptTimed(message, now)
     this.clock[0] = now
@@ -87,7 +89,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.singleListeners.takeStamped(message, time, now)
   }
 
-  /** Together with what was done in rows. */
+  /** Adds the counts of rows to `own`. */
   counted(own: Counts): Counts {
     const all = { ...own }
     for (const { counts } of this.#all()) {
@@ -123,7 +125,10 @@ export class ColumnarExecutor implements Executor, Batches {
     return new ColumnarTask(task, this)
   }
 
-  /** Only the state machine emits the events of messages as they happen. */
+  /**
+   * Returns whether rows can produce these event types. Only the state machine emits the events of messages as they
+   * happen.
+   */
   canTell(types: number): boolean {
     return (types & (DETAIL_TYPES | FIRED | HELD)) === 0
   }
@@ -132,7 +137,7 @@ export class ColumnarExecutor implements Executor, Batches {
     for (const batch of this.#all()) batch.listenersChanged()
   }
 
-  /** How a task can run as a row; undefined when it cannot. */
+  /** Returns how a task fits into a row, or undefined when it cannot run as one. */
   fit(model: TaskModel): BatchFit | undefined {
     const { graph, properties, settings, resources } = model
     let bySettings = this.#fits.get(graph)
@@ -161,7 +166,10 @@ export class ColumnarExecutor implements Executor, Batches {
     return { shape, constants: fit.constants }
   }
 
-  /** A handle for a task whose last message, taken the full way, is this; else why there is none. */
+  /**
+   * Creates a handle for a task whose last message, processed by the state machine, was `message`; or returns why it
+   * cannot.
+   */
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason {
     if (!isAtRest(task, message, fit)) return 'open'
     const batch = this.#batch(task.model, fit, task.state.readings !== null)
@@ -169,7 +177,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return isNotWorthIt(batch) ? 'often' : batch.attach(task, fit, source)
   }
 
-  /** A message that a row began went on in the state machine; true when the handle can be kept. */
+  /** Called when the state machine finishes a message that a row began. Returns true when the handle can be kept. */
   canReattach(handle: RowHandle, message: Message): boolean {
     handle.batch.opened++
     if (isNotWorthIt(handle.batch) || !isAtRest(handle.task, message, handle.fit)) return false
@@ -229,14 +237,17 @@ function isAtRest(task: BatchTask, message: Message, { shape }: BatchFit): boole
   const { state, model } = task
   if (!hasNothingOpen(task, message)) return false
   const [stream] = state.streams
-  // A sensor that reads several values reports which of them it found in earlier messages; rows look for those they took.
+  // A sensor that reads several values reports which ones came from earlier messages. A row only searches its own
+  // messages.
   const isAlone = !stream?.carried || stream.carried.size === 0
   if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
   if (!state.sensors.every(({ memory }) => memory !== UNKNOWN)) return false
   return !hasUnknown(state) || isRegular(state, model)
 }
 
-/** Whether gates were last what they would be if no sensor had lost its state: the bits of a row say no more. */
+/**
+ * Returns whether each gate was last in the state that follows from the sensors; row bits cannot express anything else.
+ */
 function isRegular(state: TaskState, { graph, settings }: TaskModel): boolean {
   const sensors = state.sensors.map(({ memory }) => memory)
   const gates = gateStates(graph, sensors, settings.gatesNeedFullObservation)

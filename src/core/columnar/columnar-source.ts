@@ -1,7 +1,7 @@
 /**
- * The messages of one resource and the tasks that listen to it, in their order. Neighbouring rows of one batch take a
- * message in one go, many of them in a vectorized batch. A message that rows cannot take detaches the listeners; they become
- * rows again with one of the next.
+ * Delivers the messages of one resource to its listening tasks, in their order. Adjacent rows of a batch take a message
+ * together, and many such rows form a vectorized batch. A message that rows cannot take detaches the listeners, which
+ * become rows again with a later message.
  */
 import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
@@ -16,33 +16,33 @@ import { LAST } from './row-layout.ts'
 import { MIN_VECTORIZED, type VectorizedBatch } from './vectorized-batch.ts'
 import type { Attachable, RowHandle, Batch, TakenSource } from './row-handle.ts'
 
-/** What the sources of an engine share. */
+/** State shared by all sources of an engine. */
 export interface SharedByEngine {
-  /** epoch ms at which the message at hand is taken */
+  /** epoch ms at which the current message is taken */
   readonly clock: Float64Array
   readonly singleListeners: SingleListenerIndex
-  /** why the message at hand is taken on full states, when it is the message's own doing */
+  /** why the current message is processed in full states, if the message itself is the cause */
   reason: PlainReason
-  /** undefined for a message that no row takes */
+  /** returns undefined for a message that no row takes */
   fieldsOf(message: Message): Fields | undefined
 }
 
-/** Neighbours in one batch; or a single task that takes its messages the full way, then without a batch. */
+/** A run of adjacent rows in one batch; or, with `batch` null, a single task in the state machine. */
 interface Stretch {
   readonly batch: Batch | null
   readonly rows: number[]
   readonly listeners: MessageListener[]
-  /** messages that its rows took one by one since they were arranged, or since their last vectorized batch */
+  /** messages that rows took one at a time since this stretch was formed or last vectorized */
   calm: number
-  /** its rows, when they are many and their fields have stayed the same */
+  /** set when the stretch has many rows and their fields have stayed the same */
   vectorized: VectorizedBatch | undefined
 }
 
 const CALM = 32
-/** Rows that take fewer messages than that before they have to leave are not worth it, and when that comes again and again ... */
+/** A row that leaves after fewer messages than this was not worth creating. After several of these in a row ... */
 const WORTH = 8
 const SHORT_LIVES = 3
-/** ... so many messages go the full way before the next try. */
+/** ... this many messages are processed in full states before rows are tried again. */
 const PAUSE = 32
 const NO_STRETCHES: readonly Stretch[] = []
 
@@ -60,10 +60,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #hasRows = false
   #hasReceived = false
   #last: Message | undefined
-  /** its time, epoch ms, and when it came by the clock */
+  /** time of the last message, epoch ms, and the clock when it arrived */
   #lastAt = 0
   #arrivedAt = 0
-  /** `total` when a row was made last */
+  /** `total` when a row was last created */
   #attachedAt = 0
   #before: Message | undefined
   #arrivedBefore = 0
@@ -76,7 +76,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 
   messageOf(total: number): Message {
-    // A indexed row counts for itself.
+    // An indexed row keeps its own count.
     if (this.#indexed !== null) {
       const { batch, row } = this.#indexed
       const handle = this.#onlyHandle()
@@ -95,7 +95,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   fieldSetsAt(index: number): FieldSetHistory {
     const fieldSets =
       this.#indexed === null ? this.#fieldSets : this.#indexed.batch.rows.fieldSetHistories.of(this.#indexed.row)
-    return (index < (fieldSets?.from ?? 0) ? (fieldSets?.previous ?? fieldSets) : fieldSets) as FieldSetHistory // there is one while there are rows
+    return (index < (fieldSets?.from ?? 0) ? (fieldSets?.previous ?? fieldSets) : fieldSets) as FieldSetHistory // set while rows exist
   }
 
   changed(): void {
@@ -109,7 +109,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (this.#isStale) this.#arrange()
     this.#shared.reason = 'first'
     this.#take(message, now)
-    // what comes past the sources came with others
+    // a message that bypassed the sources arrived together with others
     this.#shared.reason = 'sent'
   }
 
@@ -117,14 +117,14 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (!this.#hasRows) {
       this.takeFully(message, now)
     } else if (message.timestamp !== undefined && isStamped(message)) {
-      // The full state knows what is late, and what came before; one of equal time may be the same again.
+      // The full state detects late messages and what preceded them. A message with an equal time may be a duplicate.
       const time = measuredAt(message, now)
       if (time !== undefined && time > this.#lastAt) this.#takeInRows(message, time, now, true)
       else this.#takeStrange(message, now)
     } else this.#takeInRows(message, now, now, false)
   }
 
-  /** `time`: of the message; `now`: of the clock. */
+  /** `time`: the message's time; `now`: the clock. */
   #takeInRows(message: Message, time: number, now: number, stamped: boolean): void {
     const fields =
       this.#fieldSets?.fields.match(message) === true ? this.#fieldSets.fields : this.#shared.fieldsOf(message)
@@ -152,7 +152,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       else if (stretch.batch.isStamped !== stamped) this.#takeAllPlain(stretch, message, time, now)
       else this.#takeStretch(stretch, stretch.batch, message, time, now, turns)
     }
-    // One message alone makes no row: most of a large fleet may never hear a second one.
+    // Do not create a row for the first message: in a large fleet, most resources may never send a second one.
     if (this.#unattached > 0 && this.#hasReceived) this.#attach(message)
     this.#hasReceived = true
     this.#before = undefined
@@ -173,7 +173,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const { rows, listeners } = stretch
     const fieldSets = this.#fieldSets as FieldSetHistory // set before
     const part = batch.partOf(fieldSets.fields)
-    // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
+    // Only indexed rows look up earlier values for calculations.
     if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(fieldSets, part.lacks))) {
       this.#takeAllPlain(stretch, message, time, now)
       return
@@ -183,12 +183,12 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const { previous } = fieldSets
     const isFirst = turns && previous !== undefined && batch.partOf(previous.fields)?.missing === 0
     const known: Known = { fieldSets, message: this.#before, before: turns ? previous : fieldSets }
-    // Rows that go together know one time of a message.
+    // Rows of a vectorized batch store only one time per message.
     if (time !== now && stretch.vectorized !== undefined) batch.flush(stretch.vectorized)
     const done = time === now ? takeVectorized(stretch, batch, message, time, part, known) : 0
     for (let i = batch.receiveAll(rows, done, message, part, isFirst); i < rows.length;) {
-      // The message has no number where this task compares one: the state machine knows what to do.
-      // The third one after it may begin a vectorized batch again.
+      // The message lacks a number that this task compares, so the state machine takes it. A vectorized batch may begin
+      // again with the third message after it.
       stretch.calm = CALM - 3
       if (batch.takeUnknown(rows[i] as number, message, time, known, part)) {
         i = batch.receiveAll(rows, i + 1, message, part, isFirst)
@@ -243,7 +243,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (batch.oddGates.has(handle.row)) return
     const indexed = { batch: batch.indexed(fieldSets.fields), row: handle.row }
     const seen = handle.offset + handle.materializedCount
-    // A field-set history without a past is shared, which rows compare fastest.
+    // A field-set history without a past is shared, so rows compare it fastest.
     const own =
       fieldSets.kept === undefined || fieldSets.kept.index < seen ? indexed.batch.usualOf(fieldSets.fields) : fieldSets
     if (!this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) return
@@ -255,7 +255,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (this.#indexed === null) return
     const { batch, row } = this.#indexed
     const { last, fieldSets } = this.#shared.singleListeners.remove(this.#resource, batch, row)
-    // A row may leave in the middle of a message, which is the last one then.
+    // When a row leaves in the middle of a message, that message is its last one.
     const current = batch.batch.currentRow === row ? batch.batch.current : undefined
     this.#last = current ?? last
     this.#before = current === undefined ? undefined : last
@@ -273,7 +273,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     return another === undefined && only?.listeners.length === 1 ? inRows(only.listeners[0])?.handle : undefined
   }
 
-  /** All that listen take it the full way. */
+  /** Delivers the message to the full state of each listener. */
   takeFully(message: Message, now: number): void {
     receiveAll(this.listeners, message, now)
   }

@@ -1,4 +1,4 @@
-/** One task of the columnar executor: its full state, and its row while it has one. */
+/** One task of the columnar executor, with its full state and, while it runs as a row, its row. */
 import { CallContext, NOTHING_FETCHED } from '../engine/call-context.ts'
 import { callPlug, type Outcome } from '../engine/call-plug.ts'
 import type { ExecutedRun, ExecutedTask, TaskExecutor } from '../engine/executor.ts'
@@ -11,22 +11,22 @@ import type { Attachable, OpenView, BatchTask, RowHandle, TakenSource } from './
 import type { BatchFit } from './batch-shape.ts'
 import type { RowEffect } from './seen-task.ts'
 
-/** What the tasks of an executor share. */
+/** State shared by all tasks of an executor. */
 export interface Batches {
   readonly plain: PlainCounts
-  /** why the message at hand is taken on full states, when it is the message's own doing */
+  /** why the current message is processed in full states, if the message itself is the cause */
   readonly reason: PlainReason
   isObserved(): boolean
-  /** How a task can run as a row; undefined when it cannot. */
+  /** Returns how a task fits into a row, or undefined when it cannot run as one. */
   fit(model: TaskModel): BatchFit | undefined
-  /** Whether rows serve subscribers to events of these types, as bits. */
+  /** Returns whether rows can serve subscribers to these event types, given as bits. */
   canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
 }
 
 export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
-  /** its row; the full state is behind until it is read */
+  /** set while the task runs as a row; the full state is then out of date until it is read */
   handle: RowHandle | undefined
   readonly #task: ExecutedTask
   readonly #batches: Batches
@@ -104,7 +104,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   detach(): void {
     const { handle } = this
     if (handle === undefined) return
-    // Before the full state moves, by which its messages are counted.
+    // Must precede any change of the full state, from which its messages are counted.
     handle.batch.handOver(handle)
     handle.batch.synchronize(handle)
     this.#setTime()
@@ -163,7 +163,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 
   callAs(run: TaskRun, execution: Execution): Outcome {
-    // Only comparisons are called again, and those answer at once.
+    // Only comparison plugs are called again, and these return at once.
     return callPlug(run, execution, this.#task.caller) as Outcome
   }
 
@@ -172,7 +172,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     run.now = now
     run.at = at
     const view = new CallContext(run, execution, this.#task.caller, NOTHING_FETCHED)
-    // While the call is in flight it is the task that waits.
+    // While the call is open, the task keeps the view alive.
     view.outlasts()
     return view
   }
@@ -201,7 +201,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 }
 
-/** Whether calls are open that the next message waits for, or replaces. */
+/** Returns whether open calls exist that the next message waits for or replaces. */
 export function hasSensorCalls({ open }: Pick<TaskState, 'open'>): boolean {
   for (const { node } of open) if (node.kind === 'sensor') return true
   return false

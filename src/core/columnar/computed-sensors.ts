@@ -1,4 +1,4 @@
-/** Sensors that rows evaluate without a call: comparisons and calculations. */
+/** Compiles the sensors that rows evaluate without calling a plug: comparisons and calculations. */
 import type { SensorNode } from '../graph/graph.ts'
 import type { NodeProperties, RuleProperties } from '../graph/rule-properties.ts'
 import type { Steps } from '../plug/plug.ts'
@@ -6,15 +6,15 @@ import { parametersIn, sensorFormula, type ParameterType, type SensorFormula } f
 
 const MAX_CUTS = 8
 
-/** A comparison without its limits, which differ from task to task. */
+/** A comparison without its limits, which differ between tasks. */
 export interface SensorSteps {
   readonly parameter: string
-  /** place of its first cut among the constants of a task */
+  /** index of its first limit among the constants of a task */
   readonly constant: number
   readonly cuts: number
-  /** state index by range, as `Steps.states` */
+  /** state index for each range, as in `Steps.states` */
   readonly states: readonly number[]
-  /** as `Steps.reads`: a value that is not a number needs no call either */
+  /** as `Steps.reads`: whether values that are not numbers need no call either */
   readonly takesTexts: boolean
 }
 
@@ -23,15 +23,15 @@ export interface Computed {
   readonly formula: SensorFormula | undefined
 }
 
-/** A sensor whose plug is called. */
+/** Marks a sensor whose plug is called. */
 export const NEITHER: Computed = { steps: undefined, formula: undefined }
 
-/** Whether messages call its plug. */
+/** Returns whether messages call the sensor's plug. */
 export function isCalled({ steps, formula }: Computed): boolean {
   return steps === undefined && formula === undefined
 }
 
-/** What is worked out of sensors, which run in this order, and the numbers that are the task's own. */
+/** Compiles the sensors, in execution order, and collects the constants that differ between tasks. */
 export function computedSensors(
   order: readonly SensorNode[],
   properties: RuleProperties,
@@ -39,7 +39,7 @@ export function computedSensors(
   readonly computed: readonly Computed[]
   readonly constants: readonly number[]
 } {
-  // A call reads what calls before it gave: whom it reads is called, too.
+  // A called sensor reads results of earlier calls, so the sensors that it reads must be called too.
   const called = new Set<SensorNode>()
   for (;;) {
     const found = computedBut(called, order, properties)

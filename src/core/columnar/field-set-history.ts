@@ -1,16 +1,17 @@
 /**
- * What rows know of the messages before their last one: nothing while the fields stay the same. When the fields change, the
- * last message with the old ones is kept while it has a field that later messages lack: plugs read it, and it determined
- * the states of sensors that later messages did not run.
+ * Stores what rows know about the messages before their last one: nothing while the fields stay the same. When the
+ * fields change, the last message with the old fields is kept while it has a field that later messages lack: plugs read
+ * it, and it determined the states of sensors that later messages did not run.
  *
- * How the state machine takes a message that lacks values, which rows have to equal:
- * ERA-1 a sensor that waits for values runs when the message has one of them that is not undefined; null is a value.
- *   A sensor that does not run keeps its state for any time, and all that is known of it.
- * ERA-2 a message that runs no sensor is an input and not an invocation; it is remembered as the last of its resource.
- * ERA-3 a value that the last message does not have is found in the last one that had it, for the validity of streams
- *   counted from when that came; plugs read it, but a comparison that waits for it does not run by it.
- * ERA-4 a comparison of a value that is not a number fails: its state is unknown then, and triggers go by the state before
- *   (unknown-states.ts).
+ * Rows must treat a message that lacks values exactly as the state machine does:
+ * ERA-1 a sensor that waits for values runs when the message has at least one of them that is not undefined; null is a
+ *   value. A sensor that does not run keeps its state and everything known about it, without a time limit.
+ * ERA-2 a message that runs no sensor is an input and not an invocation; it is remembered as its resource's last
+ *   message.
+ * ERA-3 a value that the last message lacks is taken from the last message that had it, while the validity of streams,
+ *   counted from that message's arrival, lasts; plugs read it, but it does not run a comparison that waits for it.
+ * ERA-4 comparing a value that is not a number fails: the sensor's state is then unknown, and triggers use the state
+ *   before (unknown-states.ts).
  */
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
@@ -18,46 +19,49 @@ import type { Stream } from '../task/state.ts'
 import { remember } from '../task/stream.ts'
 import type { Fields } from './message-fields.ts'
 
-/** A message of which something still counts. */
+/** An earlier message that is still needed. */
 export interface KeptMessage {
   readonly message: Message
   readonly fields: Fields
   /** epoch ms at which it was taken */
   readonly time: number
-  /** its number among those of its source */
+  /** number of the message within its source */
   readonly index: number
-  /** the one that was kept before */
+  /** the message kept before this one */
   readonly older: KeptMessage | undefined
 }
 
-/** Messages one after the other that have the same fields. */
+/** Describes consecutive messages that have the same fields. */
 export interface FieldSetHistory {
   readonly fields: Fields
-  /** number of its first message among those of its source */
+  /** number of the first of these messages within the source */
   readonly from: number
-  /** earlier messages that have what these do not have, newest first */
+  /** earlier messages with fields that these messages lack, newest first */
   readonly kept: KeptMessage | undefined
-  /** the one before, for who has got the last message of that one; without its own */
+  /** the preceding history, for rows whose last message belongs to it; its own `previous` is cleared */
   previous: FieldSetHistory | undefined
 }
 
 /**
- * The same of a row whose messages have two lists of fields by turns, as where metrics come one a message: rows share it,
- * and have the last message with the other list beside it. With a field-set history for each turn, most of a message's time went there.
+ * The history of a row whose messages alternate between two field lists, as when each message carries one metric. Rows
+ * share these histories and store the last message with the other list separately: creating a history for each change
+ * took most of a message's time.
  */
 export interface AlternatingHistory {
   readonly fields: Fields
-  /** of the message that is kept, the only one */
+  /** fields of the only kept message */
   readonly keptFields: Fields
-  /** when the next message has those again; undefined: it has all of these then, and keeps nothing */
+  /**
+   * history after the next message with `keptFields`; undefined: that message has all of `fields`, so nothing is kept
+   */
   next: AlternatingHistory | undefined
 }
 
-/** Alternating histories of one batch. */
+/** Stores the alternating histories of a batch. */
 export class AlternatingHistories {
   readonly #all = new Map<Fields, Map<Fields, AlternatingHistory>>()
 
-  /** Equal ones are one. Neither list has all fields of the other, or `next` says so. */
+  /** Returns the same object for equal arguments. If one list contains the other, `next` is undefined accordingly. */
   of(fields: Fields, keptFields: Fields): AlternatingHistory {
     let others = this.#all.get(fields)
     if (others === undefined) this.#all.set(fields, (others = new Map<Fields, AlternatingHistory>()))
@@ -70,49 +74,52 @@ export class AlternatingHistories {
   }
 }
 
-/** Failures that are kept of a row; more are out of every window. */
+/** Most failures kept for a row; older ones are outside every window. */
 export const MAX_FAILED = 64
-/** Messages near each other in which sensors fail; the full state takes the next one. */
+/** Most consecutive messages with failing sensors that are replayed; the full state takes the next one. */
 export const MAX_REPLAYED = 16
 
-/** A message and when it was taken, epoch ms. */
+/** A message with the epoch ms at which it was taken. */
 export interface TimedMessage {
   readonly message: Message
   readonly time: number
 }
 
-/** The last messages after which a row did not know all states, with those between them. */
+/** The last messages that left some states of a row unknown, and the messages between them. */
 export interface UnknownMessages {
-  /** what came before them; undefined: the full state has seen it */
+  /** what the row knew before these messages; undefined: the full state contains it */
   readonly from: BeforeUnknown | undefined
   /** oldest first */
   readonly replayed: readonly TimedMessage[]
-  /** how often those between them fired something */
+  /** how often the messages in between fired something */
   readonly fired: number
 }
 
-/** Sensors that messages did not run, and messages that ran none. */
+/** Counts sensors that messages did not run, and messages that ran no sensor. */
 export interface NotRunCounts {
   readonly missed: number
   readonly silent: number
 }
 
-/** What a row knew before the first message that is replayed. */
+/** What a row knew before the first replayed message. */
 export interface BeforeUnknown {
-  /** of that message, and what is known of those before it */
+  /** number of that message, and the history before it */
   readonly count: number
   readonly fieldSets: FieldSetHistory
-  /** what was not run before it, since the full state was up to date; undefined: what the row says, since no later one counts */
+  /** what earlier messages did not run since the full state was up to date; undefined: read it from the row */
   readonly missed?: NotRunCounts
-  /** state bits before it, and since when each node had its state */
+  /** state bits before that message, and when each node entered its state */
   readonly before: number
   readonly since: number[]
-  /** the message before, which ran all sensors, and state bits before that; undefined: the full state has seen it, or it is not needed */
+  /**
+   * the message before, which ran all sensors, and the state bits before that one; undefined: not needed, or in the
+   * full state
+   */
   readonly last: KeptMessage | undefined
   readonly prior: number
 }
 
-/** The field-set history of a message, the message before, and the field-set history of that. */
+/** The history of a message, the message before it, and that message's history. */
 export interface Known {
   readonly fieldSets: FieldSetHistory
   readonly message: Message | undefined
@@ -120,21 +127,21 @@ export interface Known {
 }
 
 export function firstFieldSets(fields: Fields): FieldSetHistory {
-  // Less than the number of any message. -Infinity, which is not an integer, would make `from` a double in every field-set history.
+  // Less than any message number. -Infinity is not an integer and would turn `from` into a double everywhere.
   return { fields, from: -1, kept: undefined, previous: undefined }
 }
 
-/** The field-set history of an indexed row whose next message goes another way than those with its usual fields. */
+/** The history of an indexed row whose next message must not take the fast path for its usual fields. */
 export interface DetouredHistory extends FieldSetHistory {
   readonly own: FieldSetHistory
 }
 
 export function detouredHistory(own: FieldSetHistory): DetouredHistory {
-  // no message matches them, which is what the short way asks
+  // no message matches these fields, so the fast path is skipped
   return { ...own, fields: { ...own.fields, match: () => false }, own }
 }
 
-/** The field-set history after a message with other fields, which is the next one. `last`: the one before it. */
+/** Returns the history after a message with other fields. `last`: the message before it. */
 export function nextFieldSets(
   fieldSets: FieldSetHistory,
   last: Message,
@@ -154,7 +161,7 @@ export function nextFieldSets(
   return { fields, from: index + 1, kept: own, previous: fieldSets }
 }
 
-/** The same number. A sum of doubles is a double, which costs the object that keeps it a box: what fits in 32 bits needs none. */
+/** Returns the same number, as an integer where 32 bits suffice: a sum of doubles would be stored in a box. */
 function unboxed(number: number): number {
   const whole = number | 0
   return whole === number ? whole : number
@@ -173,14 +180,14 @@ function stillKept(kept: KeptMessage, newer: readonly Fields[]): KeptMessage | u
   return list
 }
 
-/** Messages after one, oldest first. */
+/** Returns the kept messages after message `index`, oldest first. */
 export function keptSince({ kept }: FieldSetHistory, index: number): readonly KeptMessage[] {
   const list: KeptMessage[] = []
   for (let one = kept; one !== undefined && one.index > index; one = one.older) list.push(one)
   return list.reverse()
 }
 
-/** All that is found at `now`, when a message is the last one; as `carriedValue`. */
+/** Returns all values that can be found at `now` after a message, each as `carriedValue` returns it. */
 export function carriedValues(
   fieldSets: FieldSetHistory,
   message: Message,
@@ -199,15 +206,15 @@ export function carriedValues(
   return { ...Object.fromEntries(carried.map(([key, { value }]) => [key, value])), ...message }
 }
 
-/** Whether an earlier message has one of these values. */
+/** Returns whether an earlier message has a value under one of these names. */
 export function isKept({ kept }: FieldSetHistory, names: readonly string[]): boolean {
   for (let one = kept; one !== undefined; one = one.older) if (names.some((name) => one.fields.has(name))) return true
   return false
 }
 
 /**
- * What is found under a name that the last message does not have, at `now`. `seen`: number of the last message that
- * `stream` knows.
+ * Returns the earlier value of a name that the last message lacks, as of `now`. `seen`: number of the last message in
+ * `stream`.
  */
 export function carriedValue(
   { kept }: FieldSetHistory,
@@ -224,7 +231,7 @@ export function carriedValue(
   return streamValue(key, now, validity, stream)
 }
 
-/** The same of what the full state has seen. */
+/** Returns the earlier value of a name from the full state's stream. */
 export function streamValue(key: string, now: number, validity: number, stream: Stream | null | undefined): unknown {
   if (!stream) return undefined
   const value = messageValue(stream.values, key)
@@ -233,7 +240,7 @@ export function streamValue(key: string, now: number, validity: number, stream: 
   return carried !== undefined && carried.until > now ? carried.value : undefined
 }
 
-/** What was compared last under a name: in the last message, or in the last that had it. */
+/** Returns the value last compared under a name: from the last message, or from the last one that had it. */
 export function lastValue(last: Message, { kept }: FieldSetHistory, name: string): unknown {
   if (last[name] !== undefined) return last[name]
   for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]

@@ -1,4 +1,4 @@
-/** Events of firings and holds in rows, created from a message of a row and what follows from its states, at any later time. */
+/** Creates the events for firings and holds of rows, from a row's message and its states, at any later time. */
 import type { FiredEvent, HeldEvent, InputSummary, Why, WhyGate, WhySensor } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
@@ -8,34 +8,34 @@ import type { Fires } from './followings.ts'
 export interface FiringTask {
   readonly task: string
   readonly texts: RowTexts
-  /** what its effect ids begin with */
+  /** prefix of its effect ids */
   readonly effects: string
-  /** numbers of the input and the invocation of the message number 0 */
+  /** input and invocation numbers of message number 0 */
   readonly inputs: number
   readonly invocations: number
 }
 
-/** What each event of a row's message says of it. */
+/** Fields that each event of a row's message needs. */
 export interface NumberedMessage {
-  /** its number among those of the row */
+  /** number of the message within the row */
   readonly number: number
   /** epoch ms */
   readonly time: number
 }
 
-/** A message of a row, as whys need it. */
+/** A row's message with the data that its explanations (`why`) need. */
 export interface FiringMessage extends NumberedMessage {
   readonly message: Message
-  /** state bits before it, and after it as far as they are known */
+  /** state bits before the message, and the known ones after it */
   readonly before: number
   readonly after: number
-  /** since when each node had its state before the message */
+  /** when each node entered the state that it had before the message */
   readonly since: ArrayLike<number>
 }
 
 /**
- * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among the firings after the
- * same sensor. `why`: undefined without a subscriber to it.
+ * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: index among the firings
+ * after the same sensor. `why`: undefined unless a subscriber asked for it.
  */
 export function firedEvent(
   of: FiringTask,
@@ -59,7 +59,7 @@ export function firedEvent(
     : { time, at, task, invocation, type: 'fired', node, source, effect, why }
 }
 
-/** Its id. `number`: of the message. */
+/** Returns the effect id. `number`: of the message. */
 export function effectOf({ effects, inputs, texts }: FiringTask, number: number, fires: Fires, place: number): string {
   return `${effects}${inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2}/${place}`
 }
@@ -84,7 +84,7 @@ export function inputOf(message: Message, time: number): InputSummary {
   return { kind: 'data', time, resource: message.resource, values: message }
 }
 
-/** `input`: what began it, which the whys of one message share. */
+/** `input`: what started the firing; all explanations of a message share it. */
 export function whyOf(texts: RowTexts, explained: FiringMessage, fires: Fires, input: InputSummary): Why {
   const { sensors, hasGates } = texts.triggers[fires.trigger] as TriggerText
   const { before, after, time } = explained
@@ -101,7 +101,9 @@ export function whyOf(texts: RowTexts, explained: FiringMessage, fires: Fires, i
     : { input, trigger, sensors: whySensors(sensors, explained, input), gates, via }
 }
 
-/** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
+/**
+ * Handles one and two sensors separately: nearly all lists are that short, and a callback costs more than its result.
+ */
 function whySensors(sensors: readonly SensorText[], explained: FiringMessage, input: InputSummary): WhySensor[] {
   const [one, two, three] = sensors
   if (one === undefined) return []

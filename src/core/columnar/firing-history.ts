@@ -1,7 +1,6 @@
 /**
- * Which rows of a vectorized batch fired at which of the messages that it keeps, as sets of bits: one set per message, one
- * bit per row. A firing costs a row nothing but its bit; how often it fired and when last is summed up for all rows at
- * once, when they are brought up to date.
+ * Stores which rows of a vectorized batch fired at which kept message, as one set of bits per message. A firing sets
+ * one bit. How often and when each row fired is computed for all rows at once, when the rows are brought up to date.
  */
 import { wordsFor } from './limit-index.ts'
 
@@ -10,12 +9,12 @@ export const MAX_KEPT = 2 ** PLACE_BITS
 const DIGITS = PLACE_BITS + 1
 
 export class FiringHistory {
-  /** of a set, 32 rows each */
+  /** number of 32-row words in a set */
   readonly words: number
-  /** by place of the message, then by row */
+  /** by message, then by row */
   readonly sets: Int32Array
   readonly #rows: number
-  /** by row, as of the last time that it was summed up: how often it fired, and the places of the messages at which it fired last and last but one; 0: at none */
+  /** by row, as of the last `sumUp`: how often it fired, and the places of its last two firings; 0: never */
   readonly times: Uint16Array
   readonly last: Uint16Array
   readonly before: Uint16Array
@@ -38,35 +37,35 @@ export class FiringHistory {
     this.#open = new Int32Array(words)
   }
 
-  /** Where the set of a message begins. */
+  /** Returns where the set of a message begins. */
   at(place: number): number {
     return place * this.words
   }
 
-  /** The last message up to a place at which a row fired; 0: none. The place is that of one of the last two. */
+  /** Returns the last message up to `place` at which a row fired, or 0. `place` must be one of the last two. */
   lastUpTo(row: number, place: number): number {
     const last = this.last[row] as number
     return last <= place ? last : (this.before[row] as number)
   }
 
-  /** Whether a row fired at a message. */
+  /** Returns whether a row fired at a message. */
   has(place: number, row: number): boolean {
     return (((this.sets[this.at(place) + (row >> 5)] as number) >> (row & 31)) & 1) === 1
   }
 
-  /** Forgets the firings at messages up to a place. */
+  /** Forgets the firings up to message `newest`. */
   clear(newest: number): void {
     this.sets.fill(0, 0, this.at(newest + 1))
   }
 
-  /** Rows from this one on have not got the message at a place. */
+  /** Removes `row` and all rows after it from a message that they have not received. */
   leaveOut(place: number, row: number): void {
     const word = this.at(place) + (row >> 5)
     if (row < this.#rows) this.sets[word] = (this.sets[word] as number) & ((1 << (row & 31)) - 1)
     this.sets.fill(0, word + 1, this.at(place + 1))
   }
 
-  /** From one message to another, for `times`, `last` and `before`. */
+  /** Updates `times`, `last` and `before` with a range of messages. */
   sumUp(first: number, newest: number): void {
     this.#count(first, newest)
     this.#findLast(first, newest)

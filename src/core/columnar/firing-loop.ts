@@ -1,6 +1,6 @@
 /**
- * The loop over the rows of a vectorized batch that fire at a message: one call of an actuator after the other. It is
- * made as source text, one for each plug, so that what is known of a plug's calls and answers is known of that plug alone.
+ * Generates the loop that fires the actuators of a vectorized batch at a message, one call after the other. Each plug
+ * has its own generated loop, so that the optimizer specializes it for that plug's calls and results.
  */
 import type { Generate } from '../engine/executor.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
@@ -8,32 +8,32 @@ import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { objectsAt, PLUG, PROPERTIES } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
-/** Rows that fire one after the other at one message: by place, which row it is and what its call is given. */
+/** Rows that fire one after the other at one message: the row at each place, and the arguments of its call. */
 export interface FiringPlaces {
   readonly rowAt: Int32Array
   readonly properties: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** What their calls see. */
+/** The context that actuator calls receive. */
 export interface FiringContext extends PlugContext {
-  /** rows that fire one after the other, and whose call it is */
+  /** the rows that are firing, and the place of the current call */
   firing: FiringPlaces | null
   place: number
   readonly row: number
-  /** not null: the call goes on in the state machine */
+  /** set when the current call continues in the state machine */
   readonly opened: object | null
 }
 
 /** The rows of a vectorized batch, by place. */
 export interface FiringRows extends FiringPlaces {
   readonly plugs: readonly Plug[]
-  /** what their actuators gave last; undefined while none has given anything */
+  /** the last results of the actuators; undefined while none has returned anything */
   answers: KeptAnswer[] | undefined
-  /** the batch is over: rows go on by themselves */
+  /** set when the batch has ended and its rows continue on their own */
   isOver: boolean
 }
 
-/** Rows before the first message. */
+/** Creates the rows as they are before the first message. */
 export function firingRows(
   rows: readonly number[],
   rowAt: Int32Array,
@@ -49,16 +49,20 @@ export function firingRows(
   }
 }
 
-/** Owner of calls that do not end within their rows. */
+/** Handles calls that do not end within their rows. */
 export interface FiringOwner {
-  /** A plug looked at a task, or its answer does not fit into a row. True when the call ended within its row all the same. */
+  /**
+   * Called when a plug inspected a task, or when its result does not fit into a row. Returns true if the call still
+   * ended within its row.
+   */
   firingAnswered(row: number, plug: Plug, result: unknown): boolean
   firingFailed(error: unknown): void
 }
 
 /**
- * Calls the actuators of rows that fire, which stand from `first` on as bits by row, 32 to a word: of the words `from`
- * to `to`. Returns the number of calls that ended within their rows; it stops at the first other one.
+ * Calls the actuators of the firing rows. The rows are bits, 32 to a word, from `first` on; only the words `from` to
+ * `to` are processed. Stops at the first call that does not end within its row, and returns the number of calls that
+ * did.
  */
 export type FireRows = (
   rows: FiringRows,
@@ -69,9 +73,9 @@ export type FireRows = (
   to: number,
 ) => number
 
-/** `plug`: the only one that the rows call; undefined: they call several. `shape`: of the rows */
+/** `plug`: the only plug that the rows call; undefined if they call several. `shape`: of the rows */
 export function firingLoop(plug: Plug | undefined, owner: FiringOwner, shape: string, generate: Generate): FireRows {
-  // A text that was there before would share what is known of its calls.
+  // Reused source text would share its optimizer feedback, so each loop gets a unique name.
   const name = encodeURIComponent(JSON.stringify([shape, plug?.name, plug?.version]))
   const captured = { plug, owner, keptOf, NOT_ORDINARY }
   const outer = generate(
@@ -85,7 +89,7 @@ function loopSource(plug: string): string {
   const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, result) ? 1 : 0)`
   return [
     '(rows, context, firing, first, from, to) => {',
-    // What does not change while rows fire is looked at before: else each call looks again at what it is.
+    // Reads what is constant during firing once, rather than at each call.
     'if (rows.properties.length === 0) return 0',
     'context.firing = rows',
     'let firings = 0',
@@ -102,7 +106,7 @@ function loopSource(plug: string): string {
     'return firings',
     '}',
     `if (context.opened !== null || rows.isOver !== false) ${leave}`,
-    // Most actuators never answer: then there is nothing to keep.
+    // Most actuators return nothing, so nothing has to be kept.
     'if (result !== undefined || rows.answers !== undefined) {',
     'const kept = result === undefined ? undefined : keptOf(result)',
     `if (kept === NOT_ORDINARY) ${leave}`,

@@ -18,7 +18,7 @@ export class FiringRecorder implements FiringRecords {
   readonly #rows: RowStore
   readonly #model: TaskModel
   readonly #host: ExecutorHost
-  /** by row; undefined: made when it fires */
+  /** by row; undefined until the row fires */
   #tasks: (FiringTask | undefined)[] = []
   readonly #texts = new WeakMap<Graph, RowTexts>()
   #hasWhy = false
@@ -42,7 +42,7 @@ export class FiringRecorder implements FiringRecords {
     this.#recordsHeld = (events.recordedFirings & HELD) !== 0
   }
 
-  /** The row is another task's, or its task has gone on elsewhere. */
+  /** Forgets the task of a row, which changed or left the row. */
   forget(row: number): void {
     this.#tasks[row] = undefined
     if (row === this.#firedRow) this.#firedRow = -1
@@ -70,7 +70,7 @@ export class FiringRecorder implements FiringRecords {
     return (this.#firedPlace = isNext ? this.#firedPlace + 1 : 0)
   }
 
-  /** Records which sensors were fired by others, as far as those before a position have answered. `bits`: their states. */
+  /** Records the sensors fired by other sensors, up to a position. `bits`: their states. */
   inner(row: number, message: Message, position: number, bits: number): void {
     const of = this.#taskOf(row)
     const { inner, innerBefore } = of.texts
@@ -96,7 +96,7 @@ export class FiringRecorder implements FiringRecords {
     return new FiringEpoch(from, this.#rows, tasks, this.#model, this.#host)
   }
 
-  /** `after`: state bits as far as they are known. */
+  /** `after`: the state bits known after the message. */
   #record(
     row: number,
     of: FiringTask,
@@ -126,7 +126,7 @@ export class FiringRecorder implements FiringRecords {
   }
 
   #newTask(row: number): FiringTask {
-    const { task, materializedCount } = this.#rows.handle(row) as RowHandle // a row that fires has it
+    const { task, materializedCount } = this.#rows.handle(row) as RowHandle // a firing row has a handle
     const { id, graph } = task.model
     const { run, inputs, invocations } = task.state
     let texts = this.#texts.get(graph)

@@ -1,4 +1,4 @@
-/** Records of firings and holds of rows, of which events are created when a subscriber reads them. */
+/** Records firings and holds of rows; their events are created only when a subscriber reads them. */
 import type { EventRecord } from '../engine/event-batch.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { EngineEvent, InputSummary } from '../engine/events.ts'
@@ -9,17 +9,19 @@ import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './followings.ts'
 import type { StateWhy } from './row-texts.ts'
 
-/** Exceptions of a record: fired later than the message, not the first after its sensor, or held back. */
+/**
+ * Describes a record that differs from the usual: fired after its message, not first after its sensor, or held back.
+ */
 export interface FiringPart {
   /** the engine's clock, epoch ms */
   readonly at: number
-  /** of the first among the firings after the same sensor */
+  /** index of the first firing among the firings after the same sensor */
   readonly place: number
-  /** epoch ms until which the only one is held back; undefined: all fire */
+  /** epoch ms until which the only firing is held back; undefined: all fire */
   readonly until: number | undefined
 }
 
-/** What fires in a message of a row: what a list says. */
+/** Records a list of firings of one row's message. */
 export class FiringRecord implements EventRecord {
   readonly of: FiringTask
   readonly number: number
@@ -27,7 +29,7 @@ export class FiringRecord implements EventRecord {
   readonly list: readonly Fires[]
   readonly part: FiringPart | undefined
 
-  /** `number`, `time`: of the message. `part`: undefined when all of the list fires at that time. */
+  /** `number`, `time`: of the message. `part`: undefined when the whole list fires at the message's time. */
   constructor(of: FiringTask, number: number, time: number, list: readonly Fires[], part: FiringPart | undefined) {
     this.of = of
     this.number = number
@@ -40,7 +42,7 @@ export class FiringRecord implements EventRecord {
     return 'record'
   }
 
-  /** undefined: without whys */
+  /** undefined when whys are not recorded */
   get explained(): FiringMessage | undefined {
     return undefined
   }
@@ -71,7 +73,7 @@ export class FiringRecord implements EventRecord {
   }
 }
 
-/** The same with the message, of which whys are created. */
+/** A record that also keeps the message, from which whys are created. */
 export class ExplainedRecord extends FiringRecord implements FiringMessage {
   readonly message: Message
   readonly before: number
@@ -96,7 +98,7 @@ export class ExplainedRecord extends FiringRecord implements FiringMessage {
   }
 }
 
-/** Position of a firing among the firings after the same sensor. `first`: of the first in the list. */
+/** Returns the index of a firing among the firings after the same sensor. `first`: index of the list's first one. */
 function placeIn(list: readonly Fires[], i: number, first = 0): number {
   const position = list[i]?.position
   let place = 0
@@ -104,7 +106,7 @@ function placeIn(list: readonly Fires[], i: number, first = 0): number {
   return place === i ? first + place : place
 }
 
-/** What the firings of a record share, each called by its place in the list. */
+/** Data shared by the firings of a record; each method takes a firing's index in the list. */
 class FiredByRow implements FiredTogether {
   readonly input: InputSummary | undefined
   readonly #record: FiringRecord
@@ -135,7 +137,7 @@ class FiredByRow implements FiredTogether {
   }
 
   messageOf(): FiringMessage {
-    return this.#explained as FiringMessage // it has an input
+    return this.#explained as FiringMessage // records with an input have a message
   }
 
   firesOf(i: number): Fires {
@@ -147,7 +149,7 @@ class FiredByRow implements FiredTogether {
     return placeIn(list, i, part?.place)
   }
 
-  /** The part of its why that depends on states alone; undefined without whys. */
+  /** Returns the part of a firing's why that depends only on states; undefined without whys. */
   saidOf(i: number): StateWhy | undefined {
     const explained = this.#explained
     return explained && this.#record.of.texts.said(this.firesOf(i), explained.before, explained.after)

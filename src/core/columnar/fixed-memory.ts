@@ -1,6 +1,6 @@
 /**
- * Lists of numbers whose memory never moves, however short they are: generated code that captures one then has its
- * address in it. Short ones would else lie in the heap, where each access has to ask the list where it is.
+ * Creates number lists whose memory never moves, so that generated code can embed their address. A short typed array
+ * would otherwise live in the heap, where each access has to look up its address.
  */
 
 export function integersInPlace(length: number): Int32Array<ArrayBuffer> {

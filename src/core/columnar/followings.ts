@@ -1,4 +1,7 @@
-/** What follows from a message of a row: actuators, by the triggers that fire them; and edges of triggers as state bits. */
+/**
+ * Computes the consequences of a row's message: which triggers fire which actuators, and how trigger edges change the
+ * state bits.
+ */
 import { UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import { MAY_END, type Holding, type Match } from '../task/state.ts'
@@ -6,7 +9,7 @@ import type { BatchShape } from './batch-shape.ts'
 import { integersInPlace } from './fixed-memory.ts'
 import { gateStates, type PossibleFiring } from './possible-firings.ts'
 
-/** A trigger of the graph that holds: which part of it, and what its source showed before and shows now. */
+/** A graph trigger that holds, with its index and what its source showed before and shows now. */
 export interface HoldingTrigger {
   readonly trigger: number
   readonly matched: Match
@@ -14,23 +17,23 @@ export interface HoldingTrigger {
   readonly to: number
 }
 
-/** What fires, and the last sensor before it that the message runs. */
+/** An actuator's firing, with the position of the last sensor that runs before it. */
 export interface Fires extends HoldingTrigger {
   readonly position: number
   /** the other triggers that hold */
   readonly also: readonly HoldingTrigger[]
 }
 
-/** One thing that follows from states: an actuator, and the trigger that fires it once it has cooled down. */
+/** One consequence of states: a trigger fires an actuator that has cooled down. */
 export interface Following extends Fires {
   readonly actuator: number
   readonly policyMs: number
-  /** edges that the message changes when it fires, as bits, and what they are then */
+  /** mask and new values of the edge bits that this firing changes */
   readonly edgeMask: number
   readonly edges: number
 }
 
-/** Edges of the triggers to an actuator, as bits. */
+/** Returns the edges of the triggers to an actuator, as bits. */
 export function edgesTo({ edges }: BatchShape, actuator: number): number {
   return edges.reduce((mask, edge) => mask | (edge.actuator === actuator ? 1 << edge.shift : 0), 0)
 }
@@ -50,14 +53,14 @@ function holdingTrigger({ trigger, matched, from, to }: Holding): HoldingTrigger
   return { trigger: trigger.order, matched, from, to }
 }
 
-/** Bits of the edges of a trigger, by its order, of state bits. */
+/** Returns the edge bits of the trigger with this order, taken from state bits. */
 export function edgesOf({ edges }: BatchShape, trigger: number, bits: number): number {
   let own = 0
   for (const edge of edges) if (edge.trigger === trigger && (bits >> edge.shift) & 1) own |= edge.kind
   return own
 }
 
-/** Edges that are set when their sources show certain states, as bits, by key bits. */
+/** Returns, by key bits, the edges that are set for these source states. */
 export function edgeBitsOf({ edges, sensors, keyBits }: BatchShape, { graph, settings }: TaskModel): Int32Array {
   const bits = integersInPlace(edges.length === 0 ? 1 : 2 ** keyBits)
   for (let key = 0; key < bits.length && edges.length > 0; key++) {

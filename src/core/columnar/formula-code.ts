@@ -1,8 +1,8 @@
-/** What formulas give: as source text for generated rows, and worked out where code may not be generated. */
+/** Evaluates formulas: as source text for generated rows, or directly where code generation is not allowed. */
 import type { Operator } from '../plug/calculation.ts'
 import type { RowFormula, SensorFormula } from './sensor-formula.ts'
 
-/** Names of values in source text. */
+/** Returns the names that source text uses for values. */
 export interface FormulaNames {
   parameter(name: string): string
   constant(place: number): string
@@ -23,7 +23,7 @@ function testSource(value: string, wanted: boolean | string): string {
   return wanted ? value : `!${value}`
 }
 
-/** The state index of a sensor: arithmetic where there are two states, since a branch may be guessed wrong. */
+/** Returns source for a sensor's state index. Two states use arithmetic, because a branch may be mispredicted. */
 export function stateSource({ states, otherwise }: SensorFormula, names: FormulaNames): string {
   const [first, another] = states
   if (first === undefined) return String(otherwise)
@@ -40,8 +40,8 @@ export function stateSource({ states, otherwise }: SensorFormula, names: Formula
 }
 
 /**
- * Places of the numbers that have to be checked to know that all are finite: whatever is a sum, a product or a quotient of
- * a number that is not finite is not finite either, so that the number itself need not be checked.
+ * Returns the numbers to check so that all are known to be finite. A sum, product or quotient of a number that is not
+ * finite is not finite either, so its operands need no check.
  */
 export function numbersToCheck(all: readonly RowFormula[]): readonly number[] {
   return [...all.keys()].filter((place) => !all.some((other) => isLostWith(other, place)))
@@ -57,15 +57,15 @@ function isLostWith(formula: RowFormula, place: number): boolean {
   return (op === '/' || op === 'negative') && dividend !== undefined && isLostWith(dividend, place)
 }
 
-/** What formulas are worked out from. */
+/** The values that formulas read. */
 export interface FormulaValues {
-  /** a number where one is calculated with, else what is asked for */
+  /** a number if the formula calculates with it, otherwise any value */
   parameter(name: string): unknown
   constant(place: number): number
   readonly numbers: number[]
 }
 
-/** Calculates the numbers of one sensor, after the sensors before it; false when one is not finite. */
+/** Calculates the numbers of one sensor, after the sensors before it. Returns false when one is not finite. */
 export function workOutNumbers({ first, numbers }: SensorFormula, values: FormulaValues): boolean {
   for (const [n, number] of numbers.entries()) {
     const value = valueOf(number, values) as number
@@ -75,7 +75,7 @@ export function workOutNumbers({ first, numbers }: SensorFormula, values: Formul
   return true
 }
 
-/** The state index of a sensor whose numbers were worked out. */
+/** Returns the state index of a sensor whose numbers have been calculated. */
 export function formulaState({ states, otherwise }: SensorFormula, values: FormulaValues): number {
   for (const [formula, state] of states) if (valueOf(formula, values) === true) return state
   return otherwise
@@ -88,7 +88,7 @@ function valueOf(formula: RowFormula, values: FormulaValues): number | boolean {
   if ('constant' in formula) return values.constant(formula.constant)
   if ('number' in formula) return values.numbers[formula.number] ?? 0
   const { op, of } = formula
-  // What kinds they have was checked when the formula was made.
+  // The operand types were checked when the formula was compiled.
   const [a, b, c] = of.map((one) => valueOf(one, values)) as [number, number, number]
   return VALUES[op](a, b, c)
 }
@@ -108,7 +108,7 @@ const SOURCES: Readonly<Record<Operator, (of: readonly string[]) => string>> = {
   '>=': infix('>='),
   '===': infix('==='),
   '!==': infix('!=='),
-  // Both sides change nothing and cannot fail: no branch is needed.
+  // Neither side has effects or can fail, so no branch is needed.
   and: (of) => `((${of.map((one) => `(${one} | 0)`).join(' & ')}) === 1)`,
   or: (of) => `((${of.map((one) => `(${one} | 0)`).join(' | ')}) === 1)`,
   not: ([of = '']) => `!(${of})`,

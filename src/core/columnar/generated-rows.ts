@@ -1,4 +1,4 @@
-/** What rows do, as source text: constants of the shape stand in it as they are. */
+/** Generates the code of rows as source text, with the constants of the shape written into it. */
 import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
 import { readSource, stepsSource } from './value-source.ts'
@@ -38,8 +38,8 @@ import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
 /**
- * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
- * then it is part of the machine's code, too.
+ * Generates row code that is valid until the store grows. The code captures the store's arrays, so that the optimizer
+ * can embed their addresses.
  */
 export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout, rows.beginMask, batch.history !== undefined)
@@ -47,12 +47,12 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
     const { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings, room } = rows
     const memory = { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings }
     const captured = { rows, batch, actuators: batch.actuators, ...memory, ...more }
-    // A text that was there before would share what is known of its calls, and with it what counts as constant.
+    // Reused source text would share its optimizer feedback, including what counts as constant.
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
   }
   let following: unknown
-  // a store without rows needs no code yet
+  // an empty store needs no code yet
   const follow = (): unknown => (following ??= made('row, what, message', source.follow()))
   return {
     takeOne: (usual, others) => {
@@ -72,7 +72,7 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
   }
 }
 
-/** Nothing of a user's stands in it but names of parameters, as JSON texts. */
+/** The only user input in the source is parameter names, as JSON strings. */
 class SourceWriter {
   readonly #shape: BatchShape
   readonly #layout: Layout
@@ -82,7 +82,7 @@ class SourceWriter {
   readonly #beginMask: number
   readonly #hasHistory: boolean
 
-  /** `hasHistory`: the last messages of rows are kept */
+  /** `hasHistory`: whether the last messages of rows are kept */
   constructor(shape: BatchShape, layout: Layout, beginMask: number, hasHistory: boolean) {
     this.#hasHistory = hasHistory
     this.#beginMask = beginMask
@@ -98,7 +98,7 @@ class SourceWriter {
     return [
       `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
       `if (fieldSets !== usual && fieldSets.fields !== usualFields) ${leave}`,
-      // Numbers are asked for anyway, and a resource is there.
+      // Numbers are checked anyway, and the resource is always present.
       fieldsSource(
         fields.length,
         fields.filter((name) => name !== 'resource' && !this.#parameters.includes(name)),
@@ -109,7 +109,7 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Takes a message that runs a part of the sensors, or has other fields than the usual ones. */
+  /** Takes a message that runs only some sensors, or has other fields than usual. */
   takePart(part: Part): string {
     const leave = 'return false'
     return [
@@ -154,7 +154,7 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** `follow(row, what, message)`: fires what its cool-down lets fire. */
+  /** `follow(row, what, message)`: fires the actuators that have cooled down. */
   follow(): string {
     const { size, pastSize, objects, actuators } = this.#layout
     const { edgeMask } = this.#shape
@@ -200,7 +200,7 @@ class SourceWriter {
       `past[b + ${FIRED}] = now`,
       'firings++',
       `if (!actuators.fire(row, place, ${only ? 0 : 'actuator'}, one.trigger)) return`,
-      // comparing handles touches their memory
+      // comparing handles would access their memory
       `if (rows.freed !== freed && objects[own + ${HANDLE}] !== handle) break`,
       '}',
       'batch.followed(firings, held)',
@@ -222,7 +222,7 @@ class SourceWriter {
     }))
     const others = actuators === 1 ? [] : all
     const copy = (n: number) => `past[b + ${AT_SINCE + n}] = nums[d + ${since + n}]`
-    // One that fired earlier in this very message had fired before it when its own block says.
+    // If an actuator's own block says that it fired at this message, use the firing before.
     const fires = others
       .map(({ at }) => `past[p + ${at + AT_COUNT}] === count ? past[p + ${at + AT_FIRES}] : `)
       .join('')
@@ -271,8 +271,8 @@ class SourceWriter {
   }
 
   /**
-   * `refuse`: when it cannot take the message; `leave`: when it went another way meanwhile. `before`: what is done before
-   * something follows, and `followed` after it.
+   * `refuse`: runs when the row cannot take the message. `leave`: runs when the row moved elsewhere meanwhile. `before`
+   * and `followed` run before and after the consequences.
    */
   #row(
     refuse: string,
@@ -308,7 +308,7 @@ class SourceWriter {
     ]
   }
 
-  /** As `RowStore.seen`. */
+  /** Same as `RowStore.seen`. */
   #setAfter(part: Part | undefined): readonly string[] {
     const { edgeMask } = this.#shape
     const after = `ints[2 * d + ${AFTER}]`
@@ -389,7 +389,7 @@ class SourceWriter {
     if (all.length === 0) return []
     return [
       ...all.map((number, n) => `const n${n} = ${sourceOf(number, this.#names)}`),
-      // a sum is zero only when each is finite
+      // the sum of `n - n` is zero only if each number is finite
       `if (${numbersToCheck(all)
         .map((n) => `(n${n} - n${n})`)
         .join(' + ')} !== 0) ${refuse}`,
@@ -415,5 +415,5 @@ class SourceWriter {
   readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`
 }
 
-/** From so many on, to write since when each has its state costs more than a branch that the processor predicted wrong. */
+/** From this many sensors on, writing when each entered its state costs more than a mispredicted branch. */
 const MANY_SENSORS = 8

@@ -1,4 +1,4 @@
-/** How vectorized batches take messages, as source text. */
+/** Generates the code with which vectorized batches take messages. */
 import type { Generate } from '../engine/executor.ts'
 import type { BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
@@ -6,7 +6,7 @@ import { parametersOf, typesOf } from './read-parameters.ts'
 import type { VectorCode, VectorCondition } from './row-code.ts'
 import { rangeSource, readSource, stepsSource } from './value-source.ts'
 
-/** Generates the code of a shape whose sensors all compare. */
+/** Generates code for a shape in which every sensor compares. */
 export function generatedVectors(shape: BatchShape, condition: VectorCondition, generate: Generate): VectorCode {
   const source = new VectorSource(shape)
   return {
@@ -18,7 +18,7 @@ export function generatedVectors(shape: BatchShape, condition: VectorCondition, 
   } as unknown as VectorCode
 }
 
-/** Nothing of a user's stands in it but names of parameters, as JSON texts. */
+/** The only user input in the source is parameter names, as JSON strings. */
 class VectorSource {
   readonly #shape: BatchShape
   readonly #parameters: readonly string[]
@@ -28,14 +28,14 @@ class VectorSource {
     this.#parameters = parametersOf(shape)
   }
 
-  /** Keeps the numbers of a message. */
+  /** Generates code that stores the numbers of a message. */
   read(): string {
     const values = this.#parameters.map((name, p) => ({ value: `v${p}`, name }))
     const kept = values.map(({ value }, p) => `values[at + ${p}] = ${value}`)
     return [...readSource(values, typesOf(this.#shape), 'return false'), ...kept, 'return true'].join('\n')
   }
 
-  /** Without a branch: whether a row fires is what a processor guesses worst. */
+  /** Generates code without a branch per row: whether a row fires is hard for the processor to predict. */
   sweep({ allowed, isNegated }: VectorCondition): string {
     const all = this.#shape.sensors.flatMap(({ steps }, p) => (steps ? [this.#isAllowed(steps, allowed[p] ?? 0)] : []))
     const fires = all.map((one) => `(${one})`).join(' & ')
@@ -57,12 +57,12 @@ class VectorSource {
     ].join('\n')
   }
 
-  /** The state bits of one of its rows. */
+  /** Generates code for the state bits of one row. */
   statesAt(): string {
     return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
   }
 
-  /** The state bits before a message and after it of all of its rows in a set. */
+  /** Generates code for the state bits of all rows in a set, before and after a message. */
   statesOfAll(): string {
     const before = this.#parameters.map((_, p) => `const b${p} = values[before + ${p}]`)
     return [

@@ -1,14 +1,14 @@
 /**
- * Which rows of a vectorized batch fire by one limit for each sensor, without a look at each row. The rows of a sensor are
- * sorted by their limits, so that those which a value is above are the first ones; sets of first ones, as bits by row, are
- * kept at regular distances, and for each sensor a message keeps what is in the next set that has all of its rows, and
- * leaves out the few that are too much. Bits are in the order of rows, whatever the order of limits.
+ * Finds the rows of a vectorized batch that fire, without inspecting each row, when each sensor has one limit. Each
+ * sensor's rows are sorted by limit, so a value exceeds the limits of the first rows. Bit sets of the first rows are
+ * stored at regular intervals; a message takes the next larger set of each sensor and removes the few rows too many.
+ * Bits follow the order of rows, not of limits.
  */
 import type { Limits, VectorCondition } from './row-code.ts'
 import type { BatchShape } from './batch-shape.ts'
 import type { RowStore } from './row-store.ts'
 
-/** fewer rows are looked at one by one */
+/** smaller batches inspect row by row */
 export const MIN_INDEXED = 128
 const LEAST_STEP = 16
 const MAX_SETS = 64
@@ -19,7 +19,10 @@ const ABOVE = 4
 const ALL = BELOW | AT | ABOVE
 const INDEXED: readonly number[] = [BELOW, BELOW | AT, ABOVE, AT | ABOVE]
 
-/** Undefined when a sensor has more than one limit, or fires at it alone, or at all but it. `parameters`: the names of the numbers that rows compare. */
+/**
+ * Returns undefined when a sensor has several limits, or fires only at the limit or everywhere except at it.
+ * `parameters`: the fields that rows compare.
+ */
 export function limitIndex(
   { sensors }: BatchShape,
   { allowed, isNegated }: VectorCondition,
@@ -51,7 +54,7 @@ export class LimitIndex {
     this.#lastMask = rows % 32 === 0 ? -1 : 2 ** (rows % 32) - 1
   }
 
-  /** Which rows fire by what stands at `at`, as bits from `first` on. */
+  /** Writes the rows that fire for the values at `at`, as bits from `first` on. */
   find(firing: Int32Array, first: number, values: Float64Array, at: number): void {
     const sensors = this.#sensors
     const end = first + this.#words
@@ -66,14 +69,14 @@ export class LimitIndex {
 }
 
 class SortedSensor {
-  /** place of its number among those of a message */
+  /** index of the sensor's number within a message */
   readonly parameter: number
   readonly #ranges: number
   readonly #limits: Float64Array
   readonly #order: Int32Array
   readonly #step: number
   readonly #words: number
-  /** sets of the first `step * n` rows, and of all, one after the other */
+  /** sets of the first `step * n` rows, then the set of all rows, one after the other */
   readonly #sets: Int32Array
 
   constructor(limits: readonly number[], parameter: number, ranges: number, rows: number) {
@@ -95,10 +98,13 @@ class SortedSensor {
     }
   }
 
-  /** Takes those out of the set at `first` whose range is not allowed; `isNew`: it has all that are allowed then. */
+  /**
+   * Removes rows whose range is not allowed from the set at `first`. `isNew`: fill the set with all allowed rows
+   * instead.
+   */
   keepAllowed(firing: Int32Array, first: number, value: number, isNew: boolean): void {
     const ranges = this.#ranges
-    // The value is above the limits below it, and so on.
+    // A value exceeds the limits below it, and so on.
     if (ranges === ABOVE) this.#keepFirst(firing, first, this.#firstNotBelow(value), isNew)
     else if (ranges === (AT | ABOVE)) this.#keepFirst(firing, first, this.#firstAbove(value), isNew)
     else if (ranges === BELOW) this.#keepOthers(firing, first, this.#firstAbove(value), isNew)
@@ -131,7 +137,7 @@ class SortedSensor {
   #firstNotBelow(value: number): number {
     const limits = this.#limits
     let first = 0
-    // Without a branch on what is compared, which a processor guesses as often wrong as right.
+    // Binary search without a branch on the comparison, which the processor would mispredict half the time.
     for (let left = limits.length; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) < value)
@@ -162,12 +168,12 @@ function leaveOut(sets: Int32Array, first: number, row: number): void {
   sets[word] = (sets[word] as number) & ~(1 << (row & 31))
 }
 
-/** of sets of rows, 32 bits each */
+/** Returns the number of 32-bit words that a set of rows takes. */
 export function wordsFor(rows: number): number {
   return Math.ceil(rows / 32)
 }
 
-/** How many of the first rows are in a set. */
+/** Counts how many of the first `rows` rows are in a set. */
 export function countRows(set: Int32Array, rows: number): number {
   let count = 0
   for (let w = 0; w << 5 < rows; w++) {
@@ -185,7 +191,9 @@ function ones(word: number): number {
   return Math.imul(bits, 0x01_01_01_01) >>> 24
 }
 
-/** In a list that holds doubles, whatever the limits are: then it needs no look at each. */
+/**
+ * Returns the limits of rows as a list of doubles. Starting it with 0.5 keeps the element type fixed for any limits.
+ */
 export function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
   const limits = [0.5]
   for (const [i, row] of rows.entries()) limits[i] = store.nums[store.at(row) + store.layout.constants + constant] ?? 0

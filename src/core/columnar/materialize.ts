@@ -1,6 +1,7 @@
 /**
- * How a task's full state is made of its row: what it was before the last message is set from the row's numbers, then
- * the message goes through the state machine once more, with the answers that its calls gave the first time.
+ * Brings a task's full state up to date from its row: sets it from the row's numbers to what it was before the last
+ * message, then sends that message through the state machine again, with the results that its calls returned the first
+ * time.
  */
 import { UNKNOWN } from '../graph/graph.ts'
 import type { Outcome } from '../engine/call-plug.ts'
@@ -55,10 +56,10 @@ type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Recor
 interface Taken {
   readonly count: number
   readonly time: number
-  /** state bits before it, and what its sensors showed */
+  /** state bits before it, and its sensors' state bits after it */
   readonly before: number
   readonly bits: number
-  /** what was not run up to it */
+  /** what messages up to this one did not run */
   readonly notRun: NotRun | undefined
 }
 
@@ -66,7 +67,7 @@ function lastOf(rows: RowStore, row: number, bits: number): Taken {
   return { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits, notRun: rows.notRun(row) }
 }
 
-/** Brings the full state to the row's last message. */
+/** Brings the full state up to the row's last message. */
 export function materialize(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
   const last = lastOf(rows, row, rows.after(row))
@@ -74,8 +75,9 @@ export function materialize(rows: RowStore, handle: RowHandle): void {
 }
 
 /**
- * Brings the full state into the row's last message, up to a call in it, and returns that call, which is open then. `bits`:
- * states of its sensors so far. `sink`: receives the events until then. `answered`: called sensors that returned raw data.
+ * Brings the full state up to a call within the row's last message, and returns that call, which is then open. `bits`:
+ * states of its sensors so far. `sink`: receives the events until then. `answered`: called sensors that returned raw
+ * data.
  */
 export function materializeInto(
   rows: RowStore,
@@ -92,7 +94,8 @@ export function materializeInto(
 }
 
 /**
- * Brings the full state of a row to the message before the last: a sensor that is not done keeps what it had of that one.
+ * Brings the full state to the message before the last: sensors that have not finished keep their state from that
+ * message.
  */
 export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
@@ -131,7 +134,7 @@ function moveTo(
   const seen = handle.offset + materializedCount
   const fieldSets = handle.batch.fieldSetsOf(handle)
   const own = count === rows.count(row) ? fieldSets : handle.source.fieldSetsAt(handle.offset + count)
-  const part = rows.parts.of(own.fields) as Part // it was taken
+  const part = rows.parts.of(own.fields) as Part // taken messages have a part
   const kept = keptSince(own, seen)
   const message = handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, answered)
@@ -145,7 +148,7 @@ function moveTo(
     failed.map((one) => earlier + one),
   )
   if (unknownAt === count || unknownAt === count - 1) {
-    // The full state is as it was before: a row does not know what had no state.
+    // The full state is unchanged, because the row does not know which nodes had no state.
     const replayed = materializedCount < unknownAt ? (unknown?.replayed ?? []) : []
     if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, unknown, count)
     for (const one of unknownAt === count ? replayed.slice(0, -1) : replayed) {
@@ -158,7 +161,7 @@ function moveTo(
   const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
   setEdges(rows, task.state, task.model, before)
   if (fired === undefined) setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
-  // What had not answered when it fired shows since when it had its state before.
+  // The firing recorded when each unfinished node had entered its earlier state.
   else setNodes(rows, task.state, task.model, before, rows.past, fired + AT_SINCE)
   for (const [p, own] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[own.slot]
@@ -174,7 +177,7 @@ function moveTo(
   return replay(task, message, time, calls, until, sink, at)
 }
 
-/** Sets the full state to what it was before messages that are replayed then; `count`: of the row's last. */
+/** Sets the full state to what it was before the messages to replay. `count`: of the row's last message. */
 function setBefore(
   rows: RowStore,
   handle: RowHandle,
@@ -186,7 +189,7 @@ function setBefore(
   const { state, model } = task
   const { last, before, prior, missed } = unknown
   restoreFirings(rows, handle, count)
-  // What one of them fires, it fires again: nothing may hold it back.
+  // The replay must repeat what these messages fired, so no cool-down may hold it back.
   for (const actuator of state.actuators) actuator.firedAt = Math.min(actuator.firedAt, first?.time ?? 0)
   const messages = unknown.count - 1 - materializedCount
   addMessages(rows, task, messages, rows.firesBefore(row, count) - fired, missed ?? rows.notRun(row))
@@ -201,7 +204,10 @@ function setBefore(
   }
 }
 
-/** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
+/**
+ * `callsAgain`: call sensors now, with the task's state, if they were not called before; otherwise return only their
+ * states.
+ */
 function answers(
   rows: RowStore,
   task: BatchTask,
@@ -230,13 +236,13 @@ export function keptAnswer(kept: KeptAnswer): Kept {
   return kept instanceof MessageAndData ? { message: kept.message, rawData: kept.rawData } : { rawData: kept }
 }
 
-/** Last firings and holds of actuators, as they were before the message `count`. */
+/** Restores the last firing and hold of each actuator, as they were before message `count`. */
 function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void {
   const { past, pastInts, layout } = rows
   const { state, model } = handle.task
   const p = rows.pastAt(handle.row)
   const replayed = new Map<number, TaskState>()
-  // All of them first: what they are set to is counted from the state as it was materialized last.
+  // All of them first, because their new values are counted from the last materialized state.
   const blocks = state.actuators.map((_, a) => p + blockAt(layout, a))
   for (const [a, b] of blocks.entries()) {
     const at = past[b + AT_COUNT] ?? -1
@@ -275,7 +281,7 @@ function stateAt(
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
   const after = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_AFTER] as FieldSetHistory | FiredAfter
   const fieldSets = 'fieldSets' in after ? after.fieldSets : after
-  const part = rows.parts.of(fieldSets.fields) as Part // it was taken
+  const part = rows.parts.of(fieldSets.fields) as Part // taken messages have a part
   addMessages(
     rows,
     { state, model: task.model },
@@ -337,7 +343,7 @@ function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   }
 }
 
-/** Edges of triggers, by state bits. */
+/** Sets the edges of triggers from state bits. */
 export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskModel, bits: number): void {
   if (shape.edgeMask === 0) return
   for (const [slot, { incoming }] of graph.actuators.entries()) {
@@ -354,7 +360,7 @@ export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskM
   }
 }
 
-/** Node states before a message. What the message overwrites anyway is left as it is. */
+/** Sets node states to those before a message, except what the message overwrites anyway. */
 export function setNodes(
   rows: RowStore,
   state: TaskState,

@@ -1,26 +1,26 @@
 /**
- * Which fields messages have. Rows go by lists of fields: what follows from one (which sensors a message runs, which
- * earlier values stay in reach) is found once per list or pair of lists, not per message.
+ * Identifies the field lists of messages. Which sensors a message runs and which earlier values remain visible is
+ * computed once per list or pair of lists, not per message.
  */
 import type { Message } from '../task/origin.ts'
 import type { Generate } from '../engine/executor.ts'
 
 export interface Fields {
-  /** place in the table */
+  /** index in the table */
   readonly id: number
   /** fields that are not undefined, in any order; never `__proto__` */
   readonly names: readonly string[]
   has(name: string): boolean
-  /** Whether a message has just these. */
+  /** Returns whether the message has exactly these fields. */
   match(message: Message): boolean
-  /** Whether it has all of these. */
+  /** Returns whether this list contains all of `fields`. */
   covers(fields: Fields): boolean
 }
 
 const MAX_LISTS = 250
 const RECENT = 8
 
-/** The lists of fields of one engine. */
+/** Stores the field lists of one engine. */
 export class FieldsTable {
   readonly #generate: Generate
   readonly #all = new Map<string, Fields>()
@@ -30,7 +30,7 @@ export class FieldsTable {
     this.#generate = generate
   }
 
-  /** The fields of a message; undefined for one that no row takes. */
+  /** Returns the fields of a message, or undefined if no row takes the message. */
   of(message: Message): Fields | undefined {
     for (const fields of this.#recent) if (fields.match(message)) return fields
     const fields = this.#find(message)
@@ -60,11 +60,11 @@ function fieldsOf(id: number, names: readonly string[], generate: Generate): Fie
   return { id, names, has: (name) => own.has(name), match, covers }
 }
 
-/** Source that leaves when `message` has more or fewer fields, or one of those named is missing. */
+/** Generates code that runs `leave` unless `message` has exactly `count` fields, including all of `names`. */
 export function fieldsSource(count: number, names: readonly string[], leave: string): string {
   const missing = names.map((name) => `message[${JSON.stringify(name)}] === undefined`)
   return [
-    // To look for a name costs less than to count, and mostly distinguishes lists.
+    // Looking up a name is cheaper than counting, and usually distinguishes the lists.
     ...(missing.length === 0 ? [] : [`if (${missing.join(' || ')}) ${leave}`]),
     'let fields = 0',
     'for (const _ in message) fields++',

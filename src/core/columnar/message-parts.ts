@@ -1,11 +1,11 @@
 /**
- * The sensors of a row that a message runs, by its fields: mostly all; or a part, and the others keep their states. Each
- * part has its own table of what follows from states.
+ * Determines from a message's fields which sensors of a row it runs: usually all, or a part while the others keep their
+ * states. Each part has its own table of consequences.
  *
- * PART-1 rows with called sensors, with sensors whose numbers others read or that triggers run, and rows whose messages
- *   reset the whole task take the whole only; a part has all that its sensors read
- * PART-2 rows whose messages are stamped take the whole only, and only messages with a timestamp: a sensor knows the last
- *   reading that it took, and a stamped message that runs no sensor is not an input
+ * PART-1 a message must run all sensors if some are called, others read their numbers, triggers run them, or messages
+ *   reset the whole task; a part includes everything that its sensors read
+ * PART-2 rows with stamped messages accept only stamped messages that run all sensors: a sensor knows the last reading
+ *   that it took, and a stamped message that runs no sensor is not an input
  */
 import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -15,25 +15,25 @@ import type { Fields } from './message-fields.ts'
 import { parametersOf } from './read-parameters.ts'
 
 export interface Part {
-  /** 0: the whole */
+  /** 0: all sensors */
   readonly place: number
-  /** by slot: whether it is run */
+  /** by slot: whether the part runs the sensor */
   readonly runs: readonly boolean[]
-  /** state bits of the sensors that are run */
+  /** state bits of the sensors that run */
   readonly mask: number
-  /** sensors that are not run */
+  /** number of sensors that do not run */
   readonly missing: number
-  /** edges of triggers whose sources are looked at, as bits */
+  /** edge bits of the triggers whose sources are evaluated */
   readonly edges: number
-  /** what follows, as the table of a store, by key bits before and now */
+  /** consequences by key bits before and now, like the table of a store */
   readonly table: Int32Array
-  /** names that sensors calculate with and that such messages lack: earlier ones may have them */
+  /** values that sensors calculate with and these messages lack; earlier messages may have them */
   readonly carried: readonly string[]
-  /** names that a sensor reads and that such messages lack, though they run it */
+  /** values that a running sensor reads and these messages lack */
   readonly lacks: readonly string[]
 }
 
-/** Whether messages run nothing: then they do not begin an invocation. */
+/** Returns whether messages of the part run no sensor, and so begin no invocation. */
 export function isSilent(part: Part | null): boolean {
   return part !== null && part.missing === part.runs.length
 }
@@ -41,16 +41,16 @@ export function isSilent(part: Part | null): boolean {
 const MAX_PARTS = 64
 
 export class PartTable {
-  /** events of rows are numbered, which counts on messages that run all sensors */
+  /** set when events of rows are numbered, which requires that messages run all sensors */
   isWholeOnly = false
-  /** rows keep records, which know no earlier messages */
+  /** set when rows keep records, which do not know earlier messages */
   isCompleteOnly = false
   readonly whole: Part
-  /** all messages of its rows are stamped; else none is */
+  /** whether all messages of these rows are stamped; otherwise none is */
   readonly isStamped: boolean
   readonly #shape: BatchShape
   readonly #model: TaskModel
-  /** by number of fields; null: no row takes them */
+  /** by field list; null: no row takes such a message */
   readonly #byFields: (Part | null | undefined)[] = []
   readonly #parts: Part[] = []
 
@@ -62,7 +62,7 @@ export class PartTable {
     this.#parts.push(this.whole)
   }
 
-  /** What the next message runs, by its fields; null when no row takes it. */
+  /** Returns the part that the next message runs, or null if no row takes it. */
   next(fields: Fields): Part | null {
     const part = this.of(fields)
     if (part === null || (part.missing > 0 && (this.isWholeOnly || this.isStamped))) return null
@@ -70,7 +70,7 @@ export class PartTable {
     return part.carried.length > 0 && this.isCompleteOnly ? null : part
   }
 
-  /** What a message with these fields runs; null when no row ever takes it. */
+  /** Returns the part that a message with these fields runs, or null if no row ever takes it. */
   of(fields: Fields): Part | null {
     const known = this.#byFields[fields.id]
     return known === undefined ? (this.#byFields[fields.id] = this.#find(fields)) : known

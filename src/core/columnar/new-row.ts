@@ -1,11 +1,11 @@
-/** A row as it is when a task gets it: whose it is, and what its plugs are called with. */
+/** Sets up a task's new row: its handle, and what its plugs are called with. */
 import type { SensorNode } from '../graph/graph.ts'
 import { isCalled } from './computed-sensors.ts'
 import type { RowHandle } from './row-handle.ts'
 import { FIELD_SETS, FIRED_BY, HANDLE, KEPT, LAST, objectsAt, PLUG, PROPERTIES } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
-/** All of its objects; its numbers are the task's state. */
+/** Sets all objects of the row. Its numbers are set from the task's state. */
 export function setUpRow(rows: RowStore, handle: RowHandle): void {
   const { row, task } = handle
   const own = row * rows.layout.objects

@@ -1,16 +1,16 @@
-/** What is known of messages of a row that did not run all of its sensors. */
+/** Types that describe messages that did not run all sensors of a row. */
 import type { FieldSetHistory, NotRunCounts } from './field-set-history.ts'
 
-/** The same with state bits of each sensor before it ran last; they mean nothing while the last message ran all. */
+/** Adds the state bits that each sensor had before its last run; meaningless while the last message ran all sensors. */
 export interface NotRun extends NotRunCounts {
   readonly prior: number
 }
 
 export const ALL_RAN: NotRun = { prior: 0, missed: 0, silent: 0 }
 
-/** What came before a message at which an actuator fired, with the message itself. */
+/** What preceded a message that fired an actuator, and the message's own fields. */
 export interface FiredAfter extends NotRunCounts {
   readonly fieldSets: FieldSetHistory
-  /** what gates were last before it, as bits, when that is not what state bits say */
+  /** gate states before the message, as bits, if state bits do not determine them */
   readonly gates?: number | undefined
 }

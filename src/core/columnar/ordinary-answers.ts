@@ -1,9 +1,9 @@
-/** Ordinary answers of plugs, recognized by cheap reads; plug/result.ts reads all others. */
+/** Recognizes ordinary results of plugs with a few cheap reads; plug/result.ts reads all others. */
 import { isPlainRecord } from '../plug/answer-json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a row keeps of an actuator's answer: its message or its raw data alone, or both. Undefined: nothing. */
+/** The part of an actuator's result that a row keeps: its message, its raw data, or both. Undefined: nothing. */
 export type KeptAnswer = string | Fields | MessageAndData | undefined
 
 export class MessageAndData {
@@ -16,28 +16,28 @@ export class MessageAndData {
   }
 }
 
-/** Kept in place of an answer that comes beside the row. */
+/** Placeholder for a result that arrives outside the row. */
 export const LATER = new MessageAndData('', {})
 
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
 
-/** What is kept of an actuator's answer. */
+/** Returns what to keep of an actuator's result. */
 export function keptOf(result: unknown): KeptAnswer | typeof NOT_ORDINARY {
   if (result === null) return undefined
   if (!isOrdinary(result)) return NOT_ORDINARY
   const { message, rawData } = result
-  // The memory of an actuator is never read.
+  // Nothing ever reads an actuator's memory.
   const more = result['state'] ?? result['observedState'] ?? result['after'] ?? result['then']
   if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
   if (rawData === undefined) return message
   if (!isSafeRecord(rawData)) return NOT_ORDINARY
-  // Most have one of them, which needs no object around it.
+  // Most results have only one of these, which needs no wrapper.
   return message === undefined ? rawData : new MessageAndData(message, rawData)
 }
 
 /**
- * Made by a literal or JSON.parse, without a key `constructor` of its own: asked by plain reads, several times faster
- * than the questions of plug/result.ts, which decides in all other cases.
+ * Returns whether `value` comes from an object literal or JSON.parse and has no key `constructor`. These reads are
+ * several times faster than the checks of plug/result.ts, which decides all other cases.
  */
 function isOrdinary(value: unknown): value is Record<string, unknown> {
   return (
@@ -48,12 +48,12 @@ function isOrdinary(value: unknown): value is Record<string, unknown> {
   )
 }
 
-/** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
+/** Returns the state index of a result with only a state and raw data; -1 for any other. */
 export function plainState(states: readonly string[], result: unknown): number {
   if (typeof result === 'string') return indexOf(states, result)
   if (!isOrdinary(result)) return -1
   const { state, rawData } = result
-  // null is a memory like any other, and nothing for the rest.
+  // null counts as a memory, but as absent for the other fields.
   if (result['internalState'] !== undefined) return -1
   const more = result['observedState'] ?? result['message'] ?? result['after'] ?? result['then'] ?? undefined
   if (more !== undefined || typeof state !== 'string') return -1
@@ -61,7 +61,7 @@ export function plainState(states: readonly string[], result: unknown): number {
   return indexOf(states, state)
 }
 
-/** As the array's own, which is slow for short ones. */
+/** Like Array.indexOf, which is slow for short arrays. */
 function indexOf(states: readonly string[], state: string): number {
   for (let i = 0; i < states.length; i++) if (states[i] === state) return i
   return -1

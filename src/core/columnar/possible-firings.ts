@@ -1,4 +1,6 @@
-/** What follows from sensor states: found once per pair of states by the very functions that the state machine uses. */
+/**
+ * Computes the consequences of sensor states, once per pair of states, with the same functions as the state machine.
+ */
 import {
   UNKNOWN,
   type ActuatorNode,
@@ -14,22 +16,22 @@ import { settle } from '../task/observe.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Holding, Observed } from '../task/state.ts'
 
-/** An actuator that a message fires, unless it cools down. */
+/** An actuator that a message fires unless it is cooling down. */
 export interface PossibleFiring {
   readonly actuator: ActuatorNode
-  /** the triggers to it that hold, as declared; at least one */
+  /** its triggers that hold, as declared; at least one */
   readonly holding: readonly Holding[]
-  /** of the last sensor before it that the message runs */
+  /** position of the last sensor that runs before the actuator */
   readonly position: number
 }
 
-/** How tasks of one rule evaluate a message. */
+/** How all tasks of a rule evaluate a message. */
 export interface Evaluation {
   readonly graph: Graph
-  /** in the order in which they are evaluated */
+  /** in evaluation order */
   readonly nodes: readonly GraphNode[]
   readonly needsAll: boolean
-  /** what a message runs is forgotten first */
+  /** whether a message first clears the state of what it runs */
   readonly resets: boolean
 }
 
@@ -38,13 +40,13 @@ export function evaluationOf({ graph, settings }: Pick<TaskModel, 'graph' | 'set
   return { graph, nodes: graph.orders[parallel ? 'parallel' : 'serial'].nodes, needsAll, resets }
 }
 
-/** Bits of the edges of a trigger, before a message. */
+/** Returns the edge bits of a trigger before a message. */
 export type Edges = (trigger: TriggerEdge) => number
 
 const NO_EDGES: Edges = () => 0
 
 /**
- * The actuators that one message may fire that runs some sensors, in order, whether or not their cool-down lets them.
+ * Returns, in order and ignoring cool-downs, the actuators that a message may fire when it runs the given sensors.
  * `before` and `now` are state indexes by slot.
  */
 export function firingsOf(
@@ -95,8 +97,8 @@ function holds(trigger: TriggerEdge, observed: readonly Observed[], edges: Edges
 }
 
 /**
- * What a message does that runs all sensors, of which only some answer, or where only some did before: the actuators that
- * it may fire, and what gates were last, as bits by slot. `gates`: the same before it.
+ * Returns the actuators that a message may fire and the gates' resulting states (bits by slot), for a message that runs
+ * all sensors when some fail now or had failed before. `gates`: their states before it.
  */
 export function outcomeWithout(
   evaluation: Evaluation,
@@ -114,7 +116,7 @@ export function outcomeWithout(
   }
 }
 
-/** How a gate was evaluated last in a message that ran some sensors; states are by slot, before and after it. */
+/** Returns a gate's last evaluation in a message that ran some sensors. States before and after it are by slot. */
 export function lastEvaluation(
   evaluation: Evaluation,
   runs: ReadonlySet<SensorNode>,
@@ -127,7 +129,7 @@ export function lastEvaluation(
   return at(observed, index)
 }
 
-/** How many gates change in one message that runs all sensors; states are by slot, before and after it. */
+/** Counts the gates that change in a message that runs all sensors. States before and after it are by slot. */
 export function gateChanges(evaluation: Evaluation, before: readonly number[], now: readonly number[]): number {
   const { graph } = evaluation
   const all = new Set(graph.sensors)
@@ -136,7 +138,7 @@ export function gateChanges(evaluation: Evaluation, before: readonly number[], n
   return graph.gates.filter(({ index }) => at(observed, index).previous !== at(observed, index).state).length
 }
 
-/** The gates' states, by slot, when all sensors are known. */
+/** Returns the states of the gates, by slot, when all sensor states are known. */
 export function gateStates(graph: Graph, sensors: readonly number[], needsAll: boolean): readonly number[] {
   const observed = known(graph, sensors)
   for (const gate of graph.gates) at(observed, gate.index).state = decide(gate, observed, needsAll)
@@ -174,5 +176,5 @@ function known(graph: Graph, sensors: readonly number[]): Observed[] {
 }
 
 function at(observed: readonly Observed[], index: number): Observed {
-  return observed[index] as Observed // indexes come from the compiler
+  return observed[index] as Observed // the compiler assigned the index
 }

@@ -1,6 +1,6 @@
 /**
- * The events of a message that a row took earlier: the task as it was before is set up once more, and takes the message
- * through the state machine with the answers that its calls gave.
+ * Creates the events of a message that a row took earlier: restores the task as it was before, then sends the message
+ * through the state machine with the results that its calls returned.
  */
 import type { Outcome } from '../engine/call-plug.ts'
 import type { EngineEvent } from '../engine/events.ts'
@@ -15,58 +15,58 @@ import { ALL, replay } from './replay.ts'
 import type { BatchTask } from './row-handle.ts'
 import type { RawData, RowStore } from './row-store.ts'
 
-/** What all records of a shape have in common. */
+/** Constants shared by all records of a shape. */
 export interface Totals {
-  /** sensors, and triggers into sensors: each message runs and fires them all */
+  /** numbers of sensors and of triggers into sensors, all of which each message runs and fires */
   readonly sensors: number
   readonly inner: number
-  /** messages reset what was observed */
+  /** whether messages reset the observed states */
   readonly resets: boolean
 }
 
-/** What the records of one row share, as long as one task has it. */
+/** Data shared by a row's records while the row belongs to one task. */
 export interface RecordedTask {
   readonly rows: RowStore
   readonly task: BatchTask
   readonly model: TaskModel
   readonly run: number
-  /** numbers of the input and the invocation of the message number 0 */
+  /** input and invocation numbers of message number 0 */
   readonly inputs: number
   readonly invocations: number
-  /** whether `fired` events have their why */
+  /** whether `fired` events include their why */
   readonly why: boolean
 }
 
-/** What a row's message did. */
+/** The effects of a message on its row. */
 export interface TakenMessage {
   readonly of: RecordedTask
   readonly message: Message
-  /** its number among those of the row */
+  /** number of the message within the row */
   readonly number: number
   /** epoch ms */
   readonly time: number
-  /** the same of the clock when it came */
+  /** the clock at its arrival, epoch ms */
   readonly at: number
-  /** state bits before it, and after it */
+  /** state bits before and after the message */
   readonly before: number
   readonly after: number
   readonly sensorData: SensorData | undefined
-  /** since when each node had its state before it, then when each actuator had fired; undefined: nothing fired */
+  /** when each node had entered its earlier state, then when each actuator had last fired; undefined: nothing fired */
   readonly earlier: readonly number[] | undefined
-  /** what actuators gave, in the order in which they fired; a place is left out when it was nothing */
+  /** results of the actuators in firing order, with holes for empty ones */
   readonly answers: readonly KeptAnswer[] | undefined
 }
 
-/** What called sensors gave. */
+/** The results of called sensors. */
 export interface SensorData {
   readonly rawData: readonly RawData[]
-  /** positions of sensors that returned raw data with this message, as bits */
+  /** positions, as bits, of the sensors that returned raw data for this message */
   readonly positions: number
 }
 
 const NOTHING_KNOWN: readonly number[] = []
 
-/** `until`: as far as that call of an actuator, by the order in which they fire. */
+/** `until`: stop at this actuator call, counted in firing order. */
 export function eventsOf(taken: TakenMessage, until = Number.POSITIVE_INFINITY): readonly EngineEvent[] {
   const { of, message, number, time, at, before, after, sensorData, earlier, answers } = taken
   const { rows, task, model, run, inputs, invocations, why } = of

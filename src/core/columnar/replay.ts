@@ -1,4 +1,4 @@
-/** One message through the state machine, without subscribers: a task's full state is created from its row this way. */
+/** Sends one message through the state machine without subscribers, to recreate a task's full state from its row. */
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/advance.ts'
 import type { Message } from '../task/origin.ts'
@@ -8,9 +8,9 @@ import { SILENT, type Sink, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
 
-/** How far a message has got. */
+/** How far a message has been processed. */
 export interface Progress {
-  /** sensors and firings that were answered */
+  /** numbers of finished sensors and firings */
   readonly sensors: number
   readonly firings: number
 }
@@ -18,8 +18,9 @@ export interface Progress {
 export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Number.POSITIVE_INFINITY }
 
 /**
- * Takes a message into `run.state` and replays the answers of its calls, up to a progress. Returns the call that is open
- * then, undefined when all is done. `sink`: receives the events. `at`: epoch ms of the clock when the message came.
+ * Processes a message in `run.state`, replaying the results of its calls up to `progress`. Returns the call that is
+ * then open, or undefined when the message is complete. `sink`: receives the events. `at`: the clock at the message's
+ * arrival, epoch ms.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,

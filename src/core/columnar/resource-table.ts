@@ -1,7 +1,7 @@
 /**
- * Numbers by resource, for the lookup that each message begins with. A message brings a text of its own, which a Map
- * would hash as a whole and then compare with those of its bucket. Here two or four characters, those by which the
- * resources differ most, say the only place where a text can stand. One whose place is taken stands in a Map.
+ * Maps resources to numbers, for the lookup that each message begins with. A Map would hash each message's new string
+ * entirely and then compare it. This table uses only the two or four characters in which resources differ most to find
+ * the one place where a text can be stored. Texts whose place is taken are stored in a Map.
  */
 import { integersInPlace } from './fixed-memory.ts'
 
@@ -11,38 +11,38 @@ export const NO_NUMBER = -1
 const ROOM = 2
 const FIRST_SIZE = 32
 const SAMPLE = 128
-/** from one of them to the next, cyclically: a prime */
+/** cyclic step for sampling texts: a prime */
 const STRIDE = 7919
-/** More characters than a text can have. Infinity would make each comparison one of doubles. */
+/** Exceeds any string length. Infinity would make each comparison a double comparison. */
 const LONGER_THAN_TEXTS = 2 ** 30
 const REACH = 12
 const FEW = 512
-/** Digits want the first, so that numbered resources lie side by side. */
+/** Digits prefer the first factor, so that numbered resources are adjacent. */
 const FACTORS = [10, 31, 127]
-/** More places than this are not all near the processor. */
+/** A table larger than this does not fit into the nearest cache. */
 const NEAR = 2048
 const TOLERATED = 1 / 16
 
 export class ResourceTable {
   #places = new Places([], 0, 1)
-  /** by place; '' where there is none */
+  /** by place; '' where the place is empty */
   #texts: string[] = ['']
-  /** by place; a text that stands there may have none for a while */
+  /** by place; a stored text may lack a number for a while */
   #numbers = integersInPlace(1).fill(NO_NUMBER)
   readonly #others = new Map<string, number>()
   #placed = 0
 
-  /** Where a text can stand. */
+  /** Returns the place where a text can be stored. */
   placeOf(text: string): number {
     return this.#places.of(text)
   }
 
-  /** The number of whatever text stands at a place. */
+  /** Returns the number at a place, whatever its text. */
   numberAt(place: number): number {
     return this.#numbers[place] as number
   }
 
-  /** whether to fetch a text that stands here, and what its number leads to, takes long */
+  /** whether the table is so large that reading a text and its row is slow */
   get isFar(): boolean {
     return this.#texts.length > NEAR
   }
@@ -58,7 +58,7 @@ export class ResourceTable {
   set(text: string, number: number): void {
     if (this.#others.has(text) || !this.#put(text, number)) this.#others.set(interned(text), number)
     const texts = this.#placed + this.#others.size
-    // One alone stands in the only place, which takes no character to find.
+    // A single text needs no characters to find its place.
     if (texts > 1 && ROOM * texts > this.#texts.length) this.#rearrange()
   }
 
@@ -68,7 +68,7 @@ export class ResourceTable {
     else this.#others.delete(text)
   }
 
-  /** how many are looked up in a Map */
+  /** number of texts stored in the Map */
   get withoutPlace(): number {
     return this.#others.size
   }
@@ -108,12 +108,12 @@ function interned(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text
 }
 
-/** Where texts may stand, by two or four of their characters. */
+/** Computes places of texts from two or four of their characters. */
 class Places {
   readonly #reach: number
   readonly #isShort: boolean
   readonly #mask: number
-  // One by one: a list costs a look more for each.
+  // Separate fields, because a list would cost an extra read for each.
   readonly #at0: number
   readonly #at1: number
   readonly #at2: number
@@ -122,7 +122,10 @@ class Places {
   readonly #factor2: number
   readonly #factor3: number
 
-  /** `positions`: at most four, of characters, negative from the end; none: all texts have one place. `size`: a power of two. */
+  /**
+   * `positions`: up to four character positions, negative from the end; none: all texts share one place. `size`: a
+   * power of two.
+   */
   constructor(positions: readonly number[], factor: number, size: number) {
     const reaches = positions.map((at) => (at < 0 ? -at : at + 1))
     this.#reach = positions.length === 0 ? LONGER_THAN_TEXTS : Math.max(...reaches)
@@ -184,16 +187,16 @@ function meetingsIn(places: Places, texts: readonly string[], size: number): num
 }
 
 function tellingPositions(texts: readonly string[], count: number): readonly number[] {
-  // By a stride: every tenth of numbered texts would end alike.
+  // Takes samples at a prime stride: every tenth of a numbered series would end alike.
   const among = Math.min(SAMPLE, texts.length)
   const sample = Array.from({ length: among }, (_, i) => texts[Math.imul(i, STRIDE) % texts.length] ?? '')
   const lengths = sample.map(({ length }) => length).sort((a, b) => a - b)
   const reach = Math.min(REACH, lengths[Math.floor(lengths.length * TOLERATED)] ?? 0)
   const candidates = Array.from({ length: 2 * reach }, (_, i) => (i < reach ? -1 - i : i - reach))
   const chosen: number[] = []
-  /** what the characters chosen so far tell apart, by text */
+  /** for each text, the group that the chosen characters put it in */
   let groups = sample.map(() => 0)
-  // Characters that distinguish most alone come first: few texts need other characters than many.
+  // Try the most distinguishing characters first: usually few are needed then.
   const variety = new Map(candidates.map((at) => [at, splitBy(at, sample, groups).count]))
   candidates.sort((one, other) => (variety.get(other) ?? 0) - (variety.get(one) ?? 0))
   while (chosen.length < count) {

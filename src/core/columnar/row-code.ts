@@ -1,6 +1,6 @@
 /**
- * Messages into rows: functions per shape that read the message once and go through the rows that it concerns. Made as
- * source (generated-rows.ts): where code may not be generated, tasks do without rows.
+ * Describes the generated code of rows: functions per shape that read a message once and apply it to the affected rows.
+ * Where code generation is not allowed (see generated-rows.ts), tasks do not use rows.
  */
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner } from './firing-loop.ts'
@@ -11,64 +11,72 @@ import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following } from './followings.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 
-/** Calls of the actuators of rows. */
+/** Calls the actuators of rows. */
 export interface RowActuators extends FiringOwner {
   /**
-   * Fires an actuator, whose objects stand at `place`. False when the message went on in the state machine, and with it what
-   * follows.
+   * Fires an actuator whose objects are at `place`. Returns false when the message and its further consequences
+   * continued in the state machine.
    */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
 }
 
-/** Where a row's message leads: the batch. */
+/** The batch, as seen by the code of its rows. */
 export interface RowEvents {
   readonly actuators: RowActuators
-  /** messages that rows took, each on its own */
+  /** number of messages that rows took individually */
   taken: number
-  /** the message at hand, once something follows from it */
+  /** the current message, once it has consequences */
   current: Message | undefined
-  /** the row that is taking it, when it does so by itself */
+  /** the row that is taking the current message individually */
   currentRow: number
-  /** Rows of a vectorized batch fire their only actuators, one after the other. Returns the context of their calls. */
+  /**
+   * Begins firing the only actuators of a vectorized batch's rows, one after the other. Returns the context of their
+   * calls.
+   */
   beginFirings(trigger: number): FiringContext
-  /** They are done, so many of them by themselves. */
+  /** Ends these firings. `firings`: how many ended within their rows. */
   endFirings(firings: number): void
-  /** Takes the next message of an indexed row when no code for its part does; false when the full state has to. */
+  /**
+   * Takes the next message of an indexed row when its part has no code. Returns false when the full state must take it.
+   */
   takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean
-  /** So many firings and holds are done with. */
+  /** Counts finished firings and holds. */
   followed(firings: number, held: number): void
-  /** Plugs of sensors are about to be called. Returns the row's raw data by position, null when the row has left. */
+  /** Called before sensor plugs are called. Returns the row's raw data by position, or null when the row has left. */
   beginCalls(row: number, message: Values): RawData[] | null
-  /** Calls the plug of a sensor. Returns its state index; -1 when the row has gone another way. */
+  /** Calls the plug of a sensor. Returns its state index, or -1 when the row moved elsewhere. */
   call(sensor: SensorCall, position: number, bits: number, rawData: RawData[]): number
-  /** All sensors of a row have answered; their states, as bits. */
+  /** Called when all sensors of a row have finished. `bits`: their states. */
   endCalls(row: number, bits: number): void
-  /** undefined: without a subscriber to all events of messages */
+  /** undefined unless all events of messages have a subscriber */
   readonly records: MessageRecords | undefined
-  /** undefined: nothing is kept of what rows took */
+  /** undefined when no history of rows is kept */
   readonly history: MessageHistory | undefined
-  /** undefined: without a subscriber to what fires */
+  /** undefined unless firings have a subscriber */
   readonly firings: FiringRecords | undefined
 }
 
-/** Records of what fires in rows, or is held back. */
+/** Records firings and holds of rows. */
 export interface FiringRecords extends EpochRecords {
-  /** An actuator of a row fires; or it is held back, when `until` is not over, epoch ms. */
+  /** Records that an actuator fires, or is held back if `until` (epoch ms) is in the future. */
   firing(row: number, message: Values, list: readonly Following[], one: Following, until: number): void
-  /** The sensors of a row that others fire; all have answered. */
+  /** Records that all sensors fired by other sensors of the row have finished. */
   allInner(row: number, message: Values, bits: number): void
 }
 
 export interface EpochRecords {
-  /** Records of what the rows of a vectorized batch take together, from where they are up to date. */
+  /**
+   * Starts recording what a vectorized batch's rows take together. `from`: the state since the rows were last up to
+   * date.
+   */
   beginEpoch(from: EpochSource): RecordEpoch
 }
 
-/** Records of the messages of rows. */
+/** Records the messages of rows. */
 export interface MessageRecords extends EpochRecords {
   /**
-   * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: as for
-   * `follows`, when sensors fire others.
+   * Adds a message when the row's sensors have finished: its number, its time, and state bits before and after it.
+   * `earlier`: as for `follows`, when sensors fire others.
    */
   add(
     row: number,
@@ -79,81 +87,89 @@ export interface MessageRecords extends EpochRecords {
     after: number,
     earlier: readonly number[] | undefined,
   ): void
-  /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
+  /**
+   * Records consequences before they happen. `earlier`: when each node had entered its earlier state, then when each
+   * actuator had last fired.
+   */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
 }
 
-/** The last messages of each row. */
+/** Keeps the last messages of each row. */
 export interface MessageHistory {
-  /** of a row */
+  /** number of messages kept per row */
   readonly kept: number
-  /** where it keeps since when nodes had their states */
+  /** contains when nodes entered their states */
   readonly nums: Float64Array
   /**
-   * A row's sensors have answered a message: its number and time, state bits before and after it. `arrived`: epoch ms of the
-   * clock when it came; default: now.
+   * Adds a message when the row's sensors have finished: its number, its time, and state bits before and after it.
+   * `arrived`: the clock at its arrival in epoch ms; default: now.
    */
   add(row: number, message: Values, number: number, time: number, before: number, after: number, arrived?: number): void
-  /** Called sensors gave what they did with it. */
+  /** Keeps the results of called sensors for the message. */
   sensorsAnswered(row: number, number: number): void
-  /** Something follows from the last message of a row, or sensors fire others, whose own numbers tell what was before. */
+  /**
+   * Called when a row's last message has consequences or its sensors fire others; the row's numbers contain the earlier
+   * state.
+   */
   follows(row: number): void
-  /** The same of an earlier one. Returns the place in `nums` of the times since when nodes had their states before it. */
+  /** Same for an earlier message. Returns where `nums` stores when the nodes had entered their earlier states. */
   followsAt(row: number, number: number): number
-  /** What the next actuator that fires with a message of a row has answered. */
+  /** Keeps the result of the next actuator that the message fired. */
   answered(row: number, number: number, answer: KeptAnswer): void
 }
 
-/** What records of many rows go by. */
+/** Data that a record of many rows is computed from. */
 export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'statesOfAll' | 'lastChange'> {
   readonly rows: readonly number[]
   readonly limits: Limits
-  /** what messages show, by message and parameter, and when each was taken: both are filled, and never changed else */
+  /** values by message and parameter, and the time of each message; append-only */
   readonly values: Float64Array
   readonly times: Float64Array
   readonly parameters: number
-  /** the nodes that change, as bits by index, by state bits before (above) and now */
+  /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
   readonly changes: Int32Array
 }
 
 export interface RecordEpoch {
-  /** The rows are about to take a message, which stands at a place. */
+  /** Called before the rows take the message at `place`. */
   begin(place: number, message: Message): void
   /**
-   * Those before a place have got it. `firing`: which of them fire, a copy; `answers`: what
-   * actuators gave last, by place.
+   * Called when the first `reached` rows have taken the message. `firing`: a copy of the set that fires. `answers`:
+   * last results of actuators, by place.
    */
   end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** Takes a message into one row, unless it has fields that no row takes, or no number where the row compares one. */
+/** Takes a message into one row, unless no row takes its fields or a compared value is not a number. */
 export type TakeOne = (row: number, message: Values) => boolean
 
-/** The same of a message whose fields are known, and with them which part of the sensors it runs. */
+/** Takes a message whose fields, and so the part of the sensors that it runs, are known. */
 export type TakePart = (row: number, message: Values, fields: Fields, part: Part) => boolean
 
 /**
- * The same for a list of rows from a place on. `isFirst`: the message before ran all sensors. Returns the first place that
- * is not done, else its length.
+ * Takes a message into the rows of a list, starting at `from`. `isFirst`: the message before ran all sensors. Returns
+ * the first place that was not processed, or the list's length.
  */
 export type TakeAll = (list: readonly number[], from: number, message: Values, part: Part, isFirst: boolean) => number
 
-/** Limits of a vectorized batch's rows: by constant, then by row. */
+/** Limits of a vectorized batch's rows, by constant, then by row. */
 export type Limits = readonly (readonly number[])[]
 
-/** How a vectorized batch takes messages. `values`: what messages showed, by message and parameter. */
+/**
+ * The code with which a vectorized batch takes messages. `values` contains compared values by message and parameter.
+ */
 export interface VectorCode {
-  /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
+  /** Stores the message's values from `at` on. Returns false when a compared value is not a number. */
   read(message: Values, values: Float64Array, at: number): boolean
-  /** Which rows fire by what stands at `at`, as bits in `firing` from `first` on; 0 when none does. */
+  /** Writes the rows that fire for the values at `at` as bits, from `first` on. Returns 0 when none fires. */
   sweep(limits: Limits, firing: Int32Array, first: number, values: Float64Array, at: number): number
-  /** State bits of a row by what stands at `at`. */
+  /** Returns the state bits of a row for the values at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
   /**
-   * Of the first `rows` that are in a set: state bits by what stands at `before`, above those by what stands
-   * at `at`, by row.
+   * Writes state bits for those of the first `rows` rows that are in a set: for the values at `before` in the high
+   * bits, for those at `at` in the low bits.
    */
   statesOfAll(
     limits: Limits,
@@ -165,8 +181,8 @@ export interface VectorCode {
     states: Int32Array,
   ): void
   /**
-   * The last message, from the one at `place` back to the one at `first`, at which one of the nodes changes, by a table of
-   * which nodes change by state bits before and now. Below `first` when none does.
+   * Searches back from the message at `place` to that at `first`, and returns the last one that changed one of the
+   * nodes. Returns less than `first` if none did. The table lists changed nodes by state bits before and now.
    */
   lastChange(
     limits: Limits,
@@ -179,7 +195,7 @@ export interface VectorCode {
   ): number
 }
 
-/** Which rows of a vectorized batch fire: those whose sensors are all in allowed ranges, or all others. */
+/** Decides which rows of a vectorized batch fire: those with all sensors in allowed ranges, or all others. */
 export interface VectorCondition {
   /** allowed ranges of each sensor, as bits in the order of `SensorSteps.states` */
   readonly allowed: readonly number[]
@@ -187,10 +203,13 @@ export interface VectorCondition {
 }
 
 export interface RowCode {
-  /** For rows whose messages mostly have the fields of a field-set history that has no past; others go elsewhere. */
+  /**
+   * Creates code for rows whose messages usually have the fields of `usual`, a history without a past; passes other
+   * messages to `others`.
+   */
   takeOne(usual: FieldSetHistory, others: TakeOne): TakeOne
   takePart(part: Part): TakePart
   takeAll(part: Part): TakeAll
-  /** Fires what follows from a row's states, by the entry of the table, when its cool-down lets it fire. */
+  /** Fires the consequences in a table entry, if the row's cool-downs allow it. */
   follow(row: number, what: number, message: Values): void
 }

@@ -1,6 +1,6 @@
 /**
- * What a plug sees during a row's call. What the message and the rule say is at hand; for anything of the task's state
- * the call is opened in the state machine first, and from then on this view passes everything on.
+ * The context that a plug receives for a row's call. It serves message and rule data directly. Access to the task's
+ * state first opens the call in the state machine; the context then forwards everything to it.
  */
 import type { GraphNode } from '../graph/graph.ts'
 import { nodeOf, triggerOf } from './batch-shape.ts'
@@ -19,15 +19,15 @@ import type { BatchTask, Opened, OpenView, RowHandle, Batch } from './row-handle
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** whether log lines of plugs are kept or have a subscriber */
+  /** whether log lines of plugs are stored or have a subscriber */
   readonly hasLog: boolean
-  /** Brings the task's full state to the call of that context. */
+  /** Brings the task's full state to the context's call. */
   open(context: RowContext): Opened
-  /** The same of an actuator's call, for which the full state need not move. */
+  /** Opens an actuator's call, for which the full state need not move. */
   begin(context: RowContext): Opened
 }
 
-/** A call that is in flight in the full state while its row takes further messages. */
+/** A call that remains open in the full state while its row takes more messages. */
 export class Begun implements Opened {
   readonly effect: RowEffect
   readonly #task: Pick<BatchTask, 'viewOf'>
@@ -42,7 +42,7 @@ export class Begun implements Opened {
     return this.effect.execution
   }
 
-  /** Made for a plug that asks. */
+  /** Created when the plug first needs it. */
   get view(): OpenView {
     return (this.#view ??= this.#task.viewOf(this.effect))
   }
@@ -60,9 +60,9 @@ const NO_LOG: PlugLog = {
 export class RowContext implements FiringContext, Scope {
   prepared: unknown = undefined
   opened: Opened | null = null
-  /** the call of an actuator, once it asks for more than its row has */
+  /** the open actuator call, once the plug needs more than the row has */
   begun: Begun | null = null
-  /** whose call it is: not the handle itself, whose memory a call need not touch */
+  /** batch of the calling row; a handle would cost a memory access */
   batch: Batch | null
   isSensor: boolean
   /** position of the sensor or slot of the actuator */
@@ -70,7 +70,7 @@ export class RowContext implements FiringContext, Scope {
   triggerAt = 0
   /** state bits of the sensors before */
   bits = 0
-  /** The rows while they fire one after the other; setting the place moves to the next call. */
+  /** The rows that are firing one after the other; setting `place` moves to the next call. */
   firing: FiringPlaces | null = null
   place = 0
   readonly #owner: ContextOwner
@@ -118,7 +118,7 @@ export class RowContext implements FiringContext, Scope {
   }
 
   get hops(): number {
-    // Messages that rules led to go the full way.
+    // Messages sent by rules never run in rows, so a row's message has zero hops.
     return this.opened?.view.hops ?? 0
   }
 
@@ -191,7 +191,7 @@ export class RowContext implements FiringContext, Scope {
   }
 
   random(): number {
-    // Chance belongs to the execution, which is there only once the call is open.
+    // Random numbers belong to the execution, which exists only once the call is open.
     return this.#view().random()
   }
 
@@ -288,7 +288,7 @@ export class RowContext implements FiringContext, Scope {
   }
 
   handle(): RowHandle {
-    return (this.batch as Batch).handleAt(this.row) // begun before any call
+    return (this.batch as Batch).handleAt(this.row) // set before each call
   }
 
   #message(): Message {

@@ -1,9 +1,9 @@
 /**
- * Calls of actuators in flight while their row takes further messages. The full state of the task tracks the calls and
- * is behind the row in all else. The task as a call sees it is created on demand.
+ * Tracks actuator calls that stay open while their row takes more messages. The task's full state contains these calls;
+ * in all else it lags behind the row. The task as a call sees it is created on demand.
  *
- * ACT-1 from the first such call on, answers of actuators are in the full state, for every call
- * ACT-2 before the full state moves, the view of each call in flight is created
+ * ACT-1 from the first such call on, the full state stores the results of all actuator calls
+ * ACT-2 before the full state moves, the view of each open call is created
  * ACT-3 a call has the same numbers as in the state machine
  */
 import type { Outcome } from '../engine/call-plug.ts'
@@ -26,17 +26,17 @@ import { AT_BITS, AT_COUNT, blockAt, FIRED, firedBeforeAt, FLAG } from './row-la
 import type { RawData, RowStore } from './row-store.ts'
 import { SeenTask, type RowEffect } from './seen-task.ts'
 
-/** What is known of a message whose actuator is called. */
+/** The message that fired an actuator, with its context. */
 interface FiredBy {
   readonly message: Message
   readonly fieldSets: FieldSetHistory
-  /** state bits before it and after it */
+  /** state bits before and after it */
   readonly before: number
   readonly after: number
   readonly rawData: readonly RawData[]
-  /** what fires or is held before the actuator */
+  /** number of firings and holds before this actuator */
   readonly earlier: number
-  /** what actuators had given */
+  /** earlier results of the actuators */
   readonly answers: readonly ActuatorState['answer'][]
 }
 
@@ -59,7 +59,7 @@ function stateFor(
   }
   setNodes(rows, state, model, by.before, [], 0)
   setEdges(rows, state, model, by.before)
-  // What was held back is as good as fired: its answer is not asked for.
+  // A held-back firing needs no result, so it is replayed as if it had fired.
   for (const actuator of state.actuators) actuator.firedAt = Number.NEGATIVE_INFINITY
   const answer = (execution: Execution): Outcome => {
     const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
@@ -73,7 +73,10 @@ function stateFor(
   return state
 }
 
-/** Undefined when the full state has to find its numbers. `slot`, `trigger`: of its actuator. */
+/**
+ * Returns the effect of an actuator call, or undefined when the full state must determine its numbers. `slot`,
+ * `trigger`: of the actuator.
+ */
 export function effectOf(
   rows: RowStore,
   handle: RowHandle,
@@ -127,7 +130,7 @@ function placeOf(rows: RowStore, row: number, list: readonly Following[], until:
   return place
 }
 
-/** What actuators gave before the call at hand, of the one in a slot. */
+/** Returns the actuators' results before the current call, which is at `slot`. */
 export function answersBefore(rows: RowStore, handle: RowHandle, slot: number): readonly ActuatorState['answer'][] {
   return handle.task.state.actuators.map((actuator, a) => {
     const time = handle.acts ? undefined : answeredAt(rows, handle.row, a, slot)
@@ -135,7 +138,10 @@ export function answersBefore(rows: RowStore, handle: RowHandle, slot: number): 
   })
 }
 
-/** Epoch ms of the last call that the row knows and the full state does not; undefined: the full state knows the last. */
+/**
+ * Returns the epoch ms of the last call that the row knows and the full state does not; undefined if the full state is
+ * current.
+ */
 export function answeredAt(rows: RowStore, row: number, actuator: number, atHand: number): number | undefined {
   const { past, pastInts, layout } = rows
   const block = rows.pastAt(row) + blockAt(layout, actuator)

@@ -1,4 +1,4 @@
-/** What indexed rows know of the messages before their last one: a field-set history each, or one that they share and a message of their own. */
+/** Stores the field-set histories of indexed rows: one each, or a shared one plus a kept message of the row's own. */
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -9,7 +9,7 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import { FIELD_SETS, HANDLE, KEPT, KEPT_INDEX, KEPT_TIME, keptAt, LAST, type Layout } from './row-layout.ts'
 
-/** What is asked of the store that they belong to. */
+/** The members of the row store that this file uses. */
 interface Rows {
   readonly layout: Layout
   readonly objects: (object | number | undefined)[]
@@ -21,7 +21,7 @@ interface Rows {
   count(row: number): number
 }
 
-/** What is asked of a handle here. */
+/** The members of a handle that this file uses. */
 interface Attached {
   readonly task: { readonly model: TaskModel; readonly state: TaskState }
   readonly offset: number
@@ -36,7 +36,7 @@ export class RowFieldSets {
     this.#rows = rows
   }
 
-  /** The field-set history of a row's last message. */
+  /** Returns the field-set history of a row's last message. */
   of(row: number): FieldSetHistory | DetouredHistory {
     const { objects, past, layout } = this.#rows
     const own = row * layout.objects
@@ -55,7 +55,7 @@ export class RowFieldSets {
     return { fields: fieldSets.fields, from: index + 1, kept, previous: undefined }
   }
 
-  /** The next message of a row has other fields. False when the row cannot take it. */
+  /** Switches a row to a message with other fields. Returns false when the row cannot take it. */
   turn(row: number, fields: Fields, part: Part): boolean {
     const rows = this.#rows
     const { objects } = rows
@@ -72,7 +72,7 @@ export class RowFieldSets {
     const made = nextFieldSets(this.of(row), last, time, index, fields)
     if (part.lacks.length > 0 && isKept(made, part.lacks)) return false
     const { kept } = made
-    // A call of a sensor reads the history of the message before, too.
+    // A sensor's call also reads the history of the message before.
     if (rows.layout.earlier === -1 && kept?.index === index && kept.older === undefined) {
       objects[own + FIELD_SETS] = this.#alternating.of(fields, kept.fields)
       this.#keep(row, last, time, index)
@@ -80,7 +80,7 @@ export class RowFieldSets {
     return true
   }
 
-  /** What a row's message lacks and an earlier one had. */
+  /** Returns a value that the row's message lacks and an earlier message had. */
   carried(row: number, name: string): unknown {
     const { objects, past, layout, clock } = this.#rows
     const own = row * layout.objects

@@ -1,6 +1,6 @@
 /**
- * What fired in rows, for who reads it part by part: a firing is one small object that knows its place among those of its
- * message, and everything else is found when it is asked for. What whys say of states alone is shared by all that say the same.
+ * Represents the firings of rows. Each is a small object with an index into its message's firings; other data is looked
+ * up when read. The parts of whys that depend only on states are shared between equal ones.
  */
 import type { FiredEvent, InputSummary, Why, WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { Firing, FiringWhy, SensorState } from '../engine/firing.ts'
@@ -8,21 +8,21 @@ import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from
 import type { Fires } from './followings.ts'
 import type { StateWhy, TriggerText } from './row-texts.ts'
 
-/** What firings of one message share, and what it knows of each. `i`: what the firing is called. */
+/** Data shared by the firings of one message. `i` identifies the firing. */
 export interface FiredTogether {
   /** epoch ms */
   readonly time: number
   /** the engine's clock */
   readonly at: number
-  /** what began them; undefined: without whys */
+  /** the input that caused the firings; undefined: without whys */
   readonly input: InputSummary | undefined
   taskOf(i: number): FiringTask
-  /** Number of the message among those of the row. */
+  /** Returns the number of the message within the row. */
   numberOf(i: number): number
-  /** The message as the whole why of a row needs it. */
+  /** Returns the message with the data for a full why. */
   messageOf(i: number): FiringMessage
   firesOf(i: number): Fires
-  /** Its position among the firings after the same sensor. */
+  /** Returns its index among the firings after the same sensor. */
   placeOf(i: number): number
 }
 
@@ -32,7 +32,7 @@ export class RowFiring implements Firing {
   readonly #said: StateWhy | undefined
 
   static inputOf(firing: RowFiring): InputSummary {
-    return firing.#from.input as InputSummary // there is one where there is a why
+    return firing.#from.input as InputSummary // whys require an input
   }
 
   static viaOf(firing: RowFiring): readonly WhyStep[] | undefined {
@@ -46,7 +46,7 @@ export class RowFiring implements Firing {
     return whyOf(from.taskOf(i).texts, from.messageOf(i), from.firesOf(i), RowFiring.inputOf(firing))
   }
 
-  /** `said`: what its why says of states; undefined: without whys. */
+  /** `said`: the part of the why that depends on states; undefined: without whys. */
   constructor(from: FiredTogether, i: number, said: StateWhy | undefined) {
     this.#from = from
     this.#i = i

@@ -1,4 +1,4 @@
-/** The handle that ties a task to its row in a batch, and what the two ask of each other. */
+/** Defines the handle that links a task to its row in a batch, and the interfaces between the two. */
 import type { Outcome } from '../engine/call-plug.ts'
 import type { Scope } from '../language/placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'
@@ -15,57 +15,60 @@ import type { Progress } from './replay.ts'
 import type { RowEffect } from './seen-task.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 
-/** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */
+/** The last two messages of a resource, for its rows. */
 export interface TakenSource {
-  /** how many messages it took while there was a handle */
+  /** number of messages taken while a handle existed */
   readonly total: number
-  /** What is known of the messages before one of the last two, by number. */
+  /** Returns what is known of the messages before one of the last two, given its number. */
   fieldSetsAt(index: number): FieldSetHistory
-  /** Rows or listeners have changed. */
+  /** Called when rows or listeners have changed. */
   changed(): void
   messageOf(total: number): Message
-  /** Epoch ms of the clock when it came, of a stamped one of those two. */
+  /** Returns the arrival of one of the last two messages, if stamped: the clock in epoch ms. */
   arrivalOf(total: number): number
 }
 
-/** A listener's way into rows. */
+/** A listener that can become a row. */
 export interface Attachable {
   readonly handle: RowHandle | undefined
-  /** whether it may ever attach */
+  /** whether the listener may ever become a row */
   readonly canAttach: boolean
-  /** whether calls of its full state are open */
+  /** whether calls are open in its full state */
   readonly isCalling: boolean
-  /** Becomes a row when nothing is open after a message, the last that it took. */
+  /** Turns the listener into a row if nothing is open after `message`, its last one. */
   attach(message: Message, source: TakenSource): void
-  /** Takes a message on its full state, after which its row goes on when it can. False when it has none, or waits. */
+  /**
+   * Processes a message in the full state, then continues the row if possible. Returns false without a row or while
+   * waiting.
+   */
   takeFully(now: number, message: Message, time: number): boolean
-  /** Releases its handle; the full state is up to date then. */
+  /** Brings the full state up to date and releases the handle. */
   detach(): void
 }
 
-/** What a batch needs of a task that runs. */
+/** The members of an executed task that a batch uses. */
 export interface BatchTask {
   readonly model: TaskModel
   readonly state: TaskState
-  /** Calls a sensor's plug whose call changes nothing. */
+  /** Calls a sensor's plug that has no side effects. */
   call(execution: Execution): Outcome
-  /** The same with another state than its own. */
+  /** Calls the plug with another state than the task's own. */
   callAs(run: TaskRun, execution: Execution): Outcome
-  /** A plug's own view of a call that is open in the full state. `now`: its message's time; `at`: the clock's. */
+  /** Creates a plug's view of a call that is open in the full state. `now`: the message's time; `at`: the clock. */
   view(execution: Execution, now: number, at: number): OpenView
-  /** The full state with the time of a message that the row takes, epoch ms. `at`: the clock's. */
+  /** Returns the full state with the time of a message that the row takes, epoch ms. `at`: the clock. */
   timed(now: number, at: number): TaskRun
-  /** A call that acts has begun in the row: it is in flight from then on. */
+  /** Opens an actuator call that began in the row. */
   begin(effect: RowEffect): void
-  /** A plug's view of it. */
+  /** Returns a plug's view of the effect. */
   viewOf(effect: RowEffect): OpenView
-  /** The call is over, and the row has what it gave. */
+  /** Closes a call whose result the row has. */
   ended(execution: Execution): void
-  /** Releases the handle; the full state is up to date then. */
+  /** Releases the handle, once the full state is up to date. */
   detach(): void
-  /** As that of the executed task. */
+  /** Same as `goOn` of the executed task. */
   goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
-  /** What followed is done as far as possible: the handle is kept or given up. */
+  /** Called when the consequences are done as far as possible: keeps the handle or releases it. */
   done(handle: RowHandle, message: Message): void
 }
 
@@ -75,17 +78,17 @@ export interface RowHandle {
   readonly task: BatchTask
   readonly fit: BatchFit
   readonly source: TakenSource
-  /** how many messages its source had taken when the row had taken none */
+  /** number of messages of the source before the row's first */
   offset: number
-  /** count of the row's messages that the full state has seen */
+  /** number of the row's messages that the full state has processed */
   materializedCount: number
-  /** the full state is ahead of the row: a call is open in it, or it takes a message */
+  /** set when the full state is ahead of the row: it has an open call, or takes a message */
   isAway: boolean
-  /** the last messages that its row took by itself though sensors failed; undefined: none that still counts */
+  /** the last messages that the row took with failing sensors; undefined: none that is still needed */
   unknown: UnknownMessages | undefined
-  /** calls that act have gone on in the full state, where all that actuators gave stands since */
+  /** set once actuator calls continued in the full state, which then stores all actuator results */
   acts: boolean
-  /** counts of messages that failed since the last synchronization, without messages that ran no sensor */
+  /** numbers of the messages that failed since the last synchronization, not counting messages that ran no sensor */
   failed: number[]
 }
 
@@ -98,65 +101,67 @@ export interface Opened {
   readonly view: OpenView
 }
 
-/** The batch that a handle is in. */
+/** A batch, as seen by its handles. */
 export interface Batch {
   readonly shape: BatchShape
-  /** whether all messages of its rows are stamped, each later than the one before; else none is stamped */
+  /** whether all messages of its rows are stamped, each later than the one before; otherwise none is stamped */
   readonly isStamped: boolean
-  /** undefined: without a subscriber to all events of messages */
+  /** undefined unless all events of messages have a subscriber */
   readonly records: object | undefined
-  /** undefined: what happened in tasks is not kept */
+  /** undefined when no history of tasks is kept */
   readonly history: object | undefined
-  /** Passes to the history the events so far of a row's current message; an event beside the row follows. */
+  /** Sends the events so far of a row's current message to the history, because an event outside the row follows. */
   emitSoFar(row: number): void
-  /** messages that went on in the state machine */
+  /** number of messages that continued in the state machine */
   opened: number
-  /** messages that rows took */
+  /** number of messages that rows took */
   taken: number
-  /** by row, of rows that take their next message by `takeUnknown` */
+  /** rows that take their next message with `takeUnknown` */
   readonly oddGates: ReadonlyMap<number, unknown>
-  /** messages that many rows took in one pass */
+  /** number of messages that many rows took in one pass */
   vectorized: number
-  /** The batch as an indexed row sees it whose last message has these fields. */
+  /** Returns the batch for an indexed row whose last message has these fields. */
   indexed(fields: Fields): IndexedBatch
-  /** Which sensors a message with these fields runs; null when rows do not take it. */
+  /** Returns the sensors that a message with these fields runs, or null when rows do not take it. */
   partOf(fields: Fields): Part | null
-  /** Takes a message into a list of rows, from a place on; returns the first place that only the state machine can do. */
+  /**
+   * Takes a message into the rows of a list, starting at `from`. Returns the first place that needs the state machine.
+   */
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number
-  /** A message is at hand that a list of rows takes, or it is not any more. */
+  /** Called before a list of rows takes a message; `end` is called after it. */
   begin(fieldSets: FieldSetHistory): void
   end(): void
-  /** A vectorized of rows whose last message was `last`, and which go on together; undefined when they cannot. */
+  /** Creates a vectorized batch of rows whose last message was `last`; returns undefined when they cannot form one. */
   vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined
-  /** Its rows go on by themselves. */
+  /** Ends a vectorized batch; its rows continue individually. */
   flush(vectorized: VectorizedBatch): void
-  /** messages of a row so far */
+  /** number of the row's messages so far */
   countOf(row: number): number
-  /** messages since the last synchronization that did not begin an invocation */
+  /** number of messages since the last synchronization that began no invocation */
   silentOf(row: number): number
-  /** The one that has a row, or had it. */
+  /** Returns the current or last handle of a row. */
   handleAt(row: number): RowHandle
   synchronize(handle: RowHandle): void
-  /** Calls of the full state go on; as that of the task's executor. */
+  /** Continues calls of the full state, as the task's executor does. */
   serve(handle: RowHandle, mayFail: boolean): void
-  /** Begins the call of an actuator of a row; undefined when the full state has to. */
+  /** Begins an actuator call of a row, or returns undefined when the full state must. */
   beginEffect(row: number, slot: number, trigger: number): RowEffect | undefined
-  /** Hands over what is kept of a row's messages, to the history of its task; not of one that it is in the midst of. */
+  /** Moves the kept messages of a row, except an unfinished one, to the task's history. */
   handOver(handle: RowHandle): void
-  /** epoch ms of the clock when a stamped message or a late answer was taken last */
+  /** the clock, epoch ms, when the last stamped message or late result arrived */
   readonly lastAt: number
   free(handle: RowHandle): void
-  /** Takes a message in which sensors fail, or did before, into a row; false when it cannot. */
+  /** Takes a message with sensors that fail now or failed before; returns false when the row cannot. */
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
-  /** The full state, which is up to date then, takes the next message in the row's place: `reattach` or `free` follows. */
+  /** Lets the full state, which is up to date, take the row's next message. `reattach` or `free` must follow. */
   beginFully(handle: RowHandle, time: number): void
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined
   reattach(handle: RowHandle): void
-  /** firings of the message under way, before the one under way */
+  /** number of finished firings of the current message */
   earlierFirings(handle: RowHandle): number
-  /** What is known of the messages before a row's last one. */
+  /** Returns what is known of the messages before a row's last one. */
   fieldSetsOf(handle: RowHandle): FieldSetHistory
-  /** the last message of a row, and when it came */
+  /** the last message of a row, and its time */
   messageOf(handle: RowHandle): Message
   timeOf(handle: RowHandle): number
 }

@@ -1,6 +1,6 @@
 /**
- * The last messages of each row as numbers, for the history of its task: events are created from them (row-records.ts) on
- * demand, or before the task leaves its row. A message costs a few stores and no allocation.
+ * Keeps the last messages of each row as numbers, for the history of its task. Events are created from them on demand
+ * (row-records.ts), or before the task leaves its row. A message costs a few stores and no allocation.
  */
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -10,14 +10,14 @@ import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
 /**
- * Places in a message's numbers: its number among those of the row, epoch ms, and state bits before and after it; the last
- * one of a stamped message says when it came.
+ * Offsets within a message's numbers: its number within the row, epoch ms, and state bits before and after it. Stamped
+ * messages add their arrival.
  */
 const NUMBER = 0
 const TIME = 1
 const BITS = 2
 const SINCE = 3
-/** beside the bits after it: something followed, so that it is known what was before */
+/** flag above the bits after the message: it had consequences, so the earlier state is stored */
 const FOLLOWED = 1 << 30
 const NO_MESSAGE = -1
 
@@ -26,11 +26,11 @@ const LEAST_KEPT = 2
 export interface TakenMessages {
   /** oldest first */
   readonly taken: readonly KeptTaken[]
-  /** whether none of the requested messages is gone */
+  /** whether all requested messages are still available */
   readonly isWhole: boolean
 }
 
-/** What is kept of a message. */
+/** A message that is kept. */
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
   /** how many of its first events were emitted as they happened */
@@ -38,7 +38,7 @@ export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
 }
 
 export class RowHistory implements MessageHistory {
-  /** messages of a row; fewer when rows become many, and 0 when they are too many */
+  /** messages kept per row: fewer when there are many rows, and 0 when there are too many */
   kept: number
   nums = new Float64Array(0)
   readonly #inAll: number
@@ -50,16 +50,16 @@ export class RowHistory implements MessageHistory {
   #messages: (Message | undefined)[] = []
   #sensorData: (SensorData | undefined)[] = []
   #answers: (KeptAnswer[] | undefined)[] = []
-  /** by row: the number of the last message that was handed over, or that the row did not take by itself */
+  /** by row: number of the last message that was moved out, or that bypassed the row */
   readonly #done: number[] = []
-  /** by place: how many events of a message were emitted as they happened */
+  /** by slot: how many of the message's events were emitted as they happened */
   #emitted = new Map<number, number>()
   #answering = -1
   #answered = 0
 
   /**
-   * `perRow`: messages of a row that are kept at least, unless that makes more than `inAll` of all rows. `sensorDataOf`: what
-   * called sensors of a row gave with the message at hand
+   * `perRow`: messages to keep per row, unless that exceeds `inAll` for all rows. `sensorDataOf`: returns the current
+   * results of a row's called sensors
    */
   constructor(
     store: RowStore,
@@ -100,7 +100,7 @@ export class RowHistory implements MessageHistory {
     this.#answering = -1
   }
 
-  /** A message of a row, at which an actuator is called, and how many have answered; undefined: it is not kept. */
+  /** Returns a message during an actuator call, with the number of finished calls; undefined if it is not kept. */
   atHand(row: number, number: number): { readonly taken: KeptTaken; readonly answered: number } | undefined {
     if (this.kept === 0 || row >= this.#rows) return undefined
     const slot = this.#slot(row, number)
@@ -108,7 +108,7 @@ export class RowHistory implements MessageHistory {
     return { taken: this.#at(slot), answered: slot === this.#answering ? this.#answered : 0 }
   }
 
-  /** So many events of a message of a row were emitted as they happened. */
+  /** Stores how many of a message's events were emitted as they happened. */
   setEmitted(row: number, number: number, emitted: number): void {
     this.#emitted.set(this.#slot(row, number), emitted)
   }
@@ -151,12 +151,12 @@ export class RowHistory implements MessageHistory {
     ;(this.#answers[slot] ??= [])[place] = answer
   }
 
-  /** The message of a row continues in the state machine, which emits its events. */
+  /** Drops a message that continues in the state machine, which emits its events. */
   opened(row: number, number: number): void {
     if (row < this.#rows) this.nums[this.#slot(row, number) * this.#size + NUMBER] = NO_MESSAGE
   }
 
-  /** The row is another task's, or its task goes on from elsewhere: the next message is the one after `count`. */
+  /** Called when the row changes its task, or the task returns: the next message is the one after `count`. */
   forget(row: number, count: number): void {
     this.#done[row] = count
     if (row >= this.#rows) return
@@ -170,7 +170,7 @@ export class RowHistory implements MessageHistory {
     }
   }
 
-  /** Returns the messages up to a number that were not handed over before. */
+  /** Returns the messages up to number `last` that were not taken before. */
   take(row: number, last: number): TakenMessages {
     const taken: KeptTaken[] = []
     const done = this.#done[row] ?? 0
@@ -257,7 +257,7 @@ export class RowHistory implements MessageHistory {
     this.#answers = []
   }
 
-  /** A list with holes is slow. */
+  /** Fills the list without holes, which would slow it down. */
   #fill(list: unknown[]): void {
     while (list.length < this.#messages.length) list.push(undefined)
   }

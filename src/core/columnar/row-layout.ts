@@ -1,46 +1,55 @@
 /**
- * Where a row's numbers stand. What every message touches lies in one buffer, what only firings touch in another, each
- * seen as whole numbers and as doubles, each row in as few cache lines as can be.
+ * Defines where a row's numbers are stored. One buffer contains what each message touches, another what only firings
+ * touch. Both are viewed as integers and as doubles, and each row spans as few cache lines as possible.
  */
 import type { BatchShape } from './batch-shape.ts'
 import { isCalled } from './computed-sensors.ts'
 
-/** Doubles before the first row. A large buffer begins 16 bytes after a page, and rows shall begin where lines do. */
+/** Doubles before the first row. A large buffer starts 16 bytes into a page, and rows should start at cache lines. */
 export const HEAD = 6
-/** One of them takes writes that concern no row, which saves a branch. */
+/** One of the doubles before the rows takes writes that concern no row, which saves a branch. */
 export const NOWHERE = 0
 
-/** A row begins with whole numbers: state bits before the last message, and after it. They fill the first double. */
+/** The first double of a row contains two integers: the state bits before and after the last message. */
 export const BEFORE = 0
 export const AFTER = 1
-/** Doubles: count and time of the last message; then the constants, then since when each node had its state before it. */
+/**
+ * Next, as doubles: count and time of the last message, the constants, and when each node had entered the state that it
+ * had before that message.
+ */
 export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
-/** A row's past has for each actuator: its last firing ... */
+/** The past of a row contains a block for each actuator: its last firing ... */
 export const FIRED = 0
-/** ... of that message: its count (-1: none since the last synchronization), firings before it, state bits before and after it ... */
+/**
+ * ... then, for the message that fired it: count (-1: none since the last synchronization), firings before it, state
+ * bits before and after it ...
+ */
 export const AT_COUNT = 1
 export const AT_FIRES = 2
 export const AT_BITS = 3
-/** ... then since when each node had its state before it, and when each actuator had fired. */
+/** ... then when each node had entered its state before that message, and when each actuator had last fired. */
 export const AT_SINCE = 4
-/** What the highest bit says beside the bits before: the actuator had fired since the last synchronization; beside those after: it was held since. */
+/**
+ * Flag in the highest bit. In the bits before: the actuator had fired since the last synchronization. In the bits
+ * after: it has been held back since.
+ */
 export const FLAG = 1 << 30
 export const STATE_BITS = FLAG - 1
-/** Behind all of them, where only holds come by: for each actuator its last hold and the trigger that was held. */
+/** Stored after all blocks, where only holds reach: each actuator's last hold, and the trigger that was held back. */
 export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
-/** The last doubles of a past: when the message was taken that a row keeps while it is indexed, and its number among those of its source ... */
+/** Last part of a past: when the kept message of an indexed row was taken, and its number within the source ... */
 const KEPT_NUMS = 2
 export const KEPT_TIME = 0
 export const KEPT_INDEX = 1
 /**
- * ... then what messages did not run: state bits of each sensor before it ran last (-1: all messages ran all), which mean
- * nothing while the last message ran all; and since the last synchronization, sensors that were not run, and messages that
- * ran none. Beside the kept message: alternating field-set histories write both.
+ * ... then what messages did not run: the state bits that each sensor had before its last run (-1: each message ran
+ * all; meaningless while the last message ran all), and the numbers of skipped sensors and of messages without sensors
+ * since the last synchronization. Adjacent to the kept message, because alternating histories write both.
  */
 const NOT_RUN_NUMS = 3
 export const PRIOR = 0
@@ -48,8 +57,8 @@ export const MISSED = 1
 export const SILENT = 2
 
 /**
- * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
- * last synchronization, the field-set history of its last message while it is indexed, the message that it keeps when the field-set history alternates ...
+ * Offsets of a row's objects in one list: last message (while indexed), handle, firings since the last synchronization,
+ * field-set history of the last message (while indexed), and the message that an alternating history keeps ...
  */
 export const LAST = 0
 export const HANDLE = 1
@@ -57,7 +66,10 @@ export const FIRES = 2
 export const FIELD_SETS = 3
 export const KEPT = 4
 const OWN_OBJECTS = 5
-/** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */
+/**
+ * ... and for each actuator: the message that last fired it, its plug, its properties if they are fixed, and what
+ * preceded that message
+ */
 export const FIRED_BY = 0
 export const PLUG = 1
 export const PROPERTIES = 2
@@ -67,19 +79,21 @@ const ACTUATOR_OBJECTS = 4
 const LINE = 8
 
 export interface Layout {
-  /** doubles per row, and of its past */
+  /** doubles per row, and per past of a row */
   readonly size: number
   readonly pastSize: number
   /** objects per row */
   readonly objects: number
-  /** sensors and gates */
+  /** number of sensors and gates */
   readonly nodes: number
   readonly actuators: number
   readonly constants: number
   readonly since: number
-  /** its sensors' plugs are called */
+  /** whether the plugs of sensors are called */
   readonly isCalled: boolean
-  /** state bits before the message before the last, and its time, where sensors are called; else -1 */
+  /**
+   * where rows with called sensors store the state bits before the message before the last, and its time; otherwise -1
+   */
   readonly earlier: number
   readonly blockSize: number
 }
@@ -102,32 +116,32 @@ function lines(doubles: number): number {
   return Math.ceil(doubles / LINE) * LINE
 }
 
-/** Place of an actuator's first object in those of a row. */
+/** Returns the offset of an actuator's first object within a row. */
 export function objectsAt(actuator: number): number {
   return OWN_OBJECTS + ACTUATOR_OBJECTS * actuator
 }
 
-/** Place of an actuator's first number in the past of a row. */
+/** Returns the offset of an actuator's block within the past of a row. */
 export function blockAt(layout: Layout, actuator: number): number {
   return layout.blockSize * actuator
 }
 
-/** Place of what is known of its last hold. */
+/** Returns the offset of an actuator's last hold. */
 export function holdAt(layout: Layout, actuator: number): number {
   return layout.blockSize * layout.actuators + HOLD_NUMS * actuator
 }
 
-/** Place of what is known of the message that it keeps. */
+/** Returns the offset of the kept message's numbers. */
 export function keptAt(layout: Layout): number {
   return (layout.blockSize + HOLD_NUMS) * layout.actuators
 }
 
-/** Place of what is known of messages that did not run all of its sensors. */
+/** Returns the offset of the numbers about what messages did not run. */
 export function notRunAt(layout: Layout): number {
   return keptAt(layout) + KEPT_NUMS
 }
 
-/** Place in a block of when an actuator had fired before. */
+/** Returns the offset within a block of when an actuator had last fired before. */
 export function firedBeforeAt(layout: Layout, actuator: number): number {
   return AT_SINCE + layout.nodes + actuator
 }

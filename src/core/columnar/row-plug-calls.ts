@@ -1,4 +1,4 @@
-/** The call of a plug that is under way in the batches of one engine: at most one at a time. */
+/** Manages the current plug call in the batches of one engine: at most one at a time. */
 import { messageOf } from '#kernel'
 import { fillProperties, outcomeOf, type Outcome } from '../engine/call-plug.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
@@ -20,7 +20,7 @@ const ALL_DONE = Number.POSITIVE_INFINITY
 export class RowPlugCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly #host: ExecutorHost
-  /** of the last call */
+  /** context of the last call */
   context: RowContext
   #spare: RowContext
   #isOn = false
@@ -32,17 +32,19 @@ export class RowPlugCalls implements ContextOwner {
     this.context = this.#spare
   }
 
-  /** A call goes on in the state machine: timers may have been asked for. */
+  /** Called when a call continues in the state machine, because its plug may have set timers. */
   mayHaveTimers(): void {
     this.#host.end.hasWork = true
   }
 
-  /** Whether log lines of plugs are kept or have a subscriber. */
+  /** Returns whether log lines of plugs are stored or have a subscriber. */
   get hasLog(): boolean {
     return this.#host.keepsLog || (this.#host.events.anyTypes & LOG) !== 0
   }
 
-  /** Sensors' plugs are called, one after the other: the caller says in the context which, and what those before gave. */
+  /**
+   * Begins the calls of a row's sensors. For each, the caller sets the sensor and the earlier results in the context.
+   */
   sensors(batch: Batch, row: number, message: Message): RowContext {
     const context = new RowContext(this, batch, row, message)
     this.context = context
@@ -50,7 +52,7 @@ export class RowPlugCalls implements ContextOwner {
     return context
   }
 
-  /** An actuator's plug is called. */
+  /** Begins the call of an actuator. */
   actuator(batch: Batch, row: number, slot: number, trigger: number): RowContext {
     const context = this.#spare
     this.context = context
@@ -64,30 +66,30 @@ export class RowPlugCalls implements ContextOwner {
     return context
   }
 
-  /** The call gave nothing but what a row can hold. */
+  /** Ends a call whose result fits into the row. */
   end(): void {
     this.#isOn = false
   }
 
-  /** The call goes on, and with it what its plug sees. */
+  /** Leaves the call and its context open. */
   leave(): void {
     this.context = this.#spare
     this.#isOn = false
   }
 
-  /** Whether the call under way belongs to a handle. */
+  /** Returns whether the current call belongs to a handle. */
   isAt(handle: RowHandle): boolean {
     return this.#isOn && this.context.batch === handle.batch && this.context.row === handle.row
   }
 
-  /** State bits as far as they are known: all of them when an actuator is called. */
+  /** Returns the known state bits: all of them during an actuator call. */
   bitsSoFar(all: number): number {
     return this.context.isSensor ? this.context.bits : all
   }
 
   /**
-   * Calls a plug with fixed properties, or else with its own ones resolved. Returns CONTINUES when the call failed and
-   * continues in the state machine.
+   * Calls a plug with its fixed properties, or resolves its properties first. Returns CONTINUES when the call failed
+   * and continues in the state machine.
    */
   execute(
     context: RowContext,
@@ -111,7 +113,7 @@ export class RowPlugCalls implements ContextOwner {
     return CONTINUES
   }
 
-  /** What came back for a call, as an outcome; a promise of one never rejects. */
+  /** Converts a plug's result to an outcome; if it is a promise, that promise never rejects. */
   outcome(plug: Plug, result: unknown, hasFailed: boolean): Outcome | Promise<Outcome> {
     try {
       return hasFailed ? { ok: false, error: messageOf(result) } : outcomeOf(plug, result)
@@ -120,7 +122,7 @@ export class RowPlugCalls implements ContextOwner {
     }
   }
 
-  /** Brings the task's full state to the call under way, which is open in it from then on. */
+  /** Brings the task's full state to the current call, which is then open there. */
   open(context = this.context): Opened {
     if (context.opened !== null) return context.opened
     const handle = context.handle()
@@ -129,7 +131,7 @@ export class RowPlugCalls implements ContextOwner {
       : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
     const execution = handle.batch.materializeTo(handle, progress) as Execution
     if (context.begun !== null) {
-      // It is in flight already.
+      // The call is already open there.
       handle.task.state.inFlight.delete(execution)
       return (context.opened = context.begun)
     }
@@ -147,7 +149,7 @@ export class RowPlugCalls implements ContextOwner {
     return (context.begun = new Begun(effect, handle.task))
   }
 
-  /** The call of an actuator is over within its row. */
+  /** Closes an actuator's call that ended within its row. */
   endAct(context: RowContext): void {
     const { begun } = context
     this.#isOn = false
@@ -156,7 +158,10 @@ export class RowPlugCalls implements ContextOwner {
     context.handle().task.ended(begun.execution)
   }
 
-  /** The plug of an actuator goes on, or is called later, while its row does. False when the row went another way meanwhile. */
+  /**
+   * Continues an actuator's call, or schedules it, while its row goes on. Returns false when the row moved elsewhere
+   * meanwhile.
+   */
   act(context: RowContext, effect: RowEffect, result: Outcome | Promise<Outcome> | undefined): boolean {
     this.mayHaveTimers()
     const handle = context.handle()
@@ -171,7 +176,7 @@ export class RowPlugCalls implements ContextOwner {
     return isHere
   }
 
-  /** The plug gave more than a row can hold, or looked at its task. */
+  /** Continues a call in the state machine, because its result does not fit into the row or its plug read the task. */
   answered(plug: Plug, result: unknown): void {
     this.goOn(this.outcome(plug, result, false))
   }
@@ -188,7 +193,7 @@ export class RowPlugCalls implements ContextOwner {
     const now = handle.batch.timeOf(handle)
     const { execution, view } = this.open()
     if (result instanceof Promise && execution.node.kind === 'actuator') view.freeze()
-    // The plug may keep its view: the next call gets another one.
+    // The plug may keep its context, so the next call uses another one.
     this.#spare = new RowContext(this)
     this.context = this.#spare
     this.#isOn = false

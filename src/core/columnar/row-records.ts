@@ -1,10 +1,10 @@
 /**
- * Records of the messages that a batch's rows take, while a subscriber receives the events of every message: the number of
- * events of each, and what is needed to create them later (record-events.ts). Rows stay rows.
+ * Records the messages that rows take while a subscriber receives all events of messages: the number of events of each,
+ * and the data to create them later (record-events.ts). The tasks remain rows.
  *
- * RECORD-1 a record counts, by type, the events that the state machine would emit for the message, and creates them with
- *   the same bytes in the same order, at any later time.
- * RECORD-2 a message that continues in the state machine does not have a record: its events up to there are emitted.
+ * RECORD-1 a record counts, by type, the events that the state machine would emit for the message, and creates them
+ *   with the same bytes in the same order, at any later time.
+ * RECORD-2 a message that continues in the state machine has no record: its events up to that point are emitted.
  */
 import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE, typeBit } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
@@ -23,7 +23,7 @@ import type { Following } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
-/** The record of one row. */
+/** A record of one row's message. */
 export class RowRecord implements EventRecord, TakenMessage {
   readonly of: RecordedTask
   readonly totals: Totals
@@ -37,14 +37,14 @@ export class RowRecord implements EventRecord, TakenMessage {
   earlier: readonly number[] | undefined
   answers: KeptAnswer[] | undefined = undefined
   emitted = 0
-  /** how many actuators have answered */
+  /** number of actuators that have finished */
   answered = 0
-  /** how often sensors and gates changed, actuators fired, and were held back */
+  /** how often sensors changed, gates changed, actuators fired, and actuators were held back */
   readonly states: number
   readonly gates: number
   fired = 0
   held = 0
-  /** its events are emitted in another way */
+  /** set when its events are emitted in another way */
   isVoid = false
   #events: readonly EngineEvent[] | undefined = undefined
 
@@ -114,17 +114,17 @@ export class RowRecords implements MessageRecords, EpochOwner {
   readonly #host: ExecutorHost
   readonly #model: TaskModel
   readonly #totals: Totals
-  /** of all rows, when it is kept */
+  /** history of all rows, if one is kept */
   readonly history: RowHistory | undefined
-  /** by row; undefined: to be made with its next record */
+  /** by row; undefined until its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
   readonly #gates: Int16Array
-  /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: none is called */
+  /** positions, as bits, of sensors that returned raw data for the current message; NO_CALLS: none is called */
   answeredPositions = NO_CALLS
   #record: RowRecord | undefined
   #row = -1
   #vector: VectorRecord | undefined
-  /** how often gates change with each message; -1: not equally often; undefined: not determined yet */
+  /** how many gates change with each message; -1: the number varies; undefined: not determined yet */
   #sameGates: number | undefined
 
   constructor(rows: RowStore, model: TaskModel, host: ExecutorHost) {
@@ -141,12 +141,12 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { sensors, resets } = this.#totals
     const least = 1 + (resets ? 2 : 1) * sensors
     const { keeps } = host
-    // One more: what is emitted in the middle of a message stands behind whole ones.
+    // One more, because an event emitted during a message follows complete messages.
     const kept = keeps && { perRow: Math.ceil(keeps.perTask / least) + 1, inAll: keeps.inAll }
     this.history = kept && new RowHistory(rows, kept, (row) => this.#sensorDataOf(row))
   }
 
-  /** The row is another task's, or its task has gone on elsewhere, `count` messages of the row long. */
+  /** Called when the row changes its task, or the task returns after `count` messages of the row. */
   forget(row: number, count = 0): void {
     this.#tasks[row] = undefined
     this.history?.forget(row, count)
@@ -188,14 +188,17 @@ export class RowRecords implements MessageRecords, EpochOwner {
     earlier: readonly number[] | undefined,
   ): RowRecord {
     const of = this.#tasks[row] ?? this.#newTask(row)
-    // The task's own objects are scattered in memory: what all tasks of a shape share is read instead.
+    // A task's objects are scattered in memory, so read the totals that all tasks of the shape share.
     const totals = this.#totals
     const gates = this.#gatesOf(before, after)
     const states = totals.resets ? totals.sensors : this.#changed(before, after)
     return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, sensorData, earlier)
   }
 
-  /** Hands over what is kept of a row's messages up to a number. Its task has not gone on elsewhere since. */
+  /**
+   * Moves the kept messages up to number `last` to the history of the row's task, which must not have left the row
+   * since.
+   */
   handOver(row: number, last: number): void {
     const { history } = this
     if (history === undefined) return
@@ -214,7 +217,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     }
   }
 
-  /** Emits the events of a row's current message up to the call of an actuator, of which an event beside the row follows. */
+  /** Emits the events of a row's current message up to an actuator call, because an event outside the row follows. */
   emitSoFar(row: number): void {
     const { history } = this
     const number = this.#rows.count(row)
@@ -227,12 +230,12 @@ export class RowRecords implements MessageRecords, EpochOwner {
     history.setEmitted(row, number, events.length)
   }
 
-  /** Returns a function that emits the events of a row's current message, without events that were or will be emitted otherwise. */
+  /** Returns a function that emits the events of a row's current message, except those emitted elsewhere. */
   emitter(row: number): (event: EngineEvent) => void {
     const { tellRecorded } = this.#host.events
     const { answers, emitted = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
     if (emitted === 0 && answers?.includes(LATER) !== true) return tellRecorded
-    const { byLabel } = (this.#rows.handle(row) as RowHandle).task.model.graph // a row that takes a message has it
+    const { byLabel } = (this.#rows.handle(row) as RowHandle).task.model.graph // a row that takes a message has a handle
     let [answered, left] = [0, emitted]
     return (event) => {
       const isAnswer = event.type === 'result' && byLabel.get(event.node)?.kind === 'actuator'
@@ -270,7 +273,10 @@ export class RowRecords implements MessageRecords, EpochOwner {
     this.#vector = undefined
   }
 
-  /** Whether sensors and gates change equally often with each message, as one record for many rows has it. */
+  /**
+   * Returns whether each message changes the same number of sensors and gates, as a shared record of many rows
+   * requires.
+   */
   canVectorize(all: readonly number[]): boolean {
     if (!this.#totals.resets) return false
     if (this.#sameGates === undefined) {
@@ -282,7 +288,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     return this.#sameGates !== -1
   }
 
-  /** An actuator of a row has answered, the next that fired. */
+  /** Adds the result of the row's next fired actuator. */
   answered(row: number, answer: KeptAnswer): void {
     this.history?.answered(row, this.#rows.count(row), answer)
     if (this.#vector !== undefined) {
@@ -295,7 +301,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (answer !== undefined) (record.answers ??= [])[place] = answer
   }
 
-  /** The message of a row goes on in the state machine. */
+  /** Called when the row's message continues in the state machine. */
   opened(row: number, number: number): void {
     this.history?.opened(row, number)
     this.handOver(row, number)
@@ -330,7 +336,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
   }
 
   #newTask(row: number): RecordedTask {
-    const { task, materializedCount } = this.#rows.handle(row) as RowHandle // a row that takes a message has it
+    const { task, materializedCount } = this.#rows.handle(row) as RowHandle // a row that takes a message has a handle
     const { model, state } = task
     const { length } = this.#rows.shape.sensors
     const made: RecordedTask = {

@@ -1,4 +1,4 @@
-/** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
+/** Stores the numbers of a batch's rows, and shared tables of the consequences of states. */
 import { UNKNOWN, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -38,21 +38,23 @@ import type { BatchShape } from './batch-shape.ts'
 import { edgeBitsOf, edgesOf, edgesTo, followingOf, type Following } from './followings.ts'
 import type { FiredAfter, NotRun } from './not-run.ts'
 
-/** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
+/**
+ * Special entries of the table: not determined yet, and no consequences. Higher entries are indexes in `followings`.
+ */
 const NOT_LOOKED_UP = 0
 export const NOTHING = 1
 
-/** What a call of a sensor's plug needs. */
+/** What a row needs to call a sensor's plug. */
 export interface SensorCall {
   readonly call: PlugCall
   readonly own: NodeProperties
   readonly plug: Plug
-  /** a copy that is not frozen: reading frozen lists is slow */
+  /** an unfrozen copy, because reading frozen lists is slow */
   readonly states: readonly string[]
-  /** when they need nothing else */
+  /** the plug's properties, if they are fixed */
   readonly properties: Readonly<Record<string, unknown>> | undefined
 }
-/** What is asked of a handle here. */
+/** The members of a handle that this file uses. */
 interface Attached {
   readonly task: { readonly model: TaskModel }
 }
@@ -72,55 +74,57 @@ export class RowStore {
   readonly layout: Layout
   ints = new Int32Array(0)
   nums = new Float64Array(0)
-  /** by row: the offset of its handle, which is somewhere else in memory */
+  /** by row: offset of its handle, stored here because handles are scattered in memory */
   offsets = new Float64Array(0)
-  /** by row: count of the message after which some sensor has no state, or failed; -1: none */
+  /** by row: count of the last message after which some sensor had no state or failed; -1: none */
   unknownAt = new Float64Array(0)
-  /** by row of stamped messages: epoch ms of the clock when the last one came, while it is indexed */
+  /** by indexed row of stamped messages: the clock, epoch ms, when the last one arrived */
   arrivals = new Float64Array(0)
-  /** what is kept of firings */
+  /** data about firings */
   pastInts = new Int32Array(0)
   past = new Float64Array(0)
-  /** what follows, by key bits before and now: a place in a list of lists; 1: nothing */
+  /** consequences by key bits before and now: an index in `followings`; 1: none */
   readonly table: Int32Array
-  /** which sensors messages run */
+  /** the sensors that messages run */
   readonly parts: PartTable
   readonly fieldSetHistories = new RowFieldSets(this)
-  /** of the message at hand; undefined: that of the row, which takes it by itself */
+  /** history of the current message; undefined: that of the row that takes it individually */
   fieldSets: FieldSetHistory | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
-  /** edges of triggers that are set when their sources show certain states, as bits, by key bits */
+  /** edges of triggers that the source states set, as bits, by key bits */
   readonly edgeBits: Int32Array
-  /** edges that begin; all others end */
+  /** edges that begin an episode; the others end one */
   readonly beginMask: number
   readonly followings: (readonly Following[])[] = [[], []]
-  /** by row, as the layout says: a fleet's own objects are scattered in memory */
+  /** by row, as in the layout: a task's own objects are scattered in memory */
   readonly objects: (object | number | undefined)[] = []
-  /** by row, then by position: what called sensors gave last */
+  /** by row, then by position: last raw data of the called sensors */
   readonly rawData: RawData[][] = []
-  /** by row and actuator: what it gave when it fired last; beside `objects`, since most give nothing */
+  /** by row and actuator: the result of its last firing; separate from `objects`, because most return nothing */
   readonly answers: KeptAnswer[] = []
-  /** whether a sensor of any row ever had no state: asking a handle touches its memory */
+  /** whether any row ever had a sensor without a state; saves reading handles from memory */
   hadUnknown = false
-  /** by row: what gates were last before its last message and after it, as bits, when that is not what state bits say */
+  /** by row: gate states before and after its last message, as bits, if state bits do not determine them */
   readonly oddGates = new Map<number, OddGates>()
-  /** whether any was ever kept */
+  /** whether any answer was ever kept */
   hasAnswers = false
-  /** by row and position, of called sensors */
+  /** by row and position, for called sensors */
   readonly sensorCalls: SensorCall[] = []
-  /** rows that there is memory for; it grows between messages, never within one */
+  /** number of rows that fit into memory; grows only between messages */
   room = 0
-  /** how often a row was given away */
+  /** how often a row was freed */
   freed = 0
-  /** the bits on which gates and triggers depend */
+  /** the bits that gates and triggers depend on */
   readonly keyMask: number
-  /** by position of the sensor: the call that was made last */
+  /** by sensor position: the last call */
   readonly #lastCalls: SensorCall[] = []
   readonly #free: number[] = []
   #used = 0
 
-  /** epoch ms of the message at hand, and of the clock when a stamped one or a late answer was taken last; cells cost no box */
+  /**
+   * epoch ms: time of the current message; clock when the last stamped message or late result arrived. Avoids boxing
+   */
   readonly clock: Float64Array
 
   constructor(shape: BatchShape, model: TaskModel, clock: Float64Array, isStamped: boolean) {
@@ -150,12 +154,12 @@ export class RowStore {
     return row
   }
 
-  /** Place of a row's first number. */
+  /** Returns the index of a row's first number. */
   at(row: number): number {
     return HEAD + row * this.layout.size
   }
 
-  /** The same of its past. */
+  /** Returns the index of the first number of a row's past. */
   pastAt(row: number): number {
     return HEAD + row * this.layout.pastSize
   }
@@ -170,7 +174,7 @@ export class RowStore {
     this.freed++
   }
 
-  /** Sets a row to a full state that has just seen the message `count`, at `now`. */
+  /** Sets a row from a full state that has just processed message `count`, at `now`. */
   fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
     const { nums, ints, layout } = this
     const d = this.at(row)
@@ -197,21 +201,24 @@ export class RowStore {
     this.forgetFirings(row)
   }
 
-  /** A message that the full state takes in its place. */
+  /** Counts a message that the full state takes in place of the row. */
   next(row: number, time: number): void {
     const d = this.at(row)
     this.nums[d + COUNT] = this.count(row) + 1
     this.nums[d + TIME] = time
   }
 
-  /** Whether some sensor had no state, or failed, at the row's last message or the one before: then the next one has to run all. */
+  /**
+   * Returns whether a sensor had no state or failed at the row's last message or the one before. The next message must
+   * then run all sensors.
+   */
   hasUnknown(row: number): boolean {
     if (!this.hadUnknown) return false
     const unknownAt = this.unknownAt[row] as number
     return unknownAt !== -1 && this.count(row) - unknownAt < 2
   }
 
-  /** Rows of one graph, which mostly come one after the other, share what their calls need. */
+  /** Returns what a call needs, shared by consecutive rows of one graph. */
   sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
     const known = this.#lastCalls[position]
     if (known?.call === call && known.own === own) return known
@@ -221,7 +228,7 @@ export class RowStore {
     return made
   }
 
-  /** What was kept for a synchronize is in the full state now. */
+  /** Forgets firings that a synchronization has moved to the full state. */
   forgetFirings(row: number): void {
     const { past, pastInts, layout } = this
     const p = this.pastAt(row)
@@ -237,7 +244,7 @@ export class RowStore {
     }
   }
 
-  /** Keeps what an actuator gave, unless it is not ordinary. */
+  /** Keeps an actuator's result, if it is ordinary. */
   keepAnswer(row: number, actuator: number, result: unknown): KeptAnswer | typeof NOT_ORDINARY {
     if (result === undefined && !this.hasAnswers) return undefined
     const kept = result === undefined ? undefined : keptOf(result)
@@ -247,23 +254,23 @@ export class RowStore {
     return kept
   }
 
-  /** The handle of a row; undefined when the row is free. */
+  /** Returns the handle of a row, or undefined when the row is free. */
   handle(row: number): object | undefined {
     return this.objects[row * this.layout.objects + HANDLE] as object | undefined
   }
 
-  /** Firings since the last synchronize. */
+  /** Returns the number of firings since the last synchronization. */
   fires(row: number): number {
     return this.objects[row * this.layout.objects + FIRES] as number
   }
 
-  /** The same before the message `count`, the row's last. */
+  /** Returns the number of firings before message `count`, the row's last one. */
   firesBefore(row: number, count: number): number {
     const block = this.firedAt(row, count)
     return block === undefined ? this.fires(row) : (this.past[block + AT_FIRES] ?? 0)
   }
 
-  /** Place of what is kept of a firing at the message `count`; undefined when no actuator fired last at it. */
+  /** Returns where a firing at message `count` is stored, or undefined when no actuator last fired then. */
   firedAt(row: number, count: number): number | undefined {
     const { past, layout } = this
     for (let a = 0; a < layout.actuators; a++) {
@@ -281,7 +288,7 @@ export class RowStore {
     return this.nums[this.at(row) + TIME] ?? 0
   }
 
-  /** Epoch ms of the clock, of a row at work: ahead of its message when that came late. */
+  /** Returns the clock of an active row, epoch ms. It is ahead of the message's time when the message was late. */
   clockOf(time: number): number {
     return this.parts.isStamped ? Math.max(time, this.clock[1] as number) : time
   }
@@ -294,7 +301,7 @@ export class RowStore {
     return this.ints[2 * this.at(row) + AFTER] ?? 0
   }
 
-  /** What messages did not run up to the last one; undefined: all ran all. */
+  /** Returns what messages up to the last one did not run; undefined: all ran all sensors. */
   notRun(row: number): NotRun | undefined {
     const { past } = this
     const at = this.#notRunAt(row)
@@ -302,7 +309,7 @@ export class RowStore {
     return prior === -1 ? undefined : { prior, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
-  /** More of it. `prior`: state bits of each sensor before it ran last. */
+  /** Counts more skipped sensors and silent messages. `prior`: state bits that each sensor had before its last run. */
   addNotRun(row: number, missed: number, silent: number, prior = this.prior(row)): void {
     const { past } = this
     const at = this.#notRunAt(row)
@@ -321,25 +328,31 @@ export class RowStore {
     this.past[at + SILENT] = silent
   }
 
-  /** State bits of each sensor before it ran last; those before the last message, when all messages ran all. */
+  /**
+   * Returns the state bits that each sensor had before its last run; when all messages ran all sensors, those before
+   * the last message.
+   */
   prior(row: number): number {
     const prior = this.past[this.#notRunAt(row) + PRIOR] ?? -1
     return prior === -1 ? this.before(row) : prior
   }
 
-  /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */
+  /**
+   * Prepares a row for a message that runs only a part, before its states are set. `isFirst`: the message before ran
+   * all.
+   */
   takesPart(row: number, part: Part, isFirst: boolean): void {
     const { mask, missing } = part
     const prior = isFirst ? this.before(row) : this.prior(row)
     this.addNotRun(row, missing, isSilent(part) ? 1 : 0, (prior & ~mask) | (this.after(row) & mask))
   }
 
-  /** Whether messages of a field-set history run all sensors. */
+  /** Returns whether messages of a field-set history run all sensors. */
   ranAll({ fields }: Pick<FieldSetHistory, 'fields'>): boolean {
     return this.parts.of(fields)?.missing === 0
   }
 
-  /** What is kept of what came before a firing. */
+  /** Returns what to keep of the situation before a firing. */
   firedAfter(row: number): FieldSetHistory | FiredAfter {
     const fieldSets = this.fieldSets ?? this.fieldSetHistories.of(row)
     const { past } = this
@@ -349,7 +362,7 @@ export class RowStore {
   }
 
   /**
-   * State bits after a message unless an actuator fires. `shown`: those of its sensors, with edges as they were before it.
+   * Returns the state bits after a message that fires nothing. `shown`: sensor states, with the edges from before it.
    */
   seen(shown: number, { edges }: Part = this.parts.whole): number {
     const { edgeMask } = this.shape
@@ -359,39 +372,42 @@ export class RowStore {
     return (shown & ~edges) | (kept & edges)
   }
 
-  /** Gates by state bits, as bits. */
+  /** Returns the gate states for state bits, as bits. */
   gatesOf(bits: number): number {
     return this.gateBits[bits & this.keyMask] ?? 0
   }
 
-  /** State indexes by slot. */
+  /** Returns state indexes by slot. */
   states(bits: number): readonly number[] {
     const states: number[] = []
     for (const { slot, shift, mask } of this.shape.sensors) states[slot] = (bits >> shift) & mask
     return states
   }
 
-  /** Place in `followings` of an entry of the table that was read, known or not; by the row's states unless others are given. */
+  /**
+   * Returns the index in `followings` for a table entry, determining it first if necessary; by default for the row's
+   * states.
+   */
   known(row: number, what: number, before = this.before(row), now = this.after(row)): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
     return this.#lookUp(task.model, this.parts.whole, before, now)
   }
 
-  /** The same of a message that runs a part, by the row's states. */
+  /** Same for a message that runs a part, with the row's states. */
   knownOf(row: number, part: Part, what: number): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
     return this.#lookUp(task.model, part, this.before(row), this.after(row))
   }
 
-  /** The same by any task of the shape. */
+  /** Returns the consequences of state bits before and now. `model`: of any task of the shape. */
   followingOf(model: TaskModel, before: number, now: number): readonly Following[] {
     const what = this.entry(before, now)
     return this.followings[what === NOT_LOOKED_UP ? this.#lookUp(model, this.parts.whole, before, now) : what] ?? []
   }
 
-  /** What follows from state bits before and now, as the table has it. */
+  /** Returns the table entry for state bits before and now. */
   entry(before: number, now: number): number {
     return this.table[this.#entryAt(before, now)] ?? 0
   }
@@ -402,7 +418,7 @@ export class RowStore {
     return ((before & keyMask) << keyBits) | (now & keyMask & ~edgeMask) | (before & edgeMask)
   }
 
-  /** Place in `followings` of what is found to follow; NOTHING when nothing does. `now`: state bits after the message. */
+  /** Returns the index in `followings` for these firings, or NOTHING. `now`: state bits after the message. */
   place(firings: readonly PossibleFiring[], now: number, part = this.parts.whole): number {
     if (firings.length === 0) return NOTHING
     const own = this.edgeBits[now & this.keyMask] ?? 0
@@ -414,7 +430,7 @@ export class RowStore {
     return this.followings.push(list) - 1
   }
 
-  /** Fills a table entry with the help of a task of the shape; returns its place in `followings`. */
+  /** Fills a table entry using a task of the shape. Returns its index in `followings`. */
   #lookUp(model: TaskModel, part: Part, before: number, now: number): number {
     const { sensors } = model.graph
     const run = this.shape.sensors.filter(({ slot }) => part.runs[slot])

@@ -1,6 +1,6 @@
 /**
- * The code of one batch for messages with the usual fields, and for each part of the sensors that other messages run.
- * Generated on first use, and again when the rows move.
+ * Provides a batch's code for messages with the usual fields, and for each part of the sensors that other messages run.
+ * The code is generated on first use, and again when the rows move.
  */
 import type { Message } from '../task/origin.ts'
 import { firstFieldSets, type FieldSetHistory } from './field-set-history.ts'
@@ -21,7 +21,7 @@ export class RowTakers {
   #asked = 0
   readonly #askedWith = new Map<Fields, number>()
   #code: RowCode
-  /** by place of the part */
+  /** by index of the part */
   #ones: (TakePart | undefined)[] = []
   #lists: (TakeAll | undefined)[] = []
 
@@ -36,7 +36,7 @@ export class RowTakers {
     return this.#code
   }
 
-  /** The rows have moved. */
+  /** Replaces the code, because the rows have moved. */
   renew(code: RowCode): void {
     this.#code = code
     this.#ones = []
@@ -44,14 +44,14 @@ export class RowTakers {
     for (const [fields, indexed] of this.#indexed) indexed.takeOne = this.#usual(fields)
   }
 
-  /** For a row whose last message has these fields. */
+  /** Returns the code for an indexed row whose last message has these fields. */
   indexed(fields: Fields): IndexedBatch {
     const asked = (this.#askedWith.get(fields) ?? 0) + 1
     this.#askedWith.set(fields, asked)
     this.#asked++
     const known = this.#indexed.get(fields)
     if (known !== undefined) return known
-    // Any will do: the row's messages may have other fields than the code thinks usual.
+    // Any existing code works, even if it expects other fields than the row's messages usually have.
     const [another] = this.#indexed.values()
     if (another !== undefined && asked < this.#asked * USUAL_SHARE) return another
     const usualOf = (own: Fields): FieldSetHistory => this.#fieldSets(own)

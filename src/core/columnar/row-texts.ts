@@ -1,6 +1,6 @@
 /**
- * Parts of events of rows that stay the same from message to message: labels, names of states, and the positions of states
- * in a row's bits. Created once per graph, with the first subscriber.
+ * Stores the parts of row events that never change: labels, state names, and where states are in a row's bits. Created
+ * once per graph, with the first subscriber.
  */
 import type { WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { SensorState } from '../engine/firing.ts'
@@ -11,7 +11,7 @@ import { evaluationOf, gateStates } from './possible-firings.ts'
 import type { Fires, HoldingTrigger } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 
-/** A sensor, by where a row has it. */
+/** Texts of a sensor, and where a row stores its state. */
 export interface SensorText {
   readonly node: string
   readonly states: readonly string[]
@@ -20,10 +20,10 @@ export interface SensorText {
   readonly mask: number
 }
 
-/** What whys of firings say that hangs on states alone. */
+/** The part of a firing's why that depends only on states. */
 export interface StateWhy {
   readonly trigger: WhyTrigger
-  /** undefined: no other trigger holds */
+  /** undefined when no other trigger holds */
   readonly also: readonly WhyTrigger[] | undefined
   readonly sensors: readonly SensorState[]
   readonly gates: readonly WhyGate[]
@@ -32,16 +32,16 @@ export interface StateWhy {
 export interface TriggerText {
   readonly source: string
   readonly node: string
-  /** undefined: the source is a gate */
+  /** undefined when the source is a gate */
   readonly sensor: SensorText | undefined
-  /** position of the sensor that is evaluated last of those behind the source */
+  /** position of the last evaluated sensor among those behind the source */
   readonly leading: number
-  /** what whys say of it, by what matched and by the states of its source */
+  /** descriptions of the trigger, by what matched and by the states of its source */
   readonly said: (WhyTrigger | undefined)[]
-  /** behind the source, as its why lists them */
+  /** sensors behind the source, in the order of the why */
   readonly sensors: readonly SensorText[]
   readonly hasGates: boolean
-  /** by states: what firings share; undefined: there would be too much of it */
+  /** by states: shared parts of whys; undefined: too many to share */
   readonly all: (StateWhy | undefined)[] | undefined
 }
 
@@ -58,16 +58,16 @@ const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } a
 
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
-  /** how many there are */
+  /** number of sensors */
   readonly sensors: number
-  /** triggers of sensors into other sensors, which fire with each message, in their order */
+  /** triggers from sensors to other sensors, which fire with each message, in order */
   readonly inner: readonly Fires[]
-  /** by position: how many of them fire after sensors before */
+  /** by position: how many of these triggers fire after earlier sensors */
   readonly innerBefore: readonly number[]
   readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
-  /** by trigger, then by state bits: gates that events share */
+  /** by trigger, then by state bits: gates shared by events */
   readonly #gates: Map<number, readonly WhyGate[]>[]
 
   constructor(rows: RowStore, model: TaskModel) {
@@ -87,7 +87,10 @@ export class RowTexts {
     this.#gates = graph.triggers.map(() => new Map<number, readonly WhyGate[]>())
   }
 
-  /** What whys say of a trigger: the same object for the same states. State bits before a message and after it. */
+  /**
+   * Returns a trigger's description for a why, the same object for the same states. State bits are those before and
+   * after the message.
+   */
   trigger({ trigger, matched, from, to }: HoldingTrigger, before: number, after: number): WhyTrigger {
     const text = this.triggers[trigger] as TriggerText
     const { sensor, said, source, node } = text
@@ -103,16 +106,16 @@ export class RowTexts {
     return made
   }
 
-  /** The same of the others that hold; undefined: none does. */
+  /** Returns the descriptions of the other triggers that hold; undefined when none does. */
   also({ also }: Fires, before: number, after: number): readonly WhyTrigger[] | undefined {
     return also.length === 0 ? undefined : also.map((one) => this.trigger(one, before, after))
   }
 
-  /** What whys say that hangs on states alone: the same object for the same states. */
+  /** Returns the part of a why that depends only on states, the same object for the same states. */
   said(fires: Fires, before: number, after: number): StateWhy {
     const text = this.triggers[fires.trigger] as TriggerText
     const { sensor, sensors } = text
-    // The list that it is from knows the states of their sources.
+    // Only the list of `also` knows the states of the other triggers' sources.
     const all = fires.also.length === 0 ? text.all : undefined
     const key = sensor === undefined ? gateKey(sensors, fires, after) : ownKey(sensor, fires, before, after)
     const known = all?.[key]
@@ -127,12 +130,15 @@ export class RowTexts {
     return made
   }
 
-  /** The triggers that led to the source of one, first one first, in a message of a time, epoch ms; undefined: none did. */
+  /**
+   * Returns the triggers that led to a trigger's source, first one first, for a message at `time` (epoch ms);
+   * undefined: none did.
+   */
   via(trigger: number, time: number): readonly WhyStep[] | undefined {
     return this.#paths.at((this.triggers[trigger] as TriggerText).leading, time)
   }
 
-  /** The gates behind a trigger's source. The same list for the same states. */
+  /** Returns the gates behind a trigger's source, the same list for the same states. */
   gates(trigger: number, states: number): readonly WhyGate[] {
     const { keyMask, shape } = this.#rows
     const bits = states & keyMask & ~shape.edgeMask
@@ -182,15 +188,15 @@ export class RowTexts {
 }
 
 /**
- * How sensors were led to. The steps of a message are made once for each longest way; a sensor on it has the first of
- * them. Whys of one message share them.
+ * Creates the steps that led to a sensor. The steps of each longest path are created once per message and shared by its
+ * whys; a sensor on the path uses the first of them.
  */
 class WhyPaths {
-  /** by position: how many triggers lead there, and the place of a way that goes by it */
+  /** by position: number of triggers that lead to the sensor, and index of a path through it */
   readonly #lengths: readonly number[]
   readonly #ways: readonly number[]
   readonly #triggers: readonly (readonly TriggerEdge[])[]
-  /** by way: its steps, of messages of the time */
+  /** by path: the steps for messages at `#time` */
   #steps: (readonly WhyStep[] | undefined)[] = []
   #time = Number.NaN
 

@@ -1,11 +1,11 @@
 /**
- * The tasks of one shape as rows of numbers. A handle ties a task to its row; the task's full state is as it was when it
- * became a row or was materialized last, and `synchronize` brings it up to date (materialize.ts).
+ * Runs all tasks of one shape as rows of numbers. A handle links a task to its row. The task's full state remains as it
+ * was when the task became a row or was last materialized; `synchronize` brings it up to date (materialize.ts).
  *
  * BATCH-1 a row and the state machine agree: materializing at any moment produces the state of the machine.
- * BATCH-2 a plug is called once for a message; its answer is used again.
- * BATCH-3 a call that a row cannot hold (an answer beyond a state and raw data, an error, a sensor that reads its task)
- *   continues in the state machine; calls of actuators stay in flight beside the row (actuator-calls.ts).
+ * BATCH-2 a plug is called once for a message; its result is reused.
+ * BATCH-3 a call that a row cannot hold (a result beyond a state and raw data, an error, a sensor that reads its task)
+ *   continues in the state machine; calls of actuators stay open outside the row (actuator-calls.ts).
  */
 import type { Counts } from '../engine/counts.ts'
 import type { ReadingCounts } from '../task/readings/readings.ts'
@@ -54,7 +54,7 @@ export class RuleBatch implements RowEvents, Batch {
   readonly #host: Pick<ExecutorHost, 'events' | 'why'>
   #inFold = 0
   #openedVectorized = 0
-  /** by messages that were not */
+  /** firings from messages that rows took individually */
   #firings = 0
   #held = 0
   readonly #inner: number
@@ -68,9 +68,9 @@ export class RuleBatch implements RowEvents, Batch {
   #hasRawData = false
   /** undefined: its rows cannot be vectorized; null: not determined yet */
   #vectorParts: VectorDependencies | undefined | null = null
-  /** by row: those of which calls that act have gone on in the full state */
+  /** includes the handles whose actuator calls continued in the full state */
   readonly actuators: ActuatorCalls
-  /** by row: the vectorized that it goes with */
+  /** by row: the vectorized batch that it belongs to */
   readonly #vectorized: (VectorizedBatch | undefined)[] = []
   #left: RowHandle | undefined
 
@@ -100,7 +100,9 @@ export class RuleBatch implements RowEvents, Batch {
     this.#takers = new RowTakers(this.#rows, this, fields, generatedRows(this.#rows, this, generate))
   }
 
-  /** A handle for a task whose full state has seen the last message of its resource, and nothing is open in it. */
+  /**
+   * Returns a handle for a task whose full state has processed the last message of its resource and has nothing open.
+   */
   attach(task: BatchTask, fit: BatchFit, source: TakenSource): RowHandle {
     const rows = this.#rows
     const row = this.#add()
@@ -145,13 +147,13 @@ export class RuleBatch implements RowEvents, Batch {
     return (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] ?? this.#left) as RowHandle
   }
 
-  /** The row belongs to another task from here on, or its task continues from elsewhere, `count` messages long. */
+  /** Called when the row changes its task, or the task returns after `count` messages. */
   #forget(row: number, count = 0): void {
     this.#recorder.forget(row)
     this.#records.forget(row, count)
   }
 
-  /** Frees a row. What the full state does not know is lost: synchronize first. */
+  /** Frees a row. Synchronize first: anything the full state lacks is lost. */
   free(handle: RowHandle): void {
     const { row } = handle
     this.#apart(row)
@@ -161,13 +163,16 @@ export class RuleBatch implements RowEvents, Batch {
     this.#rows.free(row)
   }
 
-  /** How many messages its rows took to their end, those in one pass among them, and how many went on elsewhere. */
+  /**
+   * Returns how many messages rows completed, how many of these in one pass, and how many continued in the state
+   * machine.
+   */
   get ways(): { taken: number; vectorized: number; opened: number } {
     const opened = this.#inFold
     return { taken: this.taken - opened, vectorized: this.vectorized - this.#openedVectorized, opened }
   }
 
-  /** What was done in rows alone. */
+  /** Returns the counts of what rows did. */
   get counts(): Omit<Counts, keyof ReadingCounts> {
     return {
       steps: this.taken,
@@ -200,7 +205,7 @@ export class RuleBatch implements RowEvents, Batch {
 
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number {
     const done = this.#takers.takeAll(part)(list, from, message, part, isFirst)
-    // A row that is indexed from here on says itself what came last.
+    // From now on, the indexed row itself stores the last message.
     this.current = undefined
     return done
   }
@@ -235,7 +240,7 @@ export class RuleBatch implements RowEvents, Batch {
     const keeps = takesRecords || this.history !== undefined
     this.#rows.parts.isCompleteOnly = keeps
     this.#takeWhole(this.isObserved || keeps)
-    // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
+    // Sensors fire other sensors with each message, which a vectorized batch does not inspect.
     if (this.#recordsInner || isNew)
       for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
   }
@@ -299,7 +304,7 @@ export class RuleBatch implements RowEvents, Batch {
     const rawData = this.#rows.rawData[row] as RawData[]
     this.#records.answeredPositions = 0
     if (!this.#hasRawData && !this.#keepsAll && !this.actuators.has(row)) return rawData
-    // A young array and a young view: storing what is young into what is old costs a barrier.
+    // Copies the new array, because storing a young object in an old one triggers a write barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
 
@@ -333,7 +338,7 @@ export class RuleBatch implements RowEvents, Batch {
     if (this.#recordsInner) this.firings?.allInner(row, this.current as Message, bits)
   }
 
-  /** Brings the full state up to date. Does nothing while a call is open in it: then it is ahead of the row. */
+  /** Brings the full state up to date. Does nothing while a call is open there, because it is then ahead of the row. */
   synchronize(handle: RowHandle): void {
     if (handle.isAway) return
     if (this.#calls.isAt(handle)) {
@@ -356,7 +361,7 @@ export class RuleBatch implements RowEvents, Batch {
     const time = this.#rows.time(row)
     const { source, offset } = handle
     task.timed(time, this.isStamped ? Math.max(time, source.arrivalOf(offset + this.#rows.count(row))) : time)
-    // How far the clock is ahead of stamped messages is known to the full state alone.
+    // Only the full state knows how far the clock is ahead of stamped messages.
     if (mayFail || this.isStamped) {
       this.synchronize(handle)
       makeSeen(task.state)
@@ -400,7 +405,10 @@ export class RuleBatch implements RowEvents, Batch {
     this.#rows.next(handle.row, time)
   }
 
-  /** The same up to a call of the present message, which stays open: from here on the state machine is ahead of the row. */
+  /**
+   * Brings the full state up to a call of the current message. The call stays open, and the state machine is then ahead
+   * of the row.
+   */
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
     this.#inFold++
@@ -417,7 +425,7 @@ export class RuleBatch implements RowEvents, Batch {
     return this.#rows.clock[1] as number
   }
 
-  /** The state machine is done with the message and nothing is open: the row goes on from there. */
+  /** Continues the row when the state machine has finished the message and nothing is open. */
   reattach(handle: RowHandle): void {
     const { row, task, fit } = handle
     handle.materializedCount = this.#rows.count(row)

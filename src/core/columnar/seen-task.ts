@@ -1,12 +1,12 @@
 /**
- * The task as a call of an actuator in flight sees it: as of its firing, created when the call asks or before the full
- * state moves on.
+ * Represents the task as an open actuator call sees it: its state at the firing, created when the call reads it or
+ * before the full state moves on.
  */
 import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import type { ActuatorState, Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 
-/** Makes the state, with the run at hand. */
+/** Creates the state, using the current run. */
 type MakeState = (run: TaskRun) => TaskState
 
 /** A task as a call sees it. */
@@ -30,7 +30,7 @@ export class SeenTask implements TaskRun {
 
   get state(): TaskState {
     this.make()
-    return this.#state as TaskState // just made
+    return this.#state as TaskState // created above
   }
 
   set state(state: TaskState) {
@@ -38,24 +38,24 @@ export class SeenTask implements TaskRun {
     this.#state = state
   }
 
-  /** Creates the state once. */
+  /** Creates the state if it does not exist yet. */
   make(): void {
     if (this.#make !== undefined) this.state = this.#make(this)
   }
 }
 
-/** A call of an actuator that a row's last message fires, and what it sees. */
+/** An actuator call fired by a row's last message, and the task that it sees. */
 export interface RowEffect {
   readonly execution: Execution
   readonly seen: SeenTask
 }
 
-/** Before the full state moves. */
+/** Creates what open calls see. Must be called before the full state moves. */
 export function makeSeen({ open }: Pick<TaskState, 'open'>): void {
   for (const { seen } of open) if (seen instanceof SeenTask) seen.make()
 }
 
-/** Moves a full state and preserves the calls in flight there. `acts`: as in a handle. */
+/** Runs a function that moves a full state, and preserves the open calls in it. `acts`: as in a handle. */
 export function besideEffects<T>(
   { task, acts }: { readonly task: { readonly state: TaskState }; readonly acts: boolean },
   move: () => T,

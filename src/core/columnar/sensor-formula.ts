@@ -1,9 +1,10 @@
 /**
- * Sensors that only calculate with numbers (`calculates` of a plug), as part of a shape: they read the message and numbers
- * of sensors before them; the numbers that differ from task to task stand among a task's constants.
+ * Compiles sensors that only calculate with numbers (`calculates` of a plug) into formulas of a shape. They read the
+ * message
+ * and numbers of earlier sensors; numbers that differ from task to task become constants.
  *
- * A calculation is used while it reads finite numbers, or booleans and texts where it tests them, and all its results are
- * finite; otherwise the state machine calls the plug, which returns the same as always.
+ * A formula applies while it reads finite numbers, or booleans and texts where it tests them, and all its results are
+ * finite; otherwise the state machine calls the plug, with the same result as always.
  */
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { DirectProperties } from '../language/placeholders/direct.ts'
@@ -17,34 +18,34 @@ import { finishProperties } from '../plug/properties.ts'
 export type RowFormula =
   | boolean
   | { readonly parameter: string }
-  /** whether it is this truth or this text */
+  /** tests whether the parameter equals this boolean or text */
   | { readonly parameter: string; readonly is: boolean | string }
-  /** place among the constants of a task */
+  /** index among the constants of a task */
   | { readonly constant: number }
-  /** what the sensor at that position calculated: place among all numbers that are calculated for a message */
+  /** a number that another sensor calculated: index among all numbers calculated for a message */
   | { readonly number: number }
   | { readonly op: Operator; readonly of: readonly RowFormula[] }
 
 /** A calculation without its constants. */
 export interface SensorFormula {
-  /** place of its first number among all that are calculated for a message */
+  /** index of its first number among all numbers calculated for a message */
   readonly first: number
-  /** its numbers, in their order, and numbers that must be finite because a decision depends on them */
+  /** its numbers, in order, followed by numbers that must be finite because a decision depends on them */
   readonly numbers: readonly RowFormula[]
-  /** state indexes by formula: the first that holds */
+  /** state indexes by formula; the first formula that holds decides */
   readonly states: readonly (readonly [RowFormula, number])[]
   readonly otherwise: number
-  /** properties that are values of the message: when one cannot be a number, the sensor fails and its plug is not called */
+  /** properties that read the message: if one cannot be a number, the sensor fails without calling its plug */
   readonly properties: readonly MessageProperty[]
 }
 
 export interface MessageProperty {
   readonly parameter: string
-  /** null is not a number either: the property is mandatory and without a default */
+  /** whether null fails too, because the property is mandatory and has no default */
   readonly isNeeded: boolean
 }
 
-/** The numbers of sensors that calculate, by label and name: places among all of them. */
+/** Indexes of the numbers that sensors calculate, by label and name. */
 export type Calculated = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 export interface FoundFormula {
@@ -57,7 +58,10 @@ const MAX_PARTS = 200
 const HIDING: ReadonlySet<string> = new Set([...OPERATORS.order, ...OPERATORS.many, '/', '%', 'sign'])
 const NUMBERS: ReadonlySet<string> = new Set(['double', 'float'])
 
-/** `first` and `constant`: how many numbers and constants the sensors before have. Undefined: the plug is called. */
+/**
+ * `first` and `constant`: how many numbers and constants the earlier sensors use. Returns undefined when the plug must
+ * be called.
+ */
 export function sensorFormula(
   own: NodeProperties,
   states: readonly string[],
@@ -79,7 +83,7 @@ export function sensorFormula(
   for (const [state, written] of Object.entries(calculation.states ?? {})) {
     const formula = resolver.written(written as WrittenFormula, 'truth')
     const index = states.indexOf(state)
-    // Numeric names come first in an object, wherever they were written.
+    // Numeric names come first in an object, so their position is lost.
     if (formula === undefined || index === -1 || /^\d+$/.test(state)) return undefined
     found.push([formula, index])
   }
@@ -104,7 +108,10 @@ function messageProperties({ plug }: NodeProperties, { reads }: DirectProperties
   })
 }
 
-/** Whether a sensor fails with a value, as properties that are numbers are checked. False for what may be read as one. */
+/**
+ * Returns whether a sensor fails because this property value is not a number. Returns false for values that may convert
+ * to one.
+ */
 export function failsWith({ isNeeded }: MessageProperty, value: unknown): boolean {
   if (value === undefined) return false
   return value === null ? isNeeded : !Number.isFinite(value) && numberOfText(value) === undefined
@@ -122,7 +129,7 @@ function propertiesOf({ plug, compiled, constant }: NodeProperties): DirectPrope
   return areNumbers ? direct : undefined
 }
 
-/** Whether a finish would change nothing of the fixed properties, nor add to them. */
+/** Returns whether finishing the properties would leave the fixed ones as they are, and add none. */
 function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
   const { properties } = finishProperties(plug, fixed, new Set(reads.map(({ property }) => property)))
   if (properties === undefined) return false
@@ -160,7 +167,7 @@ class Resolver {
     return formula !== undefined && kindOf(formula) === kind ? this.#resolved(formula) : undefined
   }
 
-  /** Adds a number that must be finite; returns its place. */
+  /** Adds a number that must be finite; returns its index. */
   add(formula: RowFormula): number {
     return this.#first + this.numbers.push(formula) - 1
   }
@@ -200,7 +207,7 @@ class Resolver {
     }
   }
 
-  /** A value that moves is checked by the general way, whether or not it is calculated with. */
+  /** Returns whether the formula reads all properties that change: others would need the general check. */
   readsAll(): boolean {
     return this.#direct.reads.every(({ property }) => this.#isRead.has(property))
   }
@@ -243,10 +250,10 @@ function numberAt(place: number | undefined): RowFormula | undefined {
   return place === undefined ? undefined : { number: place }
 }
 
-/** What a value of the message has to be for a calculation. */
+/** The type that a message value must have for a calculation. */
 export type ParameterType = 'number' | 'boolean' | 'string'
 
-/** The fields of the message that a calculation reads, and what they have to be. */
+/** Returns the message fields that a calculation reads, with their required types. */
 export function parametersIn(formula: SensorFormula): readonly (readonly [string, ParameterType])[] {
   const found: (readonly [string, ParameterType])[] = []
   eachPart(formula, (part) => {
@@ -255,7 +262,7 @@ export function parametersIn(formula: SensorFormula): readonly (readonly [string
   return found
 }
 
-/** Places of the calculated numbers that a calculation reads, its own among them. */
+/** Returns the indexes of the calculated numbers that a calculation reads, including its own. */
 export function numbersReadBy(formula: SensorFormula): ReadonlySet<number> {
   const found = new Set<number>()
   eachPart(formula, (part) => {

@@ -1,6 +1,6 @@
 /**
- * The shortest way of a message: a resource with one listener that has a handle. One look-up returns a number that consists
- * of batch and row: a fleet's objects are scattered over memory, its rows are not.
+ * Provides the fastest way to deliver a message, for resources with one listener that has a handle. One lookup returns
+ * a number that encodes batch and row, because objects of a fleet are scattered in memory and rows are not.
  */
 import type { Message } from '../task/origin.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
@@ -11,13 +11,13 @@ import { AFTER, FIELD_SETS, KEPT, LAST } from './row-layout.ts'
 import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
-/** What rows of one batch share whose messages mostly have the same fields. */
+/** Data shared by rows of one batch whose messages usually have the same fields. */
 export interface IndexedBatch {
   readonly rows: RowStore
   readonly batch: RowEvents
-  /** another one when the batch has got room for more rows */
+  /** replaced when the batch grows */
   takeOne: TakeOne
-  /** The field-set history without a past of messages with these fields. */
+  /** Returns the field-set history without a past for messages with these fields. */
   usualOf(fields: Fields): FieldSetHistory
 }
 
@@ -28,10 +28,10 @@ const MAX_BATCHES = 2 ** 10
 export class SingleListenerIndex {
   readonly #numbers = new ResourceTable()
   readonly #batches: IndexedBatch[] = []
-  /** what was read ahead: without a use it would not be read */
+  /** stores what was read ahead, so that the optimizer keeps the read */
   readonly #ahead = integersInPlace(1)
 
-  /** Into the one row that listens to its resource, if there is one. */
+  /** Delivers a message if its resource has exactly one listener and that listener is a row. */
   take(message: Message): boolean {
     const { resource } = message
     const place = this.#numbers.placeOf(resource)
@@ -41,7 +41,7 @@ export class SingleListenerIndex {
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 
-  /** The same of a message whose timestamp is of its host. */
+  /** Same for a message whose timestamp was set by the host. */
   takeHostStamped(message: Message): boolean {
     const number = this.#numberOf(message.resource)
     if (number === NO_NUMBER) return false
@@ -49,13 +49,13 @@ export class SingleListenerIndex {
     return !rows.parts.isStamped && takeOne(number & (MAX_ROWS - 1), message)
   }
 
-  /** The same of a message that was measured at `time` and came at `arrived`, epoch ms. */
+  /** Same for a message that was measured at `time` and arrived at `arrived`, epoch ms. */
   takeStamped(message: Message, time: number, arrived: number): boolean {
     const number = this.#numberOf(message.resource)
     if (number === NO_NUMBER) return false
     const { rows, takeOne } = this.#batches[number >> ROW_BITS] as IndexedBatch
     const row = number & (MAX_ROWS - 1)
-    // One of equal time may be the same again.
+    // A message with an equal time may be a duplicate.
     if (!rows.parts.isStamped || time <= rows.time(row)) return false
     const before = rows.arrivals[row] as number
     rows.arrivals[row] = arrived
@@ -70,10 +70,7 @@ export class SingleListenerIndex {
     return this.#numbers.get(resource, place)
   }
 
-  /**
-   * Reads the row that is most likely meant before texts are compared: a fleet's rows are far away, and so are the texts. The
-   * processor fetches both at once.
-   */
+  /** Reads the likely row before comparing texts, so that the processor fetches both from distant memory at once. */
   #readAhead(number: number): void {
     if (number === NO_NUMBER) return
     const { rows } = this.#batches[number >> ROW_BITS] as IndexedBatch
@@ -82,7 +79,7 @@ export class SingleListenerIndex {
     this.#ahead[0] = (rows.ints[2 * rows.at(row) + AFTER] as number) ^ (fieldSets === undefined ? 1 : 0)
   }
 
-  /** Messages of the resource go to a row from here on. False when the index is full. */
+  /** Sends further messages of the resource directly to a row. Returns false when the index is full. */
   add(resource: string, batch: IndexedBatch, row: number, last: Message, fieldSets: FieldSetHistory): boolean {
     let place = this.#batches.indexOf(batch)
     if (place === -1 && this.#batches.length < MAX_BATCHES) place = this.#batches.push(batch) - 1
@@ -94,7 +91,7 @@ export class SingleListenerIndex {
     return true
   }
 
-  /** Messages take another way from here on. Returns the last one and its field-set history. */
+  /** Removes a row from the index. Returns its last message and that message's field-set history. */
   remove(
     resource: string,
     { rows, batch }: IndexedBatch,
@@ -105,7 +102,7 @@ export class SingleListenerIndex {
     const own = row * layout.objects
     const last = objects[own + LAST] as Message | undefined
     const fieldSets = objects[own + FIELD_SETS] === undefined ? undefined : rows.fieldSetHistories.of(row)
-    // In the midst of its message it may still fire.
+    // A row that is still processing its message may yet fire.
     if (batch.currentRow === row) rows.fieldSets = fieldSets
     objects[own + LAST] = undefined
     objects[own + KEPT] = undefined

@@ -1,6 +1,7 @@
 /**
- * The parts of a row's full state that its last message did not touch: sensors that it did not run, and gates that do not
- * depend on sensors that it ran. They are as the last message left them that ran them, or one of their sensors.
+ * Restores the parts of a row's full state that its last message did not touch: sensors that it did not run, and gates
+ * that depend on none of the sensors that it ran. Each keeps its state from the last message that ran it, or one of its
+ * sensors.
  */
 import { UNKNOWN, type GateNode, type Graph, type SensorNode } from '../graph/graph.ts'
 import { newExecution } from '../task/execution.ts'
@@ -12,12 +13,14 @@ import type { KeptMessage } from './field-set-history.ts'
 import type { RowStore } from './row-store.ts'
 import type { BatchTask } from './row-handle.ts'
 
-/** Whether some sensor has no state, or failed when it ran last. */
+/** Returns whether a sensor has no state, or failed when it last ran. */
 export function hasUnknown({ sensors }: Pick<TaskState, 'sensors'>): boolean {
   return sensors.some(({ state, error }) => state === UNKNOWN || error !== null)
 }
 
-/** By slot: the message that ran a sensor last, if that is one of the kept ones. `runs`: what the last message ran itself. */
+/**
+ * Returns, by slot, the message that last ran each sensor, if that message is kept. `runs`: what the last message ran.
+ */
 export function standingSensors(
   rows: RowStore,
   kept: readonly KeptMessage[],
@@ -35,7 +38,7 @@ export function originOf({ message, time }: KeptMessage): Origin {
   return { kind: 'data', time, resource: message.resource, values: message }
 }
 
-/** Sets all but state, memory and since when. `prior`: state bits of each sensor before it ran last. */
+/** Sets everything except state, memory and `since`. `prior`: state bits that each sensor had before its last run. */
 export function setStanding(
   rows: RowStore,
   task: BatchTask,
@@ -59,7 +62,7 @@ export function setStanding(
     const states = rows.states(bits)
     const old = states.map((state, slot) => (by[slot] === last ? (before[slot] ?? UNKNOWN) : state))
     const evaluated = lastEvaluation(evaluationOf(task.model), runs, old, states, gate)
-    const observed = task.state.observed[gate.index] as Observed // indexes come from the compiler
+    const observed = task.state.observed[gate.index] as Observed // the compiler assigned the index
     observed.previous = evaluated.previous
     observed.before = evaluated.before
   }
@@ -82,7 +85,10 @@ function setSensor(task: BatchTask, slot: number, origin: Origin, before: number
   if (outcome.ok && outcome.rawData !== undefined) sensor.rawData = outcome.rawData
 }
 
-/** The last message that evaluated a gate; undefined: the row's last one, or one that the full state has seen. */
+/**
+ * Returns the last message that evaluated a gate; undefined: the row's last message, or one that the full state has
+ * processed.
+ */
 function lastOf(graph: Graph, gate: GateNode, by: readonly (KeptMessage | undefined)[]): KeptMessage | undefined {
   let last: KeptMessage | undefined
   for (const { slot, gates } of graph.sensors) {

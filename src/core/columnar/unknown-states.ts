@@ -1,14 +1,15 @@
 /**
- * Messages in which a compared or calculated value is not a number: its sensor fails and has no state, and sensors that it
- * would have run are not run. A row takes them when nothing follows, and the next one, in which all sensors answer again,
- * also when something does. All else about them (the error, what became unknown and when) is found on demand by taking them
- * through the state machine, with the message before them where sensors run others or return numbers.
+ * Takes messages in which a compared or calculated value is not a number. Its sensor fails and has no state, and
+ * sensors that it would have run do not run. A row takes such a message when nothing follows from it, and the next one,
+ * in which all sensors succeed again, even with consequences. All other effects (the error, which nodes became unknown
+ * and when) are found on demand by replaying the messages in the state machine, together with the message before where
+ * sensors run others or return numbers.
  *
- * UNKNOWN-1 the bits of a sensor without a state are its last state, by which triggers go. What gates were last is kept
- *   beside them while it differs from what the bits say; then the row takes the next message here, too
- * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which sensors had none
- * UNKNOWN-3 sensors that are not run because of it are counted as what messages did not run (not-run.ts), and so
- *   are the firings that would have run them
+ * UNKNOWN-1 the bits of a sensor without a state contain its last state, which triggers use. The last gate states are
+ *   stored separately while they differ from what the bits say; the row then takes the next message here, too
+ * UNKNOWN-2 the two messages after it run all sensors, or use the full state: a row does not know which sensors failed
+ * UNKNOWN-3 sensors that do not run because of it are counted as skipped (not-run.ts), and so are the firings that
+ *   would have run them
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
@@ -43,7 +44,7 @@ import type { RowCode } from './row-code.ts'
 import { failsWith, numbersReadBy, parametersIn, type SensorFormula } from './sensor-formula.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 
-/** What follows from a message, as a place in the followings of the store, and what gates were last with it. */
+/** The consequences of a message, as an index in the store's followings, and the resulting gate states. */
 interface Outcome {
   readonly what: number
   readonly gates: number
@@ -51,16 +52,16 @@ interface Outcome {
 
 const HAS_TO_BE_ASKED = -2
 
-/** What a sensor goes by: others, as bits of their positions. */
+/** The sensors that one sensor depends on, as bits of their positions. */
 interface Source {
   readonly sensor: ShapeSensor
-  /** the one that runs it; 0: the message does */
+  /** the sensor that runs it; 0: the message does */
   readonly runBy: number
-  /** those whose numbers it reads */
+  /** the sensors whose numbers it reads */
   readonly reads: number
 }
 
-/** The batch that fires what follows. */
+/** The batch, which fires the consequences. */
 export interface UnknownFirings {
   /** whether firings have a subscriber */
   readonly isObserved: boolean
@@ -70,10 +71,10 @@ export interface UnknownFirings {
 export class UnknownStates {
   readonly #rows: RowStore
   readonly #model: TaskModel
-  /** by sensors that fail, as bits of their positions, then by key bits before and now, then by gates before */
+  /** by failing sensors (bits of positions), then by key bits before and now, then by gate states before */
   readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
   readonly isPossible: boolean
-  /** sensors that messages did not run because others failed */
+  /** number of sensors that did not run because others failed */
   notRun = 0
   /** by position */
   readonly #sources: readonly Source[]
@@ -84,7 +85,7 @@ export class UnknownStates {
   #missed = 0
   #bits = 0
 
-  /** `hasFailureSubscriber`: each failure has a subscriber */
+  /** `hasFailureSubscriber`: whether each failure has a subscriber */
   constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, hasFailureSubscriber: boolean) {
     const { sensors, inner } = rows.shape
     this.#sources = sourcesOf(rows.shape, model)
@@ -102,11 +103,14 @@ export class UnknownStates {
       sensors.every(({ steps, formula }) => steps !== undefined || formula !== undefined)
   }
 
-  /** Takes a message that runs all sensors, of which some fail now or did before; false when the full state has to. */
+  /**
+   * Takes a message that runs all sensors, when some fail now or failed before. Returns false when the full state must
+   * take it.
+   */
   take(handle: RowHandle, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
     if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
-    // Their events count on sensors that are all run.
+    // Events of firings assume that all sensors run.
     if (rows.shape.inner && this.#firings.isObserved) return false
     const { row } = handle
     const odd = rows.oddGates.get(row)
@@ -126,7 +130,7 @@ export class UnknownStates {
     return true
   }
 
-  /** The same of the next message of an indexed row. */
+  /** Takes such a message as the next one of an indexed row. */
   takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
     const { objects, layout, clock, oddGates } = this.#rows
     const own = handle.row * layout.objects
@@ -139,7 +143,7 @@ export class UnknownStates {
     return true
   }
 
-  /** The count of a message after which a full state knows not all states, else -1. */
+  /** Returns `count` if the full state does not know all states after that message, otherwise -1. */
   placeIn(state: TaskState, count: number): number {
     if (!hasUnknown(state)) return -1
     this.#rows.hadUnknown = true
@@ -161,7 +165,7 @@ export class UnknownStates {
     for (const [position, { sensor, runBy, reads }] of this.#sources.entries()) {
       const { shift: at, mask } = sensor
       const isRun = (this.#failed & runBy) === 0
-      // What one gave that fails is what it gave last, which a row does not know.
+      // A failing sensor keeps its last numbers, which a row does not know.
       if (isRun && (this.#failed & reads) !== 0) return false
       const state = isRun ? this.#shown(sensor, values, d) : UNKNOWN
       if (state === HAS_TO_BE_ASKED) return false
@@ -230,7 +234,7 @@ export class UnknownStates {
     return true
   }
 
-  /** Takes the message at hand. `gates`: what they were last with it. */
+  /** Stores the current message. `gates`: the resulting gate states. */
   #set(row: number, now: number, bits: number, gates: number): void {
     const rows = this.#rows
     const { nums, ints, layout } = rows
@@ -256,7 +260,7 @@ export class UnknownStates {
     for (let n = 0; n < layout.nodes; n++) since[n] = nums[first + n] ?? 0
   }
 
-  /** Nodes that had changed have their state since the last message. */
+  /** Sets when changed nodes entered their states: at the last message. */
   #shift(row: number): void {
     const rows = this.#rows
     const d = rows.at(row)
@@ -278,8 +282,8 @@ export class UnknownStates {
   }
 
   /**
-   * Gates are what the bits say again, with the message at hand: what it changed is noted at once, as code that goes by bits
-   * would not. What follows goes by what was before it.
+   * Handles a message after which the bits determine the gate states again. Node changes are stored now, because code
+   * that reads only the bits would miss them. Consequences are computed from the state before it.
    */
   #regain(row: number, message: Message, fieldSets: FieldSetHistory, what: number): true {
     const rows = this.#rows
@@ -357,7 +361,7 @@ function keepGates(rows: RowStore, row: number, gates: number): void {
   }
 }
 
-/** What a row showed becomes what it showed before; nodes that had changed have their state since the last message. */
+/** Moves the row's current states to the previous ones; changed nodes entered their states at the last message. */
 function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
   const before = ints[2 * d + BEFORE] ?? 0
   const after = ints[2 * d + AFTER] ?? 0
@@ -372,7 +376,7 @@ function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: La
   ints[2 * d + BEFORE] = after
 }
 
-/** The state index of a comparison: `at` is the place of its first cut. */
+/** Returns the state index of a comparison. `at`: index of its first limit. */
 function stateOf(steps: SensorSteps, value: number, nums: ArrayLike<number>, at: number): number {
   for (let i = 0; i < steps.cuts; i++) {
     const cut = nums[at + i] ?? 0

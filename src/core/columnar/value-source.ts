@@ -1,13 +1,19 @@
-/** Source text that reads values of messages and compares them with limits, for all that is generated of a shape. */
+/** Generates source text that reads message values and compares them with limits, for all generated code of a shape. */
 import type { SensorSteps } from './computed-sensors.ts'
 import type { ParameterType } from './sensor-formula.ts'
 
-/** Zero for an exact number (`isExact`), and NaN for any other: 2^53 times this is infinite, and what is less is not. */
+/**
+ * Generates code that yields zero for an exact number (`isExact`) and NaN otherwise: 2^53 times this factor overflows
+ * to infinity.
+ */
 function exactSource(value: string): string {
   return `0 * (${value} * ${2 ** 971})`
 }
 
-/** Reads fields of `message`, each as a value with a name, and leaves when one is not what it has to be (`isOfType`). */
+/**
+ * Generates code that reads fields of `message` into variables, and runs `leave` when one does not have its type
+ * (`isOfType`).
+ */
 export function readSource(
   values: readonly { readonly value: string; readonly name: string }[],
   types: ReadonlyMap<string, ParameterType>,
@@ -17,7 +23,7 @@ export function readSource(
   const numbers = values.filter(({ name }) => types.get(name) === 'number')
   const others = [
     ...values.map(({ value, name }) => `typeof ${value} !== '${types.get(name)}'`),
-    // a sum is zero only when each is
+    // the sum is zero only if each term is
     ...(numbers.length === 0 ? [] : [`${numbers.map(({ value }) => exactSource(value)).join(' + ')} !== 0`]),
   ]
   return [
@@ -27,8 +33,8 @@ export function readSource(
 }
 
 /**
- * The state index, by how many cuts the value reaches and exceeds: arithmetic, since whether a measured value exceeds
- * a limit is what a processor guesses worst. `parameters`: by place, the values v0, v1 ...; `limit`: where a constant stands
+ * Generates arithmetic that turns a value into a state index, from how many limits it reaches and exceeds. A branch
+ * would often be mispredicted. `parameters`: the values v0, v1 ...; `limit`: where each constant is stored
  */
 export function stepsSource(
   steps: SensorSteps,
@@ -41,7 +47,7 @@ export function stepsSource(
   return `${JSON.stringify(String.fromCharCode(...states))}.charCodeAt(${range})`
 }
 
-/** How many cuts the value reaches and exceeds. */
+/** Generates code that counts the limits that a value reaches and exceeds. */
 export function rangeSource(
   { parameter, constant, cuts }: SensorSteps,
   parameters: readonly string[],

@@ -1,4 +1,7 @@
-/** What the vectorized of one batch share: which rows can go in vectorized batch, when they fire, and which nodes change. */
+/**
+ * Computes what the vectorized batches of one batch share: which rows can be vectorized, when they fire, and which
+ * nodes change.
+ */
 import type { Graph, SensorNode } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
@@ -12,36 +15,41 @@ import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
 export interface VectorDependencies extends VectorCode {
-  /** How rows fire that call one plug, or several (undefined). */
+  /** Returns the firing code for rows that call one plug, or several (undefined). */
   fireRows(plug: Plug | undefined, owner: FiringOwner): FireRows
   readonly store: RowStore
-  /** all state bits that rows can have */
+  /** all possible state bits of rows */
   readonly all: readonly number[]
-  /** which rows fire */
+  /** decides which rows fire */
   readonly condition: VectorCondition
-  /** how many numbers of a message rows compare */
+  /** number of message values that rows compare */
   readonly parameters: number
-  /** their names */
+  /** names of the compared values */
   readonly names: readonly string[]
-  /** the nodes that change, as bits by index, by state bits before (above) and now */
+  /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
   readonly changes: Int32Array
-  /** nodes that may change while values go from some to others, by the state bits of the least (above) and the greatest */
+  /**
+   * nodes that may change while values vary between two extremes, by state bits of the minima (high bits) and maxima
+   */
   readonly mayChange: Int32Array
-  /** the nodes that change when firing begins or ends and at no other time, as bits by index */
+  /** nodes that change exactly when firing begins or ends, as bits by index */
   readonly turning: number
-  /** the only one that leads to the actuator */
+  /** the only trigger that leads to the actuator */
   readonly trigger: number
-  /** undefined: a message in which one fails is taken by each row for itself */
+  /** undefined: rows individually take messages with failing sensors */
   readonly failing: FailingSensors | undefined
-  /** Whether a message that runs these sensors, by slot, decides about it. */
+  /** Returns whether a message that runs these sensors (by slot) decides the condition. */
   decides(runs: readonly boolean[]): boolean
 }
 
-/** Sensors that fail when the compared value is not a number. */
+/** Sensors that fail when a compared value is not a number. */
 export interface FailingSensors {
-  /** by parameter: which sensors compare it, as bits of their positions; 0: their plugs have to be asked what is a number */
+  /** by parameter: positions, as bits, of the sensors that compare it; 0: only their plugs can tell what is a number */
   readonly readers: readonly number[]
-  /** By state bits: gates that are not decided while some sensors fail, as bits by slot. Undefined when something may follow all the same. */
+  /**
+   * Returns, by state bits, the gates that are undecided while these sensors fail, as bits by slot. Returns undefined
+   * when a firing is still possible.
+   */
   undecided(failed: number): Int32Array | undefined
 }
 
@@ -49,8 +57,9 @@ const MAX_VECTOR_BITS = 6
 const MAX_VECTOR_NODES = 30
 
 /**
- * Undefined when rows of the batch go by themselves: vectorized are for comparing sensors with few states, and one actuator that
- * fires by what they show now, whatever they showed before and however often. `row`: one with a task of the shape; `mayFail`: rows take messages in which sensors fail.
+ * Returns undefined when the rows cannot be vectorized. Vectorizing requires comparing sensors with few states, and one
+ * actuator that fires on their current states alone, every time. `row`: one with a task of the shape; `mayFail`: rows
+ * take messages in which sensors fail.
  */
 export function vectorPartsOf(
   store: RowStore,

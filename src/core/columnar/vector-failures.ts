@@ -1,10 +1,10 @@
 /**
- * Messages that the rows of a vectorized batch took together though sensors failed, since a compared value is not a number.
- * State bits continue as if the last number had come again, by which triggers go. Gates that wait for such a sensor stay
- * what they were, whatever the bits say. Rows keep their part of it (unknown-states.ts).
+ * Tracks the messages that a vectorized batch's rows took although sensors failed, because a compared value was not a
+ * number. State bits, which triggers use, continue as if the last number had been repeated. Gates that wait for a
+ * failed sensor keep their states, whatever the bits say. Each row's share is stored as in unknown-states.ts.
  *
- * VECTORFAIL-1 nothing follows from such a message, the batch has no subscriber while it has one, and the two after it run
- *   all sensors; else the batch is over and its rows continue by themselves
+ * VECTORFAIL-1 such a message has no consequences, nothing subscribes to the batch while it has one, and the next two
+ *   messages run all sensors; otherwise the vectorized batch ends and its rows continue individually
  */
 import type { Message } from '../task/origin.ts'
 import { MAX_FAILED, MAX_REPLAYED } from './field-set-history.ts'
@@ -15,7 +15,7 @@ import type { TakenTogether } from './taken-together.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import { FIRST } from './vector-past.ts'
 
-/** What is asked of a handle here. */
+/** The members of a handle that this file uses. */
 interface Attached {
   readonly materializedCount: number
   unknown: UnknownMessages | undefined
@@ -29,7 +29,7 @@ export class VectorFailures {
   readonly #taken: TakenTogether
   readonly #places: number[] = []
   readonly #failed = new Map<number, number>()
-  /** messages since the first of them, while they are near each other */
+  /** number of messages since the first failing one, while they are close together */
   #near = 0
 
   constructor(parts: VectorDependencies, taken: TakenTogether) {
@@ -47,7 +47,7 @@ export class VectorFailures {
     this.#failed.clear()
   }
 
-  /** Whether the message at a place or the one before it is one of them. */
+  /** Returns whether sensors failed at this message or the one before. */
   isNear(place: number): boolean {
     return place - (this.#places.at(-1) ?? NEVER) < 2
   }
@@ -56,7 +56,10 @@ export class VectorFailures {
     return this.#failed.has(place)
   }
 
-  /** Keeps the numbers of a message at the next place; of what is none, that of the message before. False when rows have to take it by themselves. */
+  /**
+   * Stores a message's numbers at the next place, repeating the last number where a value is not one. Returns false
+   * when rows must take the message individually.
+   */
   read(message: Message, place: number): boolean {
     const { failing, names, parameters } = this.#parts
     if (failing === undefined) return false
@@ -71,7 +74,7 @@ export class VectorFailures {
       if (isNone) failed |= readers
       values[at + p] = isNone ? (values[at - parameters + p] as number) : value
     }
-    // what is written as a text is a number
+    // values written as texts are numbers here
     if (failed === 0) return true
     const last = this.#places.at(-1) ?? NEVER
     const near = place - last > 2 ? 1 : this.#near + place - last
@@ -82,7 +85,7 @@ export class VectorFailures {
     return true
   }
 
-  /** What gates of the row at place `i` were last at a message, as bits. */
+  /** Returns the gate states of the row at place `i` after a message, as bits. */
   gatesAt(i: number, place: number): number {
     const { store, failing } = this.#parts
     let gates = 0
@@ -97,12 +100,12 @@ export class VectorFailures {
     return gates
   }
 
-  /** Whether they are not what state bits say. */
+  /** Returns whether the gate states differ from what state bits say. */
   isOdd(i: number, place: number): boolean {
     return this.has(place) && this.gatesAt(i, place) !== this.#parts.store.gatesOf(this.#taken.statesAt(i, place))
   }
 
-  /** The last message up to a place at which a gate changed, by slot; below the first when it did at none. */
+  /** Returns, by slot, the last message up to a place at which a gate changed; below the first when none did. */
   lastChangeOf(gate: number, i: number, place: number): number {
     const { lastChange, changes, store } = this.#parts
     const { limits, values } = this.#taken
@@ -118,7 +121,10 @@ export class VectorFailures {
     return FIRST - 1
   }
 
-  /** What the row at place `i` keeps of them, while its own numbers are the old ones; `last`: the newest message that it has got. */
+  /**
+   * Stores the failures of the row at place `i`, before its own numbers change. `last`: the newest message that the row
+   * has taken.
+   */
   settle(i: number, last: number): void {
     const { store } = this.#parts
     const row = this.#taken.rows[i] as number
@@ -130,7 +136,7 @@ export class VectorFailures {
     if (newest === undefined) return
     const countOf = (place: number): number => (store.nums[store.at(row) + COUNT] ?? 0) + place - (FIRST - 1)
     const invocationOf = (place: number): number => countOf(place) - this.#taken.silentUpTo(row, place)
-    // Others are out of the window of the newest.
+    // Older ones are outside the window of the newest.
     const oldest = invocationOf(newest) - MAX_FAILED
     let first = end - 1
     while (first > 0 && invocationOf(places[first - 1] as number) > oldest) first--

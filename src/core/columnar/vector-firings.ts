@@ -1,4 +1,4 @@
-/** Records of what messages fire that the rows of a vectorized batch take in one pass: a set of rows for each. */
+/** Records the firings of messages that a vectorized batch takes in one pass, as one set of rows per message. */
 import type { EventRecord } from '../engine/event-batch.ts'
 import { FIRED } from '../engine/event-filter.ts'
 import type { EngineEvent, InputSummary } from '../engine/events.ts'
@@ -15,7 +15,7 @@ import type { Fires } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
 
-/** What such records share since the rows' own numbers were up to date. */
+/** Data that these records share since the rows were last up to date. */
 export class FiringEpoch implements RecordEpoch {
   readonly past: VectorPast
   /** by place of the row */
@@ -25,7 +25,7 @@ export class FiringEpoch implements RecordEpoch {
   readonly #host: Pick<ExecutorHost, 'why' | 'events'>
   readonly #changes: Int32Array
   #record: FiringSet | undefined
-  /** by state bits before and after, of rows with the same texts */
+  /** by state bits before and after, for rows with the same texts */
   #shown: (Shown | undefined)[] = []
   #texts: RowTexts | undefined
   readonly #sameTexts: RowTexts | undefined
@@ -58,13 +58,16 @@ export class FiringEpoch implements RecordEpoch {
     this.#record = undefined
   }
 
-  /** Sensors that show what they showed before, as bits: of these alone a why says since when. */
+  /** Returns the sensors whose state did not change, as bits: a why includes `since` only for these. */
   unchanged(before: number, after: number): number {
     const { sensors, bits } = this.#store.shape
     return (2 ** sensors.length - 1) & ~(this.#changes[(before << bits) | after] ?? 0)
   }
 
-  /** What led to the actuator of a row. `states`: bits before the message, above those after it. */
+  /**
+   * Returns what fired the actuator of a row. `states`: bits before the message in the high bits, bits after it in the
+   * low bits.
+   */
   shown(i: number, states: number): Shown {
     const texts = this.#sameTexts ?? (this.tasks[i] as FiringTask).texts
     if (texts !== this.#texts) {
@@ -77,12 +80,12 @@ export class FiringEpoch implements RecordEpoch {
   #newShown(texts: RowTexts, states: number): Shown {
     const { bits } = this.#store.shape
     const [before, after] = [states >> bits, states & (2 ** bits - 1)]
-    const fires = this.#store.followingOf(this.#model, before, after)[0] as Fires // who asks knows that it fires
+    const fires = this.#store.followingOf(this.#model, before, after)[0] as Fires // called only for rows that fire
     return { fires, said: texts.said(fires, before, after) }
   }
 }
 
-/** What led to an actuator, and what its why says of states. */
+/** What fired an actuator, and the part of its why that depends on states. */
 interface Shown {
   readonly fires: Fires
   readonly said: StateWhy
@@ -90,12 +93,12 @@ interface Shown {
 
 class FiringSet implements EventRecord {
   readonly epoch: FiringEpoch
-  /** of the message in the epoch */
+  /** place of the message in the epoch */
   readonly place: number
   readonly message: Message
   readonly #hasWhy: boolean
   #rows = 0
-  /** which of them fired, as bits; undefined: none */
+  /** the rows that fired, as bits; undefined: none */
   #firing: Int32Array | undefined = undefined
   #count = -1
 
@@ -110,7 +113,10 @@ class FiringSet implements EventRecord {
     return 'record'
   }
 
-  /** Rows before a place have got it, those among them that fire have fired, whatever their actuators did. */
+  /**
+   * Called when the first `reached` rows have taken the message and their firings have happened, whatever their
+   * actuators did.
+   */
   end(reached: number, firing: Int32Array | undefined): void {
     this.#rows = reached
     this.#firing = firing
@@ -147,7 +153,7 @@ class FiringSet implements EventRecord {
   }
 }
 
-/** Shared by the firings of a set, each identified by the place of its row. */
+/** Data shared by the firings of a set; `i` is the place of the row. */
 class FiredInPass implements FiredTogether {
   readonly time: number
   readonly input: InputSummary | undefined
@@ -176,7 +182,7 @@ class FiredInPass implements FiredTogether {
     return epoch.shown(i, epoch.past.statesAround(i, place)).fires
   }
 
-  /** Rows in one pass have one actuator. */
+  /** Vectorized rows have only one actuator. */
   placeOf(): number {
     return 0
   }

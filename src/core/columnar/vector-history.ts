@@ -1,4 +1,6 @@
-/** What the rows of a vectorized batch have for the history of their tasks, as if each had taken its messages by itself. */
+/**
+ * Writes the messages of a vectorized batch to the histories of its rows, as if each row had taken them individually.
+ */
 import type { Message } from '../task/origin.ts'
 import type { FiringHistory } from './firing-history.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -6,12 +8,12 @@ import type { MessageHistory } from './row-code.ts'
 import { FIRST, type VectorPast } from './vector-past.ts'
 import type { VectorSince } from './vector-since.ts'
 
-/** How far the newest message has got. */
+/** How far the newest message has been processed. */
 export interface Reached {
-  /** rows before this place have got it */
+  /** number of rows that have taken it */
   readonly reached: number
   readonly newest: number
-  /** place of the row whose actuator is called at this moment, and what the actuators gave last */
+  /** place of the row whose actuator is being called, and the last results of the actuators */
   readonly acting: number | undefined
   readonly answers: readonly KeptAnswer[] | undefined
 }
@@ -20,24 +22,24 @@ export class VectorHistory {
   readonly #history: MessageHistory
   readonly #rows: readonly number[]
   readonly #inner: boolean
-  /** by message: what actuators gave last, when they give something */
+  /** by message: last results of the actuators, if any */
   readonly #answers: (readonly KeptAnswer[] | undefined)[] = []
 
-  /** `inner`: sensors fire others with each message */
+  /** `inner`: whether sensors fire others with each message */
   constructor(history: MessageHistory, rows: readonly number[], inner: boolean) {
     this.#history = history
     this.#rows = rows
     this.#inner = inner
   }
 
-  /** All that fire at a message have answered. */
+  /** Stores the results when all firings of a message have finished. */
   fired(place: number, answers: readonly KeptAnswer[] | undefined): void {
     if (answers === undefined) return
     this.#answers[place] = answers.slice()
     if (place >= this.#history.kept) this.#answers[place - this.#history.kept] = undefined
   }
 
-  /** Adds to each row's history the last of its messages that are not there yet. */
+  /** Adds the newest messages that are missing to each row's history. */
   settle(
     past: VectorPast,
     messages: readonly (Message | undefined)[],
@@ -51,7 +53,7 @@ export class VectorHistory {
       const first = Math.max(FIRST, last - history.kept + 1)
       if (first > last) continue
       let before = past.statesAt(i, first - 1)
-      // Nothing else asks since when nodes had their states, and to find that is what costs most.
+      // Only these cases need to know when nodes entered their states, which is the costliest part.
       const asksSince = this.#inner || (firings.last[i] as number) >= first
       const since = asksSince ? past.sinceFirst(i) : []
       if (asksSince) nodesSince.set(i, first - 1, since, 0)
@@ -76,7 +78,7 @@ export class VectorHistory {
     return place === newest && acting !== undefined ? answers?.[i] : this.#answers[place]?.[i]
   }
 
-  /** The rows know all of them. */
+  /** Clears the results, once they are in the rows. */
   clear(): void {
     this.#answers.length = 0
   }

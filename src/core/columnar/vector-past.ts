@@ -1,12 +1,12 @@
 /**
- * What the rows of a vectorized batch were at each message that they took together since their own numbers were up to date.
- * It can be asked at any time, also when the batch has gone on or is over.
+ * Reconstructs the states that a vectorized batch's rows had at each message since they were last up to date. It
+ * remains valid when the batch has continued or ended.
  */
 import type { EpochSource } from './row-code.ts'
 import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
-/** place of the first message; the one before it its rows know themselves */
+/** place of the first message; the rows themselves store the one before */
 export const FIRST = 2
 
 export class VectorPast {
@@ -29,22 +29,22 @@ export class VectorPast {
     this.#shown = new Int32Array(from.rows.length)
   }
 
-  /** sensors and gates */
+  /** number of sensors and gates */
   get nodes(): number {
     return this.#store.layout.nodes
   }
 
-  /** Number of the message at a place among those of the row at place `i`. */
+  /** Returns a message's number within the row at place `i`. */
   numberOf(i: number, place: number): number {
     return (this.#nums[this.#at(i) + COUNT] ?? 0) + place - (FIRST - 1)
   }
 
-  /** When the message at a place was taken, epoch ms. */
+  /** Returns when the message at a place was taken, epoch ms. */
   timeOf(place: number): number {
     return this.#from.times[place] ?? 0
   }
 
-  /** Since when each node had its state before the message at a place; `asked`: nodes as bits. */
+  /** Returns when each node had entered the state that it had before the message at a place. `asked`: nodes as bits. */
   since(i: number, place: number, asked: number): number[] {
     const { changes, lastChange, limits, values } = this.#from
     const { nodes } = this
@@ -60,7 +60,7 @@ export class VectorPast {
     return found
   }
 
-  /** The same as the row at place `i` itself had it at the beginning, before the message that came before the first. */
+  /** Returns the row's own record of this, as of the message before the first. */
   sinceFirst(i: number): number[] {
     const { nodes, since } = this.#store.layout
     const at = this.#at(i)
@@ -69,7 +69,7 @@ export class VectorPast {
     return found
   }
 
-  /** The same as `since` for the next message, by state bits before and after the one at a place. */
+  /** Updates `since` for the next message, from state bits before and after the message at `place`. */
   goOn(since: number[], before: number, after: number, place: number): void {
     const { bits } = this.#store.shape
     const time = this.timeOf(place)
@@ -77,22 +77,24 @@ export class VectorPast {
     for (; left !== 0; left &= left - 1) since[31 - Math.clz32(left & -left)] = time
   }
 
-  /** State bits after a message. */
+  /** Returns the state bits after a message. */
   statesAt(i: number, place: number): number {
     if (place < FIRST) return this.#ints[2 * this.#at(i) + (place === 0 ? BEFORE : AFTER)] ?? 0
     const { statesAt, limits, values, parameters } = this.#from
     return statesAt(limits, i, values, place * parameters)
   }
 
-  /** State bits before a message, above those after it. */
+  /** Returns the state bits before a message in the high bits, and after it in the low bits. */
   statesAround(i: number, place: number): number {
     return (this.statesAt(i, place - 1) << this.#store.shape.bits) | this.statesAt(i, place)
   }
 
-  /** The same of the first `rows` that are in a set, by place of the row; the next call overwrites the list. */
+  /**
+   * Same for those of the first `rows` rows that are in a set, by place of the row. The next call overwrites the list.
+   */
   statesAroundAll(set: Int32Array, rows: number, place: number): Int32Array {
     const shown = this.#shown
-    // the first message finds what the rows themselves know
+    // for the first message, the rows themselves store the state before
     if (place <= FIRST) for (let i = 0; i < rows; i++) shown[i] = this.statesAround(i, place)
     else {
       const { statesOfAll, limits, values, parameters } = this.#from

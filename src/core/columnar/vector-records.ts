@@ -1,4 +1,4 @@
-/** Records of messages that the rows of a vectorized batch take in one pass: one record for all of them. */
+/** Records messages that the rows of a vectorized batch take in one pass, with one record for all rows. */
 import { DATA, FIRED, GATE, RESULT, STATE } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
@@ -13,18 +13,18 @@ import { VectorPast } from './vector-past.ts'
 
 const ALL_NODES = -1
 
-/** Owner of the record of the current message. */
+/** Receives the record of each message. */
 export interface EpochOwner {
   began(record: VectorRecord): void
   ended(): void
 }
 
-/** What records share of messages that rows took together since their own numbers were up to date. */
+/** Data shared by the records of messages since the rows were last up to date. */
 export class VectorEpoch implements RecordEpoch {
   readonly tasks: readonly RecordedTask[]
   readonly rows: readonly number[]
   readonly totals: Totals
-  /** how often gates change in each row with each message */
+  /** how many gates change in each row with each message */
   readonly gates: number
   readonly #past: VectorPast
   readonly #owner: EpochOwner
@@ -57,7 +57,7 @@ export class VectorEpoch implements RecordEpoch {
     this.#owner.ended()
   }
 
-  /** What the row at place `i` did with the message at a place. */
+  /** Creates the events of the row at place `i` for a message. */
   eventsAt(i: number, place: number, message: Message, fires: boolean, answer: KeptAnswer): readonly EngineEvent[] {
     const past = this.#past
     return eventsOf({
@@ -80,12 +80,12 @@ export class VectorRecord implements EventRecord {
   readonly place: number
   readonly message: Message
   #rows = 0
-  /** which of them fired, as bits; undefined: none */
+  /** the rows that fired, as bits; undefined: none */
   #firing: Int32Array | undefined
-  /** by place of the row: the last answers of the actuators that fired */
+  /** by place of the row: the last results of the actuators that fired */
   #answers: readonly KeptAnswer[] | undefined
   #lastAnswer: { readonly row: number; readonly answer: KeptAnswer } | undefined
-  /** the last of the rows goes on in the state machine */
+  /** whether the last of the rows continues in the state machine */
   isOpened = false
   #fired: number | undefined
   #events: readonly EngineEvent[] | undefined
@@ -100,12 +100,15 @@ export class VectorRecord implements EventRecord {
     return 'record'
   }
 
-  /** The actuator of a row has answered in another way than the others. */
+  /** Called when an actuator's result arrives outside the usual way. */
   answered(row: number, answer: KeptAnswer): void {
     this.#lastAnswer = { row, answer }
   }
 
-  /** Rows before a place have got it. `firing`: which rows fire, `answers`: what they gave, both kept from now on. */
+  /**
+   * Called when the first `reached` rows have taken the message. Keeps `firing`, the rows that fire, and `answers`,
+   * their actuators' results.
+   */
   end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#rows = this.isOpened ? reached - 1 : reached
     this.#firing = firing
@@ -140,7 +143,7 @@ export class VectorRecord implements EventRecord {
     return this.#events
   }
 
-  /** Events of the row at place `i`. */
+  /** Creates the events of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
     return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))

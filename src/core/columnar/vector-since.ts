@@ -1,4 +1,4 @@
-/** Since when the nodes of a vectorized batch's rows have their states, by what the messages showed that they took together. */
+/** Works out when each node in a vectorized batch last changed state, from the messages its rows processed together. */
 import type { TakenTogether } from './taken-together.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import { VectorFailures } from './vector-failures.ts'
@@ -6,7 +6,7 @@ import { FIRST } from './vector-past.ts'
 
 export class VectorSince {
   readonly failures: VectorFailures
-  /** some messages did not decide whether to fire */
+  /** whether some messages did not decide the firing condition */
   hasUndecided = false
   readonly #parts: VectorDependencies
   readonly #taken: TakenTogether
@@ -18,8 +18,9 @@ export class VectorSince {
   }
 
   /**
-   * Sets since when nodes had their states, up to a message; what has not changed since the first ones stays. `knowsTurns`: the
-   * row has fired at most once after it, so that its firings say when the nodes changed that change with them.
+   * Sets when nodes entered their states, up to a message; nodes unchanged since the first message are left as they
+   * are. `knowsTurns`: the row has fired at most once after the message, so its firings determine the nodes that change
+   * with them.
    */
   set(i: number, place: number, target: Float64Array | number[], at: number, knowsTurns = false): void {
     const { changes, lastChange, turning, store } = this.#parts
@@ -64,7 +65,9 @@ export class VectorSince {
     return found
   }
 
-  /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
+  /**
+   * Returns the last message up to a place at which firing began or ended; 0: none, undefined: it must be searched for.
+   */
   #lastTurn(i: number, place: number): number | undefined {
     const { history, statesAt } = this.#taken
     if (this.hasUndecided) return undefined
@@ -84,7 +87,7 @@ export class VectorSince {
     }
   }
 
-  /** Nodes that may have changed since the first message. */
+  /** Returns the nodes that may have changed since the first message. */
   #mayHaveChanged(i: number): number {
     const { statesAt, parameters, mayChange, store } = this.#parts
     const { limits, bounds } = this.#taken

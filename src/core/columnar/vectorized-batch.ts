@@ -1,9 +1,9 @@
 /**
- * Many rows of one batch that listen to the same resource. While undisturbed, a message is one pass over their limits that
- * finds the rows that fire. A row's own numbers are brought up to date, from the values of the last messages, when one of
- * the rows is read (then the vectorized batch is over) or when no more messages can be kept.
+ * Processes many rows of one batch that listen to the same resource. As long as possible, each message is one pass over
+ * the rows' limits that finds the rows that fire. The rows' own numbers are updated later, from the values of the last
+ * messages: when one of the rows is read (which ends the vectorized batch) or when no more messages can be kept.
  *
- * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
+ * VECTOR-1 after a vectorized batch has ended, each row is as if it had taken its messages individually
  * VECTOR-2 rows act in their order: rows that are not reached when the batch ends have not received the message
  */
 import { isExact } from '#kernel'
@@ -42,29 +42,29 @@ import { FIRST, VectorPast } from './vector-past.ts'
 import type { TakenTogether } from './taken-together.ts'
 import { VectorSince } from './vector-since.ts'
 
-/** so many rows are worth it */
+/** fewer rows are not worth it */
 export const MIN_VECTORIZED = 8
-/** Messages that rows may be behind, with the two before that they know themselves: at first, and at least; ... */
+/** Messages to keep, at first and at least, including two that the rows store themselves; ... */
 const KEPT = 256
-/** ... later on for each row, since many take long to be brought up to date, ... */
+/** ... later as many per row, because updating many rows takes long, ... */
 const KEPT_PER_ROW = 4
-/** ... and at most, by rows and messages, for what it takes of memory: a bit each. */
+/** ... with a limit on rows times messages, because each takes a bit of memory. */
 const MAX_FIRINGS = 2 ** 22
-/** Messages after which answers are in a new list. Storing what is young into an old list costs more than all else. */
+/** Messages after which a new list of results starts. Storing young objects in an old list costs more than all else. */
 const ANSWERS_FOR = 256
 const SORTED_AFTER = 16
 const ACTUATOR = objectsAt(0)
 
 export class VectorizedBatch {
   readonly rows: readonly number[]
-  /** the same, close together in memory */
+  /** the same rows, close together in memory */
   readonly #rowAt: Int32Array
   readonly #parts: VectorDependencies
   readonly #store: RowStore
   readonly #batch: RowEvents
   readonly #limits: Limits
   #values: Float64Array
-  /** the least of them by parameter, then the greatest */
+  /** the minimum values by parameter, then the maximum values */
   readonly #bounds: Float64Array
   #times: Float64Array
   readonly #mayKeep: number
@@ -76,7 +76,7 @@ export class VectorizedBatch {
   #isPartly = false
   #beganWhole = true
   #history: FiringHistory
-  /** null: its limits are not to be sorted */
+  /** null: the limits are not worth sorting */
   #index: LimitIndex | null | undefined
   #messagesLooked = 0
   readonly #since: VectorSince
@@ -87,12 +87,12 @@ export class VectorizedBatch {
   #newest = FIRST - 1
   #at: { readonly place: number } | undefined
   readonly #kept: VectorHistory | undefined
-  /** messages that fired something since there was a new list of answers */
+  /** number of firing messages since the current list of results began */
   #answersFor = 0
 
   /**
-   * Undefined when the rows, whose last message was `last`, cannot go together: one has no handle, is ahead or behind, or
-   * has an actuator whose properties are resolved for each call.
+   * Returns undefined when the rows, whose last message was `last`, cannot be vectorized: one has no handle, is ahead
+   * or behind, or has an actuator whose properties are resolved for each call.
    */
   static of(
     rows: readonly number[],
@@ -140,7 +140,7 @@ export class VectorizedBatch {
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch.actuators)
   }
 
-  /** Time of the newest message. A plug asks during its call: its row has received the message. */
+  /** Returns the time of the newest message, for a plug that asks during its call: its row has taken the message. */
   get time(): number {
     return this.#times[this.#newest] ?? 0
   }
@@ -179,7 +179,7 @@ export class VectorizedBatch {
     }
   }
 
-  /** Returns how many rows have received the message: unless it is all of them, the vectorized batch is over. */
+  /** Returns how many rows have taken the message; if fewer than all, the vectorized batch has ended. */
   take(message: Message, now: number, fieldSets: FieldSetHistory, part: Part): number {
     const { parameters } = this.#parts
     const { failures } = this.#since
@@ -242,7 +242,7 @@ export class VectorizedBatch {
     }
   }
 
-  /** Which rows fire by the numbers from `at` on; false when surely none does. */
+  /** Finds the rows that fire for the numbers from `at` on. Returns false when none can fire. */
   #findFiring(at: number): boolean {
     const { sets } = this.#history
     const first = this.#history.at(this.#newest)
@@ -268,7 +268,7 @@ export class VectorizedBatch {
     this.#settle()
   }
 
-  /** Its rows are up to date again and go on by themselves. */
+  /** Whether the batch has ended: its rows are up to date and continue individually. */
   get isOver(): boolean {
     return this.#calls.isOver
   }
@@ -296,7 +296,7 @@ export class VectorizedBatch {
   #fireAll(): number {
     const calls = this.#calls
     const context = this.#batch.beginFirings(this.#parts.trigger)
-    // The bits determine the first row; until then no plug can ask.
+    // The bits determine the first row; no plug can ask before that.
     this.#at = context
     const { sets, words } = this.#history
     if (calls.answers !== undefined && ++this.#answersFor > ANSWERS_FOR) {
@@ -306,7 +306,10 @@ export class VectorizedBatch {
     return this.#fireRows(calls, context, sets, this.#history.at(this.#newest), 0, words)
   }
 
-  /** From rows whose last message was `last`. False when it, or an earlier one that counts, has no number for them. */
+  /**
+   * Starts with rows whose last message was `last`. Returns false when that message, or an earlier one that is needed,
+   * lacks a number.
+   */
   #beginAt(last: Message, fieldSets: FieldSetHistory): boolean {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
@@ -353,7 +356,7 @@ export class VectorizedBatch {
     this.#widen(first)
   }
 
-  /** After `begin`: batches that are disturbed soon need little memory. */
+  /** Grows the memory after `begin`, because batches that end soon need little. */
   #keepMore(): void {
     const { parameters } = this.#parts
     const kept = Math.min(2 * this.#times.length, this.#mayKeep)
@@ -435,7 +438,7 @@ export class VectorizedBatch {
     kept.settle(new VectorPast(this.#source(), this.#store), this.#messages, this.#history, this.#since, at)
   }
 
-  /** `last`: the newest message that the row at place `i` has got. */
+  /** `last`: the newest message that the row at place `i` has taken. */
   #settleRow(i: number, last: number): void {
     if (last < FIRST) return
     const { nums, ints, layout } = this.#store
@@ -444,7 +447,8 @@ export class VectorizedBatch {
     if (!failures.isEmpty) failures.settle(i, last)
     if (this.#history.times[i] !== 0) this.#settleFirings(i)
     if (this.#isPartly) this.#settlePartly(i, last)
-    // What came with the message at which gates are what bits say again is noted at once (unknown-states.ts).
+    // When a message makes the bits determine the gate states again, its changes are stored immediately
+    // (unknown-states.ts).
     const known = failures.isOdd(i, last - 1) && !failures.has(last) ? last : last - 1
     this.#since.set(i, known, nums, d + layout.since, true)
     const before = this.#statesAt(i, known)

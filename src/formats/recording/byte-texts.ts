@@ -1,4 +1,4 @@
-/** Caches the meaning of recurring texts of a file by their bytes, to avoid decoding them again. */
+/** Caches the meaning of recurring texts in a file by their bytes, to avoid decoding them again. */
 
 const PLACES = 1 << 15
 /** longer texts are not cached */
@@ -42,7 +42,7 @@ export function isEqual(known: Uint8Array, bytes: Uint8Array, start: number, end
   return true
 }
 
-/** copies, since chunks may be Node buffers, whose `slice` shares memory */
+/** Copies bytes, because chunks may be Node buffers, whose `slice` shares memory. */
 export function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return new Uint8Array(bytes.subarray(start, end))
 }

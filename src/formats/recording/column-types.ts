@@ -2,10 +2,10 @@
 import { kindOf, looksNumeric, type CellKind } from './csv-cells.ts'
 import type { ValueType } from './value-types.ts'
 
-/** metrics of one file */
+/** maximum number of metrics in a file */
 export const MAX_METRICS = 10_000
 
-/** Text column with numbers among its cells. */
+/** A text column in which some cells are numbers. */
 export interface MixedColumn {
   readonly metric: string
   readonly cell: string
@@ -39,12 +39,12 @@ export class ColumnLook {
   #isNumeric = false
   #odd: { readonly cell: string; readonly line: number } | undefined
 
-  /** True when further cells cannot change the type. */
+  /** whether further cells cannot change the type */
   get isDecided(): boolean {
     return this.#isNumeric && this.#odd !== undefined && this.type === 'text'
   }
 
-  /** As `take` of a plain decimal. */
+  /** Same as `take` for a plain decimal. */
   takeNumber(): void {
     this.#hasNumber = true
     this.#isNumeric = true
@@ -66,7 +66,7 @@ export class ColumnLook {
     return this.#hasBoolean ? 'boolean' : 'number'
   }
 
-  /** Undefined unless some cells look like numbers. */
+  /** undefined unless some cells look like numbers */
   get mixed(): Omit<MixedColumn, 'metric'> | undefined {
     return this.type === 'text' && this.#isNumeric ? this.#odd : undefined
   }
@@ -88,7 +88,7 @@ export class ColumnTypes {
     return [...this.#given, ...this.#columns.keys()]
   }
 
-  /** Undefined above the limit of metrics. */
+  /** Returns undefined above the limit of metrics. */
   of(metric: string): ColumnLook | undefined {
     let look = this.#columns.get(metric)
     if (look === undefined && this.#columns.size < MAX_METRICS) this.#columns.set(metric, (look = new ColumnLook()))

@@ -1,16 +1,16 @@
-/** Values of CSV cells. */
+/** Converts CSV cells to values. */
 import { FORBIDDEN_KEYS, isLongInteger, longIntegersOf, shownDigits } from '#kernel'
 import type { ValueType } from './value-types.ts'
 
-/** Number syntax of `--types name=number`. */
+/** Number syntax that `--types name=number` accepts. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const PLAIN = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const BOOLEAN = /^(?:true|false)$/i
-/** significant digits that a number represents exactly */
+/** number of significant digits that a JavaScript number represents exactly */
 const EXACT_DIGITS = 15
 const MAX_SHOWN = 60
 
-/** Cell that does not match its column type. */
+/** Error for a cell that does not match its column type. */
 export class CellFault {
   readonly message: string
   readonly suggestion: string
@@ -23,7 +23,10 @@ export class CellFault {
 
 export type CellKind = 'none' | 'number' | 'boolean' | 'text'
 
-/** `none`: blank or NaN, without information. A number is a plain decimal that a number represents exactly. */
+/**
+ * Returns the kind of a cell. `none`: blank or NaN, which carries no information. A number must be a plain decimal that
+ * JavaScript represents exactly.
+ */
 export function kindOf(cell: string): CellKind {
   if (PLAIN.test(cell)) return keepsDigits(cell) ? 'number' : 'text'
   const text = cell.trim()
@@ -31,7 +34,7 @@ export function kindOf(cell: string): CellKind {
   return BOOLEAN.test(cell) ? 'boolean' : 'text'
 }
 
-/** True when a cell may have been meant as a number. */
+/** Returns whether a cell may have been meant as a number. */
 export function looksNumeric(cell: string): boolean {
   return NUMBER.test(cell.trim())
 }
@@ -44,7 +47,7 @@ function isNan(text: string): boolean {
   return text.toLowerCase() === 'nan'
 }
 
-/** Value of a cell, or its fault; undefined for an empty cell. */
+/** Returns the value of a cell, or its fault; undefined for an empty cell. */
 export function cellValue(cell: string, type: ValueType, metric: string): unknown {
   if (type === 'text') return cell === '' ? undefined : cell
   const text = cell.trim()
@@ -93,7 +96,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text)
 }
 
-/** True for a valid metric name in the long form; does not check for emptiness. */
+/** Returns whether a name is valid for a metric in the long form; does not check for emptiness. */
 export function isMetricName(name: string): boolean {
   return !FORBIDDEN_KEYS.has(name) && name !== 'resource' && name !== 'timestamp'
 }

@@ -1,4 +1,4 @@
-/** Recordings in CSV. */
+/** Reads recordings in CSV. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { lookAt, type ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
@@ -12,15 +12,15 @@ import { typedName, type ValueType } from './value-types.ts'
 const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
 
 /**
- * Reads a CSV with a header row: `timestamp` is required, `resource` is optional, all other columns are metrics. With
- * only the additional columns `metric` and `value`, each row is one value: the long form. A name such as `flow:number`
- * includes the column type.
+ * Reads a CSV with a header row: `timestamp` is required, `resource` is optional, all other columns are metrics. If the
+ * only other columns are `metric` and `value`, each row is one value (long form). A name such as `flow:number` includes
+ * the column type.
  */
 export class CsvFormat implements MessageFormat, RecordTaker {
   readonly fileProblems: LineProblem[] = []
   readonly #taker: MessageTaker
   readonly #types: ReadingOptions['types']
-  /** set: only infers the columns, and delivers no messages */
+  /** if set, only infers the column types and delivers no messages */
   readonly #columns: ColumnTypes | undefined
   readonly #records: CsvRecords
   readonly #times: RecordingTimes
@@ -92,7 +92,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     if (this.#columns === undefined) this.#taker.message(message, line)
   }
 
-  /** Returns false for a reported mismatch of a cell and its column type. */
+  /** Returns false if the cell does not match its column type, which it reports. */
   #take(message: RecordedMessage, { metric, cell, index, line }: PlacedCell): boolean {
     const given = this.#types?.get(metric)
     const type = given ?? this.#ownTypes[index]
@@ -179,7 +179,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
   }
 
-  /** Reports a missing resource once, unless every line counts: repeats would hide other problems. */
+  /** Reports a missing resource once, unless every line counts, because repetitions would hide other problems. */
   #noResource(line: number): void {
     if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true

@@ -2,7 +2,7 @@
 import { MAX_LINE } from './lines.ts'
 
 export interface RecordTaker {
-  /** `line`: the line in which the record began */
+  /** `line`: the line where the record began */
   record(cells: readonly string[], line: number): void
   problem(line: number, message: string, suggestion: string): void
 }

@@ -1,6 +1,7 @@
 /**
- * Fast path for CSV rows as bytes, without a text per cell or an object per row. It takes unambiguous rows, nearly all
- * in large files, and leaves others (a quote, an extra cell, a malformed time) to `CsvFormat`, which reports problems.
+ * Provides a fast path that reads CSV rows as bytes, without a string per cell or an object per row. It takes
+ * unambiguous rows (nearly all in large files) and leaves others (a quote, an extra cell, a malformed time) to
+ * `CsvFormat`, which reports problems.
  */
 import { ByteTexts } from './byte-texts.ts'
 import { lookAt, type ColumnLook, type ColumnTypes } from './column-types.ts'
@@ -23,17 +24,17 @@ export interface CsvRowsOptions {
   readonly columns: CsvColumns
   readonly types: ValueTypes | undefined
   readonly ownTypes: readonly (ValueType | undefined)[]
-  /** set: only infers the columns, without values */
+  /** if set, only infers the column types, without values */
   readonly look: ColumnTypes | undefined
-  /** default for rows without one */
+  /** default for rows without a resource */
   readonly resource: string | undefined
   readonly times: RecordingTimes
-  /** returns false to leave the row */
+  /** returns false to leave the row to `CsvFormat` */
   readonly takeRow: (row: RecordedRow, line: number) => boolean
 }
 
 const [LINE_FEED, CARRIAGE_RETURN, QUOTE, COMMA, MINUS, POINT, ZERO, NINE] = [10, 13, 34, 44, 45, 46, 48, 57]
-/** digits within which numbers are exact */
+/** number of digits up to which JavaScript numbers are exact */
 const EXACT_DIGITS = 15
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, digits) => 10 ** digits)
 
@@ -57,7 +58,7 @@ export class CsvRows {
   readonly #hashes: Int32Array
   readonly #resources = new ByteTexts((text) => text.trim())
   readonly #metrics = new ByteTexts(metricOf)
-  /** without metric names, since faults are not reported here */
+  /** cached without metric names, since faults are not reported here */
   readonly #values = new Map<ValueType, ByteTexts<unknown>>()
   readonly #looks = new ByteTexts(lookAt)
   readonly #columns: readonly CellColumn[]
@@ -73,7 +74,7 @@ export class CsvRows {
     this.#hashes = new Int32Array(cells)
   }
 
-  /** Takes rows from `start`, the beginning of a row, up to the first incomplete or left one. */
+  /** Takes rows from `start`, the beginning of a row, up to the first row that is incomplete or must be left. */
   take(chunk: Uint8Array, start: number, line: number): TakenLines {
     let [end, lines] = [start, 0]
     for (;;) {
@@ -84,7 +85,7 @@ export class CsvRows {
     }
   }
 
-  /** Splits a row into cells; returns the start of the next row, or -1 for a row to leave. */
+  /** Splits a row into cells. Returns the start of the next row, or -1 if the row must be left. */
   #cells(chunk: Uint8Array, start: number): number {
     const [ends, hashes, last] = [this.#ends, this.#hashes, this.#last]
     const bound = Math.min(chunk.length, start + MAX_LINE)
@@ -152,7 +153,7 @@ export class CsvRows {
     return { metric, type: type ?? 'text', look: isOpen ? look?.of(metric) : undefined }
   }
 
-  /** Returns false when the cell does not match its column. */
+  /** Returns false if the cell does not match its column. */
   #takeCell(
     chunk: Uint8Array,
     cell: number,
@@ -198,13 +199,13 @@ interface CellColumn {
   readonly look: ColumnLook | undefined
 }
 
-/** Undefined when not a valid name. */
+/** Returns undefined if the name is invalid. */
 function metricOf(text: string): string | undefined {
   const name = text.trim()
   return name !== '' && isMetricName(name) ? name : undefined
 }
 
-/** Parses a number such as `-12.25` as JavaScript does; NaN for too many digits or another form. */
+/** Parses a number such as `-12.25` as JavaScript does. Returns NaN for too many digits or another form. */
 function decimal(bytes: Uint8Array, start: number, end: number): number {
   const isNegative = bytes[start] === MINUS
   const first = isNegative ? start + 1 : start
@@ -217,12 +218,12 @@ function decimal(bytes: Uint8Array, start: number, end: number): number {
     else return Number.NaN
   }
   if (first === end || end - first > EXACT_DIGITS) return Number.NaN
-  // both are exact, so only the quotient is rounded
+  // Both operands are exact, so only the quotient is rounded.
   const number = point === -1 ? digits : digits / (POWERS[end - point - 1] ?? 1)
   return isNegative ? -number : number
 }
 
-/** True for the most common form of a plain decimal, as in `kindOf`. */
+/** Returns true for the most common form of a plain decimal, as in `kindOf`. */
 function isPlainDecimal(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   if (end - first > EXACT_DIGITS || Number.isNaN(decimal(bytes, start, end))) return false

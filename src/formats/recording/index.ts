@@ -1,4 +1,4 @@
-/** Recordings of messages as CSV and NDJSON, read line by line. */
+/** Reads recordings of messages as CSV and NDJSON, line by line. */
 export { ColumnLook, lookAt, type MixedColumn, mixedText } from './column-types.ts'
 export { excerptOf, findJsonProblem } from './json-problem.ts'
 export type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage, RecordedRow } from './message-taker.ts'

@@ -1,7 +1,7 @@
 /**
- * Locates and explains the first JSON syntax error. JSON.parse reports a position at best, and people who write rules
+ * Locates and explains the first JSON syntax error. JSON.parse reports a position at best, while people who write rules
  * by hand repeat a few mistakes, each of which is explained here. The package jsonc-parser 3 reports an offset and one
- * of sixteen kinds, without explanation, and recurses with the nesting of the text.
+ * of sixteen kinds without explanation, and recurses with the nesting of the text.
  */
 export interface JsonProblem {
   line: number
@@ -19,7 +19,7 @@ const WORD = /[\p{L}_$][\p{L}\p{N}_$-]*/uy
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y
 
-/** Words of other languages and their JSON equivalents. */
+/** Words of other languages, and their JSON equivalents. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['True', 'true'],
   ['False', 'false'],
@@ -40,7 +40,7 @@ class Stop extends Error {
   }
 }
 
-/** Undefined when the text is valid JSON. Linear in its length. */
+/** Returns undefined if the text is valid JSON. Takes linear time. */
 export function findJsonProblem(text: string): JsonProblem | undefined {
   try {
     new Walk(text).document()
@@ -59,7 +59,7 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
   }
 }
 
-/** The offending line with a caret below the column, cut to the width of a screen. */
+/** Returns the offending line with a caret below the column, cut to screen width. */
 export function excerptOf(problem: JsonProblem): string {
   const from = Math.max(0, problem.column - 60)
   const shown = problem.text.slice(from, from + 100).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
@@ -91,7 +91,7 @@ class Walk {
     }
   }
 
-  /** Takes a scalar (returns false) or opens a bracket (returns true when a first value is required). */
+  /** Takes a scalar (returns false), or opens a bracket (returns true when a first value must follow). */
   #value(): boolean {
     const char = this.#text[this.#at]
     if (char === '{' || char === '[') {
@@ -111,7 +111,10 @@ class Walk {
     return false
   }
 
-  /** After a value inside a bracket: takes a comma (returns true: a value is required) or the end of the bracket. */
+  /**
+   * Takes what follows a value in a bracket: a comma (returns true, because a value must follow) or the end of the
+   * bracket.
+   */
   #afterValue(): boolean {
     this.#space()
     const opened = this.#open.at(-1) ?? 0

@@ -1,9 +1,9 @@
 /** Splits a byte stream into lines of bounded length. */
 
-/** Limit of a line, so that a file without line ends cannot fill the memory. */
+/** Maximum line length, so that a file without line ends cannot fill the memory. */
 export const MAX_LINE = 1 << 20
 
-/** Lines taken as bytes: their number, and the start of the next. */
+/** The number of lines that were taken as bytes, and the start of the next line. */
 export interface TakenLines {
   readonly end: number
   readonly lines: number
@@ -16,14 +16,14 @@ export interface LineTaker {
   line(text: string, number: number): void
   tooLong(number: number): void
   /**
-   * For takers that rarely need text: takes complete lines as bytes from `start`, as many as it wants; the next line is
-   * delivered as text.
+   * For takers that rarely need text: takes complete lines as bytes from `start`, as many as the taker wants. The next
+   * line is delivered as text.
    */
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines
 }
 
 const LINE_FEED = 10
-/** limit of bytes delivered as text before the taker is called again */
+/** maximum bytes delivered as text before `lines` is called again */
 const MAX_TEXTS = 1 << 16
 
 /** Splits chunks of UTF-8 at each LF. Removes a byte order mark; keeps a CR before the LF. */
@@ -34,7 +34,7 @@ export class LineSplitter {
   #skipping = false
   #number = 1
   #isBetween = true
-  /** bytes to deliver as text while the taker takes none: one line first, then doubling */
+  /** bytes to deliver as text while `lines` takes none: one line first, then doubling */
   #texts = 0
 
   constructor(taker: LineTaker) {

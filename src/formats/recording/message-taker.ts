@@ -1,4 +1,4 @@
-/** Output of recording readers: messages, and problems by line. */
+/** Defines what recording readers output: messages, and problems by line. */
 import type { TakenLines } from './lines.ts'
 import type { EpochUnit } from '#kernel'
 import type { ClockZone } from './read-time.ts'
@@ -6,7 +6,7 @@ import type { EpochSpan } from './times.ts'
 import type { Encoding } from './utf8.ts'
 import type { ValueTypes } from './value-types.ts'
 
-/** Message of a recording: broker fields with the time as epoch ms. */
+/** A message of a recording. Its timestamp is epoch ms. */
 export interface RecordedMessage {
   resource: string
   timestamp: number
@@ -19,7 +19,7 @@ export interface LineProblem {
   suggestion?: string
 }
 
-/** Message as names and values, valid until the next one: the first `count` of each, all values defined. */
+/** A message as names and values: the first `count` of each list. Valid until the next row; all values are defined. */
 export interface RecordedRow {
   readonly resource: string
   readonly timestamp: number
@@ -32,8 +32,8 @@ export interface MessageTaker {
   message(message: RecordedMessage, line: number): void
   problem(problem: LineProblem): void
   /**
-   * For takers that need no object per message: most messages arrive here instead, in line order among the others.
-   * Return false, without side effects, to get the line as a message or problem.
+   * For takers that need no object per message: receives most messages instead of `message`, in line order. Returns
+   * false, without side effects, to receive the line as a message or problem instead.
    */
   row?(row: RecordedRow, line: number): boolean
 }
@@ -43,13 +43,13 @@ export interface ReadingOptions {
   resource: string | undefined
   unit?: EpochUnit
   encoding?: Encoding
-  /** by metric; an unlisted CSV column is text, unless its header has a type */
+  /** by metric; a CSV column without a type, here or in its header, is text */
   types?: ValueTypes
-  /** reports every unreadable line, even repeats */
+  /** reports every unreadable line, even repeated problems */
   everyProblem?: boolean
 }
 
-/** Recording format, fed line by line. */
+/** A recording format, which receives the file line by line. */
 export interface MessageFormat {
   readonly epochs: EpochSpan | undefined
   readonly fileProblems?: readonly LineProblem[]

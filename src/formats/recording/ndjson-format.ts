@@ -1,4 +1,4 @@
-/** Recordings in JSON lines. */
+/** Reads recordings in NDJSON, one JSON object per line. */
 import { at, decodeNumbers, isPlainObject, jsonProblem, longIntegersOf, shownDigits } from '#kernel'
 import type { ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue } from './csv-cells.ts'
@@ -7,19 +7,19 @@ import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions } from '.
 import { RecordingTimes, type EpochSpan } from './times.ts'
 import type { ValueType, ValueTypes } from './value-types.ts'
 
-/** Nesting limit of a message. */
+/** Maximum nesting of a message. */
 const MAX_DEPTH = 64
-/** Form of NaN and infinities, which JSON lacks. */
+/** Key that represents NaN and infinities, which JSON lacks. */
 const NUMBER_KEY = '"$number"'
 
-/** Reads one JSON object per line: `timestamp` is required, `resource` too unless a default is given. */
+/** Reads one JSON object per line. `timestamp` is required; `resource` is too, unless there is a default. */
 export class NdjsonFormat implements MessageFormat {
   readonly #taker: MessageTaker
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
   readonly #everyProblem: boolean
   readonly #types: ValueTypes | undefined
-  /** set: only infers the columns */
+  /** if set, only infers the types */
   readonly #columns: ColumnTypes | undefined
   #toldResource = false
 
@@ -76,7 +76,7 @@ export class NdjsonFormat implements MessageFormat {
     for (const metric of this.#types?.keys() ?? []) if (Object.hasOwn(value, metric)) columns.sawGiven(metric)
   }
 
-  /** Keeps long integers as texts where texts are wanted; returns false for any other. */
+  /** Keeps long integers as texts where the metric is text; returns false for any other long integer. */
   #keepDigits(text: string, value: Record<string, unknown>, line: number): boolean {
     for (const { steps, digits } of longIntegersOf(text)) {
       const [metric = '', ...inner] = steps
@@ -95,7 +95,7 @@ export class NdjsonFormat implements MessageFormat {
     return true
   }
 
-  /** Returns false for a reported mismatch of a value and its type. */
+  /** Returns false if a value does not match its type, which it reports. */
   #readTypes(values: Record<string, unknown>, line: number): boolean {
     for (const [metric, type] of this.#types ?? []) {
       const given = Object.hasOwn(values, metric) ? values[metric] : undefined
@@ -110,7 +110,7 @@ export class NdjsonFormat implements MessageFormat {
     return true
   }
 
-  /** Reports a missing resource once, unless every line counts: repeats would hide other problems. */
+  /** Reports a missing resource once, unless every line counts, because repetitions would hide other problems. */
   #noResource(line: number): void {
     if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true

@@ -1,4 +1,4 @@
-/** Reads a recording as CSV or NDJSON, by its first character. */
+/** Reads a recording as CSV or NDJSON, depending on its first character. */
 import type { ColumnTypes } from './column-types.ts'
 import { CsvFormat } from './csv-format.ts'
 import { LineSplitter, MAX_LINE, NO_LINES, type LineTaker, type TakenLines } from './lines.ts'
@@ -24,7 +24,7 @@ export async function* readMessages(
   return isRefused ? undefined : kind
 }
 
-/** Facts about a file after reading. */
+/** Facts about a file that has been read. */
 export interface ReadFile {
   readonly kind: RecordingFormat | undefined
   readonly isRefused: boolean
@@ -33,7 +33,7 @@ export interface ReadFile {
   readonly ownTypes: ValueTypes
 }
 
-/** With `columns`, only infers the columns of a CSV, without messages. */
+/** With `columns`, only infers the types of CSV columns, without delivering messages. */
 export async function* readLines(
   content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,

@@ -1,17 +1,20 @@
-/** Parses times of the command line and of recordings. */
+/** Parses times from the command line and from recordings. */
 
 import { type EpochUnit, msOf } from '#kernel'
 
-/** Time zone for clock readings; a reading is epoch ms as if the clock showed UTC. */
+/** A time zone. Clock readings are epoch ms as if the clock showed UTC. */
 export interface ClockZone {
   readonly name: string
-  /** instants at which a clock shows that reading: none in a spring gap, two in an autumn overlap, otherwise one */
+  /**
+   * returns the instants at which a clock shows that reading: none in a spring gap, two in an autumn overlap, otherwise
+   * one
+   */
   instantsOf(reading: number): readonly number[]
 }
 
 export const UTC: ClockZone = { name: 'UTC', instantsOf: (reading) => [reading] }
 
-/** Epoch number, possibly as text; undefined for other values. */
+/** Returns an epoch number, which may be a text; undefined for other values. */
 export function epochNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const text = typeof value === 'string' ? value.trim() : ''
@@ -21,12 +24,12 @@ export function epochNumber(value: unknown): number | undefined {
 const TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?$/
 const NUMBER = /^-?\d+(?:\.\d+)?$/
-/** Last instant of a Date. */
+/** The last instant that a Date can represent. */
 const LAST = 8_640_000_000_000_000
 
 export const TIME_FORMS = 'use 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch milliseconds'
 
-/** Possible instants (two for a repeated clock reading), or the problem. */
+/** The possible instants (two for a repeated clock reading), or the problem. */
 export type TimeReading = { times: readonly number[] } | { message: string; suggestion: string }
 
 /**

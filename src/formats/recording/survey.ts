@@ -1,5 +1,5 @@
 /**
- * Scans a recording before reading: infers its columns, and finds problems of the whole file that would otherwise
+ * Scans a recording before it is read: infers its columns, and finds problems of the whole file that would otherwise
  * repeat in each line.
  */
 import { msOf, otherUnitOf, unitName } from '#kernel'
@@ -10,7 +10,7 @@ import type { EpochSpan } from './times.ts'
 import { Utf8Check, type ForeignByte } from './utf8.ts'
 import type { ValueTypes } from './value-types.ts'
 
-/** limit of suggested metrics */
+/** maximum number of suggested metrics */
 const MAX_NAMED = 8
 
 export interface Survey {
@@ -43,7 +43,7 @@ export async function* surveyRecording(
   for (; step.done !== true; step = await lines.next()) yield
   const { kind: format, epochs, ownTypes, fileProblems } = step.value
   problems.push(...fileProblems)
-  // more specific, such as a compressed file
+  // the cause is more specific than single problems, for example a compressed file
   if (problems.length === 0) {
     if (foreign !== undefined) problems.push(foreignProblem(foreign))
     else problems.push(...unitProblems(options, epochs), ...nameProblems(options, columns))

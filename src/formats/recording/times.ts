@@ -1,17 +1,17 @@
-/** Times of a recording in order, including repeated clock readings. */
+/** Reads the times of a recording in order, including repeated clock readings. */
 import { copyOf, isEqual, textOf } from './byte-texts.ts'
 import type { EpochUnit } from '#kernel'
 import { epochNumber, readTime, type ClockZone, type TimeReading } from './read-time.ts'
 
-/** Range of epoch numbers as written. */
+/** The range of epoch numbers as written. */
 export interface EpochSpan {
   least: number
   most: number
 }
 
 /**
- * Resolves a repeated clock reading (the hour after summer time ends) to the first instant not before the previous
- * line: a recorder of local time passes through both.
+ * Resolves a repeated clock reading (in the hour after summer time ends) to the first instant not before the previous
+ * line, because a recorder of local time passes through both instants.
  */
 export class RecordingTimes {
   readonly #zone: ClockZone
@@ -20,9 +20,9 @@ export class RecordingTimes {
   epochs: EpochSpan | undefined
   #last = Number.NEGATIVE_INFINITY
   #lastText: unknown
-  /** for `readBytes` */
+  /** bytes of the last time, for `readBytes` */
   #lastBytes: Uint8Array | undefined
-  /** epoch ms of its midnight, if written as `2025-01-31T08:00:00.000Z` */
+  /** epoch ms of the last time's midnight, if written as `2025-01-31T08:00:00.000Z` */
   #day: number | undefined
 
   constructor(zone: ClockZone, unit: EpochUnit = 'ms') {
@@ -43,7 +43,7 @@ export class RecordingTimes {
     return time
   }
 
-  /** Reads a time as bytes; undefined where `read` must report or parse it. */
+  /** Reads a time as bytes. Returns undefined where `read` must parse or report it. */
   readBytes(bytes: Uint8Array, start: number, end: number): number | undefined {
     if (this.#lastBytes !== undefined && isEqual(this.#lastBytes, bytes, start, end)) return this.#last
     const sameDay = this.#day !== undefined && this.#isSameDay(bytes, start, end)
@@ -80,10 +80,10 @@ const [ZERO, NINE, COLON, POINT, T, Z] = [48, 57, 58, 46, 84, 90]
 /** position of the T, and lengths to the second and millisecond */
 const T_AT = 10
 const [TO_SECONDS, TO_MS] = [20, 24]
-/** limit of digits on this path */
+/** maximum number of digits on this path */
 const MAX_DIGITS = 15
 
-/** Time of day of `....-..-..T08:00:00Z` or with `.000`; undefined for other forms and invalid times. */
+/** Returns the time of day of `....-..-..T08:00:00Z` or with `.000`; undefined for other forms and invalid times. */
 function msOfDay(bytes: Uint8Array, start: number, end: number): number | undefined {
   const length = end - start
   if (length !== TO_SECONDS && (length !== TO_MS || bytes[start + 19] !== POINT)) return undefined

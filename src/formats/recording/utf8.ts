@@ -1,9 +1,9 @@
-/** Conversion of files to UTF-8, and detection of invalid bytes. */
+/** Converts files to UTF-8 and detects invalid bytes. */
 
 export const ENCODINGS = ['utf-8', 'latin1'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** `latin1` with the additional letters of Windows. */
+/** Decodes `latin1` including the additional letters of Windows. */
 export async function* asUtf8(content: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<Uint8Array> {
   if (encoding === 'utf-8') {
     yield* content
@@ -27,12 +27,12 @@ const [LAST_ASCII, FIRST_OF_MORE, LAST_OF_MORE] = [0x7f, 0x80, 0xbf]
 export class Utf8Check {
   #line = 1
   #column = 0
-  /** continuation bytes still required, and the range of the next */
+  /** number of missing continuation bytes, and the range of the next */
   #needed = 0
   #least = FIRST_OF_MORE
   #most = LAST_OF_MORE
 
-  /** Returns the first invalid byte; do not call again afterwards. */
+  /** Returns the first invalid byte; must not be called again after that. */
   push(chunk: Uint8Array): ForeignByte | undefined {
     for (const byte of chunk) {
       this.#column += 1

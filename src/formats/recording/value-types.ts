@@ -1,4 +1,4 @@
-/** Types of columns and metrics: inferred from a CSV, given in its header, or by the reader. */
+/** Defines the types of columns and metrics: inferred from a CSV, declared in its header, or chosen by the reader. */
 import { FORBIDDEN_KEYS } from '#kernel'
 
 /** `json`: each cell is JSON, with texts in quotes, so that a column can mix kinds of values. */

@@ -1,16 +1,16 @@
 /**
- * Resource limits of one rendering. Everything that a template can multiply is charged before it is created.
+ * Limits the resources of one rendering. Whatever a template can multiply is charged before it is created.
  *
  * BUDGET-1 a rendering ends within its steps, characters, nesting and time, whatever the template and the data are
  */
 import { Fault } from './fault.ts'
 
 export interface VelocityLimits {
-  /** statements, loop rounds, method calls, and visited items; default 1,000,000 */
+  /** maximum of statements, loop rounds, method calls and visited items; default 1,000,000 */
   readonly steps: number
-  /** of the output, and of any intermediate text or number; default 16 Mi */
+  /** maximum length of the output, and of any intermediate text or number; default 16 Mi */
   readonly characters: number
-  /** nested directives and calls; default 100 */
+  /** maximum nesting of directives and calls; default 100 */
   readonly depth: number
   readonly ms: number
 }
@@ -18,13 +18,15 @@ export interface VelocityLimits {
 export const LIMITS: VelocityLimits = { steps: 1_000_000, characters: 16 * 1024 * 1024, depth: 100, ms: 1_000 }
 
 const STRIDE = 1_024
-/** cap of the time between two reads: above the duration of so many steps, below pauses of a busy machine */
+/**
+ * most time counted between two clock reads: longer than that many steps take, shorter than pauses of a busy machine
+ */
 const MAX_LOOK_MS = 50
 
 export class Budget {
   readonly limits: VelocityLimits
   readonly #now: () => number
-  /** last read of the clock; many renderings end before the first */
+  /** last clock read; many renderings end before the first one */
   #looked: number | undefined
   #ms = 0
   readonly #mostCharacters: number
@@ -72,7 +74,7 @@ export class Budget {
       throw new Fault('limit', `it takes more than ${this.limits.steps} steps; use shorter loops`)
     }
     const now = this.#now()
-    // on a busy machine the process may be suspended meanwhile
+    // caps the time, because a busy machine may suspend the process in between
     this.#ms += Math.min(now - (this.#looked ?? now), MAX_LOOK_MS)
     this.#looked = now
     if (this.#ms > this.limits.ms)

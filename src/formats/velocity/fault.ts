@@ -1,13 +1,13 @@
-/** Faults of templates: syntax errors, and failed renderings. */
+/** Defines the faults of templates: syntax errors and failed renderings. */
 import { AppError } from '#kernel'
 
-/** Position in a template: line and column from 1, in UTF-16 units. */
+/** A position in a template: line and column from 1, in UTF-16 units. */
 export interface Place {
   readonly line: number
   readonly column: number
 }
 
-/** Internal to the engine; `asAppError` converts it for callers. */
+/** An error inside the engine; `asAppError` converts it for callers. */
 export class Fault extends Error {
   readonly kind: 'syntax' | 'failed' | 'limit'
   place: Place | undefined
@@ -19,7 +19,7 @@ export class Fault extends Error {
   }
 }
 
-/** Failure that is an exception in Apache's engine. */
+/** Creates a failure that is an exception in Apache's engine. */
 export function failed(message: string): Fault {
   return new Fault('failed', message)
 }
@@ -28,7 +28,10 @@ const CODES = { syntax: 'TEMPLATE', failed: 'CONVERSION', limit: 'CONVERSION' } 
 const AROUND = 2
 const MAX_LINE = 160
 
-/** `TEMPLATE` for syntax errors, `CONVERSION` for failures; the issue's details have the position. */
+/**
+ * Converts a fault to `TEMPLATE` for syntax errors or `CONVERSION` for failures; the issue's details contain the
+ * position.
+ */
 export function asAppError(fault: Fault, source: string): AppError {
   const { line, column } = fault.place ?? { line: 1, column: 1 }
   const where = `line ${line}, column ${column}`
@@ -42,7 +45,7 @@ export function asAppError(fault: Fault, source: string): AppError {
   return new AppError(CODES[fault.kind], `${fault.message} (${where})`, { issues: [issue], cause: fault })
 }
 
-/** Numbered lines around a position, with a mark below the column. */
+/** Returns numbered lines around a position, with a mark below the column. */
 export function linesAround(source: string, { line, column }: Place): readonly string[] {
   const lines = source.split(/\r\n|\r|\n/)
   const first = Math.max(1, line - AROUND)

@@ -1,4 +1,4 @@
-/** Templates that print what Apache Velocity prints. */
+/** Renders templates with the same output as Apache Velocity. */
 export type { VelocityLimits } from './budget.ts'
 export { Fault } from './fault.ts'
 export { VelocityTemplate } from './template.ts'

@@ -1,6 +1,6 @@
 /**
- * Velocity templates over plain JSON with the output of Apache's engine. A template is compiled once and rendered any
- * number of times.
+ * Renders Velocity templates over plain JSON with the same output as Apache's engine. A template is compiled once and
+ * rendered any number of times.
  */
 import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
 import { asAppError, Fault, placeOf } from './fault.ts'
@@ -15,10 +15,12 @@ import { TEXT_WRITING, type Writing } from './render/writing.ts'
 import type { Template } from './syntax/nodes.ts'
 import { checkTaken, JsonWriting } from './json/json-writing.ts'
 
-/** Output of texts within JSON. */
+/** Writes the output of texts within JSON. */
 const TEXT_WITHIN: Writing = { ...TEXT_WRITING, check: checkTaken }
 
-/** Undefined where only the text can decide. `counts`: whether loops set the counters of 1.7. */
+/**
+ * Compiles direct JSON output; returns undefined if it needs the text. `counts`: whether loops set the counters of 1.7.
+ */
 function makeDirect(template: Template, compat: Compat, counts: boolean): Ready | undefined {
   const texts = new StatementCompiler(compat, counts, TEXT_WITHIN)
   const writing = new JsonWriting(template.macros)
@@ -45,17 +47,17 @@ export interface TemplateOptions {
   /** version to follow; default `1.7` */
   readonly compat?: Compat
   readonly limits?: Partial<VelocityLimits>
-  /** ms, for the time limit */
+  /** returns ms, for the time limit */
   readonly now: () => number
 }
 
-/** failed direct renderings, beyond the successful ones, before giving up */
+/** number by which failed direct renderings may exceed successful ones before direct rendering stops */
 const MAX_FAILED = 8
 
 export class VelocityTemplate {
   readonly #source: string
   readonly #ready: Ready
-  /** null: only texts decide */
+  /** null: always renders the text */
   #direct: Ready | null
   #failed = 0
   readonly #options: TemplateOptions
@@ -78,9 +80,9 @@ export class VelocityTemplate {
   }
 
   /**
-   * Renders to text. Variables are JSON, and never changed, or objects of the host. `limits`: additional limits of this
-   * rendering. Throws `CONVERSION` with the position where Apache's engine fails or a limit is exceeded, `TEMPLATE`
-   * when `#evaluate` gets a malformed template.
+   * Renders to text. Variables are JSON, which is never changed, or objects of the host. `limits`: additional limits of
+   * this rendering. Throws `CONVERSION` with the position where Apache's engine fails or a limit is exceeded,
+   * `TEMPLATE` when `#evaluate` gets a malformed template.
    */
   render(variables: Readonly<Record<string, unknown>>, limits?: Partial<VelocityLimits>): string {
     const run = this.#run(variables, this.#ready, limits)
@@ -92,8 +94,8 @@ export class VelocityTemplate {
   }
 
   /**
-   * Value of the rendered JSON, built without the text; undefined where only the text can decide, or is not JSON.
-   * Throws as `render`. `levels`: nesting limit; `read`: parses a part from a variable.
+   * Returns the value of the rendered JSON, built without the text; undefined if that needs the text, or the text is
+   * not JSON. Throws the errors of `render`. `levels`: maximum nesting; `read`: parses a part from a variable.
    */
   renderJson(
     variables: Readonly<Record<string, unknown>>,
@@ -130,7 +132,7 @@ export class VelocityTemplate {
   }
 
   #errorFor(error: unknown, at: number): unknown {
-    // the call stack of the runtime is the last limit
+    // the runtime's call stack is the last limit
     const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
     if (!(fault instanceof Fault)) return error
     fault.place ??= placeOf(this.#source, at)

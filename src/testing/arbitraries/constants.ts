@@ -1,14 +1,14 @@
-/** The constants and durations of a rule: readings and gaps near these are where rules go wrong. */
+/** Collects the constants and durations of a rule, because rules most often fail near these. */
 import type { Rule, TaskSettings, Template } from '#core'
 import { settingsOf } from '#core/spi'
 import { durationMs } from '#kernel'
 
 export interface RuleConstants {
-  /** by metric: numbers of sensors with that metric, each with its neighbours, and texts */
+  /** by metric: the numbers that sensors compare it with, their neighbours, and texts */
   readonly values: Readonly<Record<string, readonly unknown[]>>
   /** ms, ascending: cool-downs, evictions, periods, and durations of plugs */
   readonly durations: readonly number[]
-  /** whole numbers from 2 to 50 of sensors, which may be counts */
+  /** integers from 2 to 50 in sensor properties, which may be counts */
   readonly counts: readonly number[]
 }
 
@@ -19,9 +19,9 @@ const MAX_COUNTS = 8
 const LONGEST_MS = 40 * 86_400_000
 
 /**
- * The constants of a rule, for the metrics that devices send. A sensor without a metric in its properties, and the
- * variables of a task, count for all of them. `neighbours`, default true: adds the next tenth, hundredth and whole
- * number of each.
+ * Returns the constants of a rule for the metrics that devices send. Constants of sensors without a metric, and of task
+ * variables, apply to all metrics. `neighbours`, default true: also includes the next tenth, hundredth and whole
+ * number.
  */
 export function constantsOf(
   rule: Rule | Template,

@@ -1,5 +1,6 @@
 /**
- * Gates and triggers over given sensors. Acyclic by construction: a trigger leads to a later sensor or to an actuator.
+ * Generates gates and triggers over given sensors. The graph is acyclic, because each trigger leads to a later sensor
+ * or to an actuator.
  */
 import fc from 'fast-check'
 import { present } from '#kernel'
@@ -31,7 +32,7 @@ export type TriggerSeed = Drawn<typeof triggerSeed>
 
 export const at = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 
-/** Gates `g0`, `g1` ..., each over sensors and earlier gates. */
+/** Generates gates `g0`, `g1` ..., each over sensors and earlier gates. */
 export function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor[], statesOf: StatesOf): Relation[] {
   const relations: Relation[] = []
   for (const [i, seed] of seeds.entries()) {
@@ -85,7 +86,7 @@ function sourceStates(label: string, sensors: readonly Sensor[], statesOf: State
   return sensor ? statesOf(sensor) : ['TRUE', 'FALSE']
 }
 
-/** Index of the last sensor behind a source: its destinations must follow it. */
+/** Returns the index of the last sensor behind a source, which its destinations must follow. */
 function lastBehind(label: string, sensors: readonly Sensor[], relations: readonly Relation[]): number {
   const gate = relations.find((relation) => relation.label === label)
   if (!gate) return sensors.findIndex((sensor) => sensor.label === label)

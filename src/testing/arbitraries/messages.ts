@@ -1,6 +1,6 @@
 /**
- * Streams of messages as devices send them: late, repeated, with holes, from wrong clocks, over changes of time; also
- * values that stay for a while, and gaps and values near those of a rule.
+ * Generates streams of messages as devices send them: late, repeated, incomplete, from wrong clocks, and across clock
+ * changes. Values may persist for a while, and gaps and values may be close to those of a rule.
  */
 import fc from 'fast-check'
 import { AppError, isoInstant } from '#kernel'
@@ -9,11 +9,11 @@ import { lengthOf } from '../length-of.ts'
 import { isSignal, type Signal } from './signals.ts'
 
 /**
- * Faults of a stream. `late`: a message comes after newer ones. `duplicate`: it comes again. `correction`: one comes
- * with the time of the one before and other values. `missing`: a value is absent. `nan`: it is not a number.
- * `null`: it is null. `blank`: it is an empty text. `text`: a number comes as a text. `skew`: the clock of a resource
- * is off. `back`: it is set back. `gap`: silence for up to a day. `dst`: a change of the clocks, a leap day or the turn
- * of a year lies in it
+ * Faults of a stream. `late`: a message arrives after newer ones. `duplicate`: it arrives again. `correction`: it has
+ * the time of the one before, and other values. `missing`: a value is absent. `nan`: a value is not a number. `null`: a
+ * value is null. `blank`: a value is an empty text. `text`: a number arrives as a text. `skew`: the clock of a resource
+ * is wrong. `back`: the clock is set back. `gap`: silence for up to a day. `dst`: the stream spans a clock change, a
+ * leap day or the turn of a year
  */
 export type Disturbance = (typeof DISTURBANCES)[number]
 
@@ -26,32 +26,31 @@ export type Metrics = Readonly<Record<string, fc.Arbitrary<unknown> | Signal>>
 export interface StreamOptions {
   /** a generator of values for each metric, such as `readings(60, 120)`, `fc.boolean()` or `walk(0, 100, 5)` */
   readonly metrics: Metrics
-  /** senders; each has all metrics unless `byResource` says otherwise. Default `r1` */
+  /** senders; each sends all metrics unless `byResource` differs. Default `r1` */
   readonly resources?: readonly string[]
-  /** metrics of some resources, instead of `metrics` */
+  /** metrics of individual resources, instead of `metrics` */
   readonly byResource?: Readonly<Record<string, Metrics>>
   /** usual time between two messages: ms, ISO 8601, or short as in `5m`; default a minute */
   readonly every?: number | string
   /** default 60 */
   readonly maxLength?: number
-  /** epoch ms or ISO 8601; default some day, with `dst` also a special one */
+  /** epoch ms or ISO 8601; default a random day, with `dst` sometimes a special one */
   readonly start?: number | string
   /**
-   * disturbances that some of the streams have; default: all but `text`, which custom conditions rarely read as a
-   * number
+   * disturbances that some streams contain; default: all but `text`, which custom conditions rarely read as a number
    */
   readonly disturbances?: readonly Disturbance[]
-  /** ms that matter to the rule: some gaps are about as long */
+  /** ms that matter to the rule: some gaps are about this long */
   readonly durations?: readonly number[]
-  /** numbers of repetitions that matter to the rule: some values stay for about as many messages */
+  /** counts that matter to the rule: some values persist for about as many messages */
   readonly counts?: readonly number[]
-  /** values that matter to the rule, by metric: mixed into those of its generator */
+  /** values that matter to the rule, by metric; mixed with generated ones */
   readonly constants?: Readonly<Record<string, readonly unknown[]>>
 }
 
 const HOUR = 3_600_000
 const USUAL_DAY = isoInstant('2025-03-03T06:00:00Z')
-/** Clocks forward and back in Europe and in the United States, a leap day, the turn of a year. */
+/** Clock changes in Europe and the United States, a leap day, and the turn of a year. */
 const SPECIAL_TIMES = [
   '2025-03-30T01:00:00Z',
   '2025-10-26T01:00:00Z',
@@ -61,7 +60,7 @@ const SPECIAL_TIMES = [
   '2025-01-01T00:00:00Z',
 ].map(isoInstant)
 
-/** Streams for `simulate`, `checkRule` or properties; they shrink to few messages, then to regular ones. */
+/** Generates streams for `simulate`, `checkRule` or properties. They shrink to fewer messages, then to regular ones. */
 export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Message[]> {
   const { resources = ['r1'], disturbances = USUAL, maxLength = 60 } = options
   const every = lengthOf(options.every ?? 60_000, 'every')
@@ -90,15 +89,18 @@ export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Me
   })
 }
 
-/** What all messages of a stream share. */
+/** Settings shared by all messages of a stream. */
 interface Mode {
   readonly wild: ReadonlySet<Disturbance>
   readonly holds: boolean
-  /** ms between most messages */
+  /** usual ms between messages */
   readonly pace: number
 }
 
-/** Many streams are regular, and most have few kinds of faults: faults everywhere would hide others. */
+/**
+ * Makes many streams regular and most others combine few kinds of faults, because faults everywhere would hide each
+ * other.
+ */
 function modes(disturbances: readonly Disturbance[], every: number, durations: readonly number[]): fc.Arbitrary<Mode> {
   const some =
     disturbances.length === 0
@@ -131,7 +133,7 @@ interface Step {
   readonly broken: number
 }
 
-/** The start of a stream: at that time, or so that it lies inside, at that share of the whole. */
+/** The start of a stream: at `at`, or so that `at` lies inside the stream, at a share of its length. */
 interface Start {
   readonly at: number
   readonly inside: number
@@ -157,7 +159,7 @@ function streamOf(
     if (trouble === 'back') setBack.set(resource, (setBack.get(resource) ?? 0) + lateness)
     const skew = (skews[options.resources.indexOf(resource)] ?? 0) - (setBack.get(resource) ?? 0)
     let corrected = trouble === 'correction' ? lastTimes.get(resource) : undefined
-    // Two equal messages of one time would be a duplicate: the second comes a millisecond later
+    // Two equal messages with one time would be a duplicate, so the second one is a millisecond later.
     for (; ; now++) {
       const timestamp = corrected ?? Math.round(now + skew - (trouble === 'late' ? lateness : 0))
       const after = new Map(memory)
@@ -183,7 +185,7 @@ function streamOf(
   return messages.slice(0, maxLength)
 }
 
-/** Drawn values, and those of signals, which follow from earlier ones. */
+/** Returns the drawn values, and those of signals, which depend on earlier values. */
 function valuesOf(
   body: Body,
   options: StreamOptions,
@@ -229,7 +231,7 @@ function bodyOf(resource: string, options: StreamOptions, holes: boolean): fc.Ar
   return values.map((drawn) => ({ resource, values: drawn }))
 }
 
-/** A third of the values are constants that the generator itself could draw. */
+/** Replaces a third of the values by constants that the generator itself could draw. */
 export function withConstants(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): fc.Arbitrary<unknown> {
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
   if (possible.length === 0) return generator
@@ -259,7 +261,7 @@ function repeats({ holds }: Mode, counts: readonly number[]): fc.Arbitrary<numbe
 
 type Trouble = (typeof TROUBLES)[number]
 
-/** Most messages are without faults, and shrinking leads to those. */
+/** Generates mostly messages without faults, and shrinks towards these. */
 function troubles(wild: ReadonlySet<Disturbance>): fc.Arbitrary<Trouble | undefined> {
   const possible = TROUBLES.filter((trouble) => wild.has(trouble))
   if (possible.length === 0) return fc.constant(undefined)

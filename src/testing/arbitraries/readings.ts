@@ -1,11 +1,11 @@
-/** Numbers as a device reads them. */
+/** Generates numbers as a device measures them. */
 import fc from 'fast-check'
 
-/** Numbers from `min` to `max`, in tenths unless `digits` says otherwise. The limits themselves are frequent. */
+/** Generates numbers from `min` to `max`, in tenths unless `digits` differs. The limits themselves are frequent. */
 export function readings(min: number, max: number, digits = 1): fc.Arbitrary<number> {
   const scale = 10 ** digits
   const [low, high] = [Math.ceil(min * scale), Math.floor(max * scale)]
-  // Mapped back to whole numbers, to recognize constants of a rule as possible values.
+  // The inverse mapping lets fast-check recognize constants of a rule as possible values.
   const inside = fc.integer({ min: low, max: high }).map(
     (n) => n / scale,
     (value) => {

@@ -1,4 +1,4 @@
-/** Random rules over given plugs. */
+/** Generates random rules over given plugs. */
 import fc from 'fast-check'
 import {
   type Actuator,
@@ -17,10 +17,11 @@ export interface RandomRules {
   /** at least one sensor and one actuator */
   readonly plugs: readonly Plug[]
   /**
-   * Properties of a plug, by its name. Default from its declaration: the example, the default, or a value of the type
+   * properties of each plug, by its name. Default from its declaration: the example, the default, or a value of the
+   * type
    */
   readonly properties?: Readonly<Record<string, fc.Arbitrary<Record<string, unknown>>>>
-  /** resources of nodes; default only the resource of the task */
+  /** resources of nodes; default: only the task's resource */
   readonly resources?: readonly string[]
   /** default 4 */
   readonly maxSensors?: number
@@ -28,7 +29,7 @@ export interface RandomRules {
   readonly task?: fc.Arbitrary<TaskSettings>
 }
 
-/** Valid rules over given plugs: sensors, gates, triggers and actuators, without cycles. */
+/** Generates valid rules over given plugs: sensors, gates, triggers and actuators, without cycles. */
 export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
   const { plugs, maxSensors = 4, resources = [] } = options
   const registry = createRegistry(plugs)

@@ -1,14 +1,17 @@
-/** Values of a metric that follow from earlier ones: walks, ramps and episodes. */
+/** Generates metric values that depend on earlier ones: walks, ramps and episodes. */
 import fc from 'fast-check'
 import { AppError } from '#kernel'
 import { spanOf } from '../length-of.ts'
 import { readings } from './readings.ts'
 
-/** A metric with correlated values, in place of an arbitrary of single values. */
+/** A metric with correlated values; replaces an arbitrary of single values. */
 export interface Signal {
   readonly kind: 'signal'
   readonly draw: fc.Arbitrary<unknown>
-  /** the value of a message and the basis of the next one; `time` is epoch ms, `before` absent at the first */
+  /**
+   * returns a message's value and the basis of the next one; `time` is epoch ms, `before` is absent at the first
+   * message
+   */
   next(drawn: unknown, time: number, before: unknown): { readonly value: unknown; readonly after: unknown }
 }
 
@@ -27,7 +30,7 @@ function signal<Drawn, Memory>(
   }
 }
 
-/** A number that changes by at most `step` from one message to the next and stays between the limits. */
+/** Generates a number that changes by at most `step` per message and stays between the limits. */
 export function walk(min: number, max: number, step: number): Signal {
   requireRange('walk', min, max)
   const draw = fc.record({ first: readings(min, max), move: fc.integer({ min: -100, max: 100 }) })
@@ -38,7 +41,7 @@ export function walk(min: number, max: number, step: number): Signal {
   })
 }
 
-/** A number that goes from one to the other in that time, repeatedly, with some `noise`. */
+/** Generates a number that rises or falls from `from` to `to` in the time `lasts`, repeatedly, with some `noise`. */
 export function ramp(from: number, to: number, lasts: number | string, noise = 0): Signal {
   const ms = spanOf(lasts, 'ramp: lasts')
   const draw = fc.integer({ min: -100, max: 100 })
@@ -49,15 +52,15 @@ export function ramp(from: number, to: number, lasts: number | string, noise = 0
 }
 
 export interface Episodes<Value> {
-  /** values of quiet times */
+  /** values outside events */
   readonly calm: fc.Arbitrary<Value>
-  /** values of an event */
+  /** values during an event */
   readonly event: fc.Arbitrary<Value>
   /** duration of an event: ms, ISO 8601 or short, or a minimum and a maximum */
   readonly lasts: number | string | readonly [number | string, number | string]
 }
 
-/** Quiet values, and sometimes, for a while without a gap, those of an event. */
+/** Generates calm values and, sometimes for a while, event values without interruption. */
 export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal {
   const [shortest, longest] = (isRange(lasts) ? lasts : ([lasts, lasts] as const)).map((one) =>
     spanOf(one, 'episodes: lasts'),

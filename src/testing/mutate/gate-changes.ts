@@ -1,13 +1,13 @@
-/** Typical mistakes in gates and triggers. */
+/** Generates typical mistakes in gates and triggers. */
 import type { PlugRegistry, Relation, Rule, Template, Trigger } from '#core'
 import { present } from '#kernel'
 import { statesOf } from '../rule-paths.ts'
 import { coolDownChanges } from './value-changes.ts'
 
-/** A rule with one change, with a name for it; validity is not checked yet. */
+/** A named change and the changed rule, which may be invalid. */
 export type Change = readonly [name: string, rule: Rule | Template]
 
-/** Another type, other rows, one row more or less, one parent less. */
+/** Changes the type, changes a row, adds or removes a row, or removes a parent. */
 export function relationChanges(rule: Rule | Template, relation: Relation, plugs: PlugRegistry): readonly Change[] {
   const put = (name: string, changed: Partial<Relation>): Change => [
     `relations/${relation.label}/${name}`,
@@ -58,7 +58,7 @@ export function relationChanges(rule: Rule | Template, relation: Relation, plugs
   ]
 }
 
-/** Removed, elsewhere, other cool-downs, other states, an edge for a level and a level for an edge. */
+/** Removes or redirects a trigger, or changes its cool-down, its states, or whether it fires on an edge or a level. */
 export function triggerChanges(
   rule: Rule | Template,
   trigger: Trigger,
@@ -138,7 +138,7 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
   ]
 }
 
-/** The other edge, both, the level, another set. */
+/** Changes an edge to the other edge, to both, to the level, or to other states. */
 function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): readonly TriggerChange[] {
   const [field, other] = begins === undefined ? (['ends', 'begins'] as const) : (['begins', 'ends'] as const)
   const set = begins ?? ends ?? []
@@ -152,7 +152,7 @@ function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): read
   ]
 }
 
-/** A trigger on one parent of the gate instead of the gate. */
+/** Moves a trigger from a gate to one of the gate's parents. */
 function parentInstead(rule: Rule | Template, { sourceLabel, statesTrigger }: Trigger): readonly TriggerChange[] {
   const gate = rule.relations?.find(({ label }) => label === sourceLabel)
   const [row] = gate?.combinations ?? []

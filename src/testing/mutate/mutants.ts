@@ -1,4 +1,4 @@
-/** Rules with one typical mistake, which a test of the rule should notice. */
+/** Generates rules with one typical mistake each, which a test of the rule should detect. */
 import {
   type Actuator,
   type Plug,
@@ -16,12 +16,12 @@ import { type Change, relationChanges, triggerChanges } from './gate-changes.ts'
 import { cronChanges, millisecondChanges, propertyChanges, type Confusions } from './value-changes.ts'
 
 export interface Mutant {
-  /** the change, such as `sensors/hot/properties/threshold: 90 -> 91` */
+  /** describes the change, for example `sensors/hot/properties/threshold: 90 -> 91` */
   readonly name: string
   readonly rule: Rule | Template
 }
 
-/** Every valid rule that differs in one place. `plugs`: for the possible states. */
+/** Returns every valid rule that differs in one place. `plugs`: provide the possible states. */
 export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly Mutant[] {
   const changes = [
     ...(rule.sensors ?? []).flatMap((sensor) => sensorChanges(rule, sensor, plugs)),
@@ -115,9 +115,7 @@ function confusionsOf(rule: Rule | Template, plug?: Plug): Confusions {
   }
 }
 
-/**
- * Sensors, gates and actuators with several dependents; with a single one, removing the dependent is the same change.
- */
+/** Removes nodes with several dependents. For a node with one dependent, removing the dependent has the same effect. */
 function nodesTakenAway(rule: Rule | Template): readonly Change[] {
   const { sensors = [], relations = [], actuators = [], triggers = [] } = rule
   const uses = (label: string): number =>
@@ -160,7 +158,7 @@ function declarationChanges(template: Template): readonly Change[] {
   })
 }
 
-/** Settings without an effect unless they are set explicitly. */
+/** Settings that have an effect only when set explicitly. */
 const CHOSEN = [
   ...(['resetScope', 'overlap', 'whenBusy', 'late', 'time', 'duplicates'] as const),
   ...(['misfire', 'maxLateness', 'streamValidity', 'dst'] as const),

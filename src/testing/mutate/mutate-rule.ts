@@ -1,4 +1,4 @@
-/** Mutation testing: each mutant of a rule is checked, and should fail. */
+/** Performs mutation testing: checks each mutant of a rule, which should fail. */
 import type { EngineEvent, Rule, Template } from '#core'
 import { AppError, messageOf } from '#kernel'
 import { caseOptionsOf, type CheckOptions } from '../check-options.ts'
@@ -17,16 +17,16 @@ export interface MutateOptions extends CheckOptions {
 
 export interface Mutation {
   readonly killed: readonly { readonly name: string; readonly by: string }[]
-  /** other behavior that no property noticed: the test is too weak there */
+  /** mutants that behave differently without failing a property: the test is too weak there */
   readonly survived: readonly string[]
-  /** the behavior of the rule in all cases: the change has no effect, or the messages never reach it */
+  /** mutants that behave like the rule in all cases: the change has no effect, or the messages never reach it */
   readonly alike: readonly string[]
   toString(): string
 }
 
 /**
- * Checks every mutant of a rule with the same properties. Throws `PROPERTY` if the rule itself fails, and
- * `VALIDATION` if it has no mutants.
+ * Checks every mutant of a rule with the same properties. Throws `PROPERTY` if the rule itself fails, and `VALIDATION`
+ * if it has no mutants.
  */
 export async function mutateRule(
   rule: Rule | Template,
@@ -63,7 +63,10 @@ async function whyFailed(
   }
 }
 
-/** The input of an actuator may matter to a service outside of the test: such a mutant is never alike. */
+/**
+ * Returns whether a mutant behaves like the rule. Changes of actuators never count as equal, because their input may
+ * matter to an external service.
+ */
 async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template, options: CheckOptions) {
   if (name.startsWith('actuators/')) return false
   const { writeTo: _writeTo, print: _print, ...rest } = options
@@ -77,7 +80,7 @@ async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template
   }
 }
 
-/** Equal firings, and equal answers and logs of its actuators. */
+/** Requires equal firings, and equal results and logs of actuators. */
 function actsAs(rule: Rule | Template): RuleProperty {
   const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
   const actsOf = (events: readonly EngineEvent[]): readonly string[] =>

@@ -1,4 +1,4 @@
-/** Properties about firings: their causes, cool-downs, limits and silences. */
+/** Defines properties of firings: their causes, cool-downs, limits and silences. */
 import { instantText, lengthText } from '../moment-text.ts'
 import { type RuleProperty, monitored } from '../property.ts'
 import { coolDownOf, sensorsBehind } from '../rule-paths.ts'
@@ -6,7 +6,7 @@ import { AppError, type Json } from '#kernel'
 import { spanOf, lengthOf } from '../length-of.ts'
 import { conditionOf, type ConditionLike } from '../temporal/condition.ts'
 
-/** No destination fires again before the `invocationPolicy` of its trigger is over. */
+/** Requires that a destination does not fire again within its trigger's `invocationPolicy`. */
 export function coolDownRespected(): RuleProperty {
   return {
     name: 'every cool-down is respected',
@@ -25,7 +25,7 @@ export function coolDownRespected(): RuleProperty {
   }
 }
 
-/** A destination fires only when a sensor behind its source has just had a result. */
+/** Requires that a destination fires only when a sensor behind its source has just finished. */
 export function noFiringWithoutCause(): RuleProperty {
   return {
     name: 'nothing fires without a cause',
@@ -50,13 +50,13 @@ export function noFiringWithoutCause(): RuleProperty {
 export interface WindowOptions {
   /** ms, ISO 8601, or short as in `1h` */
   readonly within: number | string
-  /** default: each destination for itself */
+  /** default: each destination separately */
   readonly node?: string
 }
 
 /**
- * A destination fires at most `most` times in any window of that length; a firing at the very end of a window is
- * outside. Throws `VALIDATION` for an invalid count or duration.
+ * Requires that a destination fires at most `most` times in any window of length `within`, whose end is exclusive.
+ * Throws `VALIDATION` for an invalid count or duration.
  */
 export function neverMoreThan(most: number, { within, node }: WindowOptions): RuleProperty {
   if (!Number.isInteger(most) || most < 0)
@@ -88,15 +88,15 @@ export function neverMoreThan(most: number, { within, node }: WindowOptions): Ru
 }
 
 export interface SilenceOptions {
-  /** when silence counts, by messages and states; it holds from one moment until the next. Default: always */
+  /** when silence counts, from messages and states; holds from one moment until the next. Default: always */
   readonly while?: ConditionLike
   /** default: any firing ends the silence */
   readonly node?: string
 }
 
 /**
- * While the condition holds, a destination fires at least once in that time, which counts from the beginning of the
- * condition. Throws `VALIDATION` for an invalid duration.
+ * Requires at least one firing in each period of length `longest` while the condition holds, counted from when the
+ * condition begins. Throws `VALIDATION` for an invalid duration.
  */
 export function neverSilentFor(longest: number | string, options: SilenceOptions = {}): RuleProperty {
   const most = lengthOf(longest, 'neverSilentFor: the time')

@@ -1,4 +1,4 @@
-/** Properties about failed and missing answers of plugs, most of which every check includes. */
+/** Defines properties of failed and missing plug results; every check includes most of them. */
 import type { CheckedRun, Moment } from '../checked-run.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { instantText } from '../moment-text.ts'
@@ -18,10 +18,7 @@ export function everyPlugAnswers(): RuleProperty {
   }
 }
 
-/**
- * Calls fail only at messages with a fault: with NaN, null, a blank or a number as text, or without a value of its
- * resource.
- */
+/** Requires that calls fail only at faulty messages: with NaN, null, a blank, a number as text, or a missing value. */
 export function expectedErrors(
   allowed: readonly string[],
   {
@@ -61,13 +58,13 @@ export function isNoValue(value: unknown): boolean {
   return value === null || Number.isNaN(value) || (typeof value === 'string' && value.trim() === '')
 }
 
-/** Whether a value is a number as text, where its generator makes none. */
+/** Returns whether a value is a number as text although its generator does not create such texts. */
 function isAsText(value: unknown, generator: Metrics[string]): boolean {
   if (typeof value !== 'string' || !Number.isFinite(Number(value))) return false
   return isSignal(generator) || !generator.canShrinkWithoutContext(value)
 }
 
-/** No call of a plug fails, except those of the named nodes. */
+/** Requires that no plug call fails, except those of the named nodes. */
 export function noErrors(allowed: readonly string[] = []): RuleProperty {
   return monitored<null>(
     {

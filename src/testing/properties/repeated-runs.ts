@@ -1,4 +1,4 @@
-/** Properties that run a case again, under other circumstances. */
+/** Defines properties that run a case again under other circumstances. */
 import { sameJson } from '#kernel'
 import type { RuleProperty } from '../property.ts'
 import type { EngineEvent } from '#core'
@@ -7,8 +7,8 @@ import { downSpans } from '../checked-run.ts'
 import { instantText } from '../moment-text.ts'
 
 /**
- * Firings and the final state are the same with subscribers only to firings, as in a live engine: comparisons are then
- * looked up, by declarations of plugs (`steps`, `calculates`), instead of calls.
+ * Requires the same firings and final state with subscribers only to firings, as in a live engine. Comparisons are then
+ * looked up from plug declarations (`steps`, `calculates`) instead of calling the plugs.
  */
 export function columnarAsPlain(): RuleProperty {
   return {
@@ -24,8 +24,8 @@ export function columnarAsPlain(): RuleProperty {
 }
 
 /**
- * The same case a second time has the same events, to the byte. It finds plugs that read the machine's clock, have
- * randomness of their own, or remember outside of their `internalState`.
+ * Requires that repeating a case produces the same events, to the byte. Detects plugs that read the machine's clock,
+ * use their own random numbers, or keep memory outside their `internalState`.
  */
 export function deterministic(): RuleProperty {
   return {
@@ -40,8 +40,8 @@ export function deterministic(): RuleProperty {
 const LONGEST_MS = 5000
 
 /**
- * Each answer of a plug is delayed by up to five seconds, by another length for each node. Only the times of events may
- * differ, and the order in which actuators answer.
+ * Delays each node's plug results by a different time of up to five seconds. Only event times, and the order in which
+ * actuators finish, may differ.
  */
 export function latencyChangesNothing(): RuleProperty {
   return {
@@ -64,7 +64,7 @@ export function latencyChangesNothing(): RuleProperty {
   }
 }
 
-/** Separates answers of actuators, which may follow later inputs. */
+/** Separates the results of actuators, which may come after later inputs. */
 function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
   const isAnswer = ({ type, node }: EngineEvent): boolean =>
     (type === 'result' || type === 'log') && node !== undefined && acts.has(node)
@@ -80,18 +80,18 @@ function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
 
 export interface RestartChoice {
   /**
-   * range of downtimes, as `0..3h`: streams have silences of up to that length, in which the process crashes. Timers
-   * that were due then act late, so that times of events are not compared. Default: no time passes
+   * range of downtimes, such as `0..3h`: streams contain silences of up to that length, during which the process
+   * crashes. Timers due in that time then act late, so event times are not compared. Default: no time passes
    */
   readonly down?: string
-  /** the process may also crash while plugs are at work on a message; default true */
+  /** whether the process may also crash while plugs work on a message; default true */
   readonly inFlight?: boolean
 }
 
 /**
- * A process that crashes after any messages, and continues from its saved state, has the same events, to the byte. With
- * downtime, what was due then happens later, but happens; its consequences in time are not compared. A clock that skips
- * missed ticks then differs rightly.
+ * Requires that a process that crashes after any messages and continues from its saved state has the same events, to
+ * the byte. With downtime, whatever was due then must still happen, but may happen later, and the effects of the delay
+ * are not compared. A clock that skips missed ticks is allowed to differ.
  */
 export function restartChangesNothing({ down, inFlight = true }: RestartChoice = {}): RuleProperty {
   const longest = down === undefined ? 0 : longestOf(down)
@@ -117,7 +117,7 @@ export function crashesText(crashes: readonly { after: number; inFlight: boolean
   return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`
 }
 
-/** Epoch ms: exclusive start, inclusive end. */
+/** Exclusive start and inclusive end, epoch ms. */
 type Span = readonly [from: number, to: number]
 
 const TIMES: ReadonlySet<string> = new Set(['time', 'at', 'until', 'since', 'scheduledAt', 'collectedTime'])
@@ -125,13 +125,13 @@ const LATE: ReadonlySet<string> = new Set(['at'])
 const NONE: ReadonlySet<string> = new Set()
 
 interface Differing {
-  /** events within them may happen later in the other run, and later ones may then differ */
+  /** events in these spans may happen later in the other run, and later events may then differ */
   readonly spans?: readonly Span[]
-  /** ignored differences: `late`, times of the clock; `times`, all times */
+  /** differences to ignore: `late`, times of the clock; `times`, all times */
   readonly but?: 'late' | 'times'
 }
 
-/** `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined for equal events. */
+/** Describes the first difference as `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined for equal events. */
 function firstDifference(
   usual: readonly EngineEvent[],
   other: readonly EngineEvent[],

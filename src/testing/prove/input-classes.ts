@@ -1,5 +1,5 @@
 /**
- * The inputs of a bounded proof: one value for each interval between constants of the rule, and gaps around its
+ * Chooses the inputs of a bounded proof: one value for each interval between the rule's constants, and gaps around its
  * durations.
  */
 import fc from 'fast-check'
@@ -13,11 +13,14 @@ export interface InputClass {
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** More are a search, not a proof. */
+/** With more inputs, a proof would become a mere search. */
 const MAX_INPUTS = 2000
 const SAMPLES = 200
 
-/** One value of each class: constants of the generator, one between two of them, and one beyond each end. */
+/**
+ * Returns one value per class: the generator's constants, one value between adjacent constants, and one beyond each
+ * end.
+ */
 export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): readonly unknown[] {
   const samples = fc.sample(generator, { numRuns: SAMPLES, seed: 1 })
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
@@ -25,7 +28,7 @@ export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readon
   if (!all.every((value): value is number => typeof value === 'number')) {
     const known = new Set(constants)
     const others = all.filter((value) => !known.has(value))
-    // One value represents all that the rule does not name, but true and false are two.
+    // One value represents all values that the rule does not name, but true and false count separately.
     const spare = others.filter((value, i) => i === 0 || typeof value === 'boolean')
     return [...all.filter((value) => known.has(value)), ...spare]
   }
@@ -40,12 +43,15 @@ export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readon
   return [...stretches.values()]
 }
 
-/** Gaps that a rule can distinguish: the usual one, and for each duration one that is shorter, equal and longer. */
+/**
+ * Returns the gaps that a rule can distinguish: the usual one, and for each duration a shorter, an equal and a longer
+ * gap.
+ */
 export function gapClasses(every: number, { durations }: Pick<RuleConstants, 'durations'>): readonly number[] {
   return [...new Set([every, ...durations.flatMap((ms) => [ms - 1, ms])])].filter((gap) => gap > 0)
 }
 
-/** All combinations. Throws `VALIDATION` if there are too many to try them all. */
+/** Returns all combinations. Throws `VALIDATION` if there are too many to try. */
 export function inputClasses(
   gaps: readonly number[],
   byResource: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>,

@@ -1,4 +1,4 @@
-/** Tries all sequences of messages up to a length, from saved state to saved state, each once. */
+/** Proves properties for all sequences of messages up to a length, by visiting each saved state once. */
 import { asyncScheduler } from 'rxjs'
 import type { Message, Rule, Template } from '#core'
 import { settingsOf, type SavedState } from '#core/spi'
@@ -33,24 +33,24 @@ export interface ProveOptions extends Pick<
 > {
   readonly variables?: Readonly<Record<string, unknown>>
   readonly metadata?: Metadata
-  /** relevant values of a metric, instead of one for each interval between constants of the rule */
+  /** values to try for a metric, instead of one for each interval between the rule's constants */
   readonly values?: Readonly<Record<string, readonly unknown[]>>
-  /** relevant gaps between messages in ms, instead of the usual one and those around durations of the rule */
+  /** gaps between messages to try, in ms, instead of the usual one and those around the rule's durations */
   readonly gaps?: readonly number[]
-  /** messages in a row; default 12 */
+  /** number of messages in a sequence; default 12 */
   readonly length?: number
-  /** limit of states; default 100,000 */
+  /** maximum number of states; default 100,000 */
   readonly maxStates?: number
-  /** limit of real time in ms; default 30 s */
+  /** maximum real time in ms; default 30 s */
   readonly time?: number
   readonly onProgress?: (done: Proof) => void
 }
 
 export interface Proof {
   readonly properties: readonly string[]
-  /** all sequences of up to this many messages hold */
+  /** the properties hold for all sequences of up to this many messages */
   readonly length: number
-  /** all states were visited: sequences of these inputs of any length hold */
+  /** all states were visited, so the properties hold for sequences of any length */
   readonly isComplete: boolean
   readonly states: number
   readonly steps: number
@@ -72,10 +72,10 @@ const MAX_STATES = 100_000
 const TIME_MS = 30_000
 
 /**
- * Checks properties of every sequence of messages up to a length, of values and gaps that the rule can distinguish.
- * Known states are not continued: times are compared by their age, up to the longest duration of rule and properties.
- * Throws a `PropertyError` with the shortest failing sequence; `VALIDATION` for properties of whole runs, and for too
- * many inputs.
+ * Checks properties for every sequence of messages up to a length, with the values and gaps that the rule can
+ * distinguish. Skips states that were reached before: times are compared by their age, up to the longest duration in
+ * the rule and the properties. Throws a `PropertyError` with the shortest failing sequence; `VALIDATION` for properties
+ * of whole runs, and for too many inputs.
  */
 export async function proveRule(
   rule: Rule | Template,
@@ -151,7 +151,7 @@ class Proving {
     return this.#judge({ standing: after, memories: node.memories, path: [...node.path, message] }, moments)
   }
 
-  /** Passes moments to the monitors. Undefined for a known state. */
+  /** Passes moments to the monitors. Returns undefined for a known state. */
   async #judge(node: Node, moments: readonly Moment[]): Promise<Node | undefined> {
     const memories = await this.#watch(node.path, node.memories, moments)
     const { standing, path } = node
@@ -186,7 +186,7 @@ class Proving {
     return memories
   }
 
-  /** Reports the failure of a run of the whole sequence, which must fail as well. */
+  /** Runs the whole failing sequence, which must fail too, and reports that failure. */
   async #fail(messages: readonly Message[]): Promise<never> {
     const { values: _values, gaps: _gaps, length: _length, maxStates: _most, time: _time, ...options } = this.#options
     await checkCase({ rule: this.#rule, messages, crashes: [] }, this.#properties, { ...options, columnar: false })
@@ -238,7 +238,9 @@ function valuesOf(
   )
 }
 
-/** Of a task: counters, times of its own, and the lists that explanations point into. */
+/**
+ * Fields of a task that do not affect its behavior: counters, its own times, and the lists that explanations refer to.
+ */
 const OF_TASK: ReadonlySet<string> = new Set([
   'run',
   'inputs',
@@ -255,15 +257,15 @@ const OF_TASK: ReadonlySet<string> = new Set([
   'arrived',
   'current',
 ] satisfies (keyof SavedState)[])
-/** Of a node, and of what follows from its last answer: its origin. */
+/** Fields of a node and of its last result that do not affect behavior, such as the origin. */
 const OF_NODE: ReadonlySet<string> = new Set(['since', 'origin', 'via', 'firing', 'held', 'error'])
 const OF_FOLLOWING: ReadonlySet<string> = new Set(['invocation', 'origin', 'via'])
-/** Numbers from here on are epoch ms. */
+/** Numbers from this one on are epoch ms. */
 const FIRST_TIME = 1e11
 
 /**
- * The key of a state at `now`. Ages above `horizon`, ms, are equal: nothing waits for longer.
- * `memories`: of monitors.
+ * Returns the key of a state at `now`. Ages above `horizon` (ms) are equal, because no wait is longer. `memories`: of
+ * the monitors.
  */
 export function stateKey(saved: Partial<SavedState>, memories: unknown, now: number, horizon: number): string {
   const { sensors, gates, actuators, ...others } = saved

@@ -1,4 +1,4 @@
-/** One step of a bounded proof: a saved task continues over a gap and a message, as it would in a run. */
+/** Performs one step of a bounded proof: continues a saved task over a gap and a message, as in a run. */
 import {
   CoreEngine,
   type EngineEvent,
@@ -16,7 +16,7 @@ import { momentOf, labelsOf, type CaseOptions, type Labels, type Moment } from '
 
 const TASK_ID = 'task'
 
-/** A task at rest at some time. */
+/** A task at rest at a certain time. */
 export interface Standing {
   readonly saved: SavedTask
   readonly time: number
@@ -73,7 +73,7 @@ export class Stepper {
     }
     clock.advanceTo(time)
     if (message !== undefined) {
-      // The clock is the time of measurement: without a timestamp no state depends on the date.
+      // Without a timestamp, the clock is the time of measurement, and no state depends on the date.
       const { timestamp: _, ...unstamped } = message
       engine.receive(unstamped)
       await this.#settle(engine)

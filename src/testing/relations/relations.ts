@@ -1,4 +1,7 @@
-/** Properties of two runs: what must stay the same when the messages, or the rule, change in a known way. */
+/**
+ * Defines properties that compare two runs: what must stay the same when the messages or the rule change in a known
+ * way.
+ */
 import { AppError, durationMs } from '#kernel'
 import type { Rule, Template } from '#core'
 import { instantOf } from '#core/spi'
@@ -7,8 +10,8 @@ import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 
 /**
- * The same messages later or earlier have the same firings. Not for rules that depend on the calendar, unless the shift
- * does not matter to them, such as a week. Throws `VALIDATION` for an invalid duration.
+ * Requires the same firings for messages shifted in time. Not for rules that depend on the calendar, unless the shift
+ * (such as a week) does not matter to them. Throws `VALIDATION` for an invalid duration.
  */
 export function shiftedInTime(by: number | string): RuleProperty {
   const ms = typeof by === 'number' ? by : durationMs(by)
@@ -23,7 +26,7 @@ export function shiftedInTime(by: number | string): RuleProperty {
   }
 }
 
-/** Other units: a rule for converted values, such as Fahrenheit, fires like this one. */
+/** Requires that a rule for converted units, such as Fahrenheit, fires like this one. */
 export function scaled(
   metrics: Readonly<Record<string, (value: number) => number>>,
   rule: Rule | Template,
@@ -43,7 +46,7 @@ export function scaled(
   }
 }
 
-/** A repeated message fires what it fires once: no destination more, none less. Not for rules that count messages. */
+/** Requires that repeating a message changes no firing. Not for rules that count messages. */
 export function duplicatesChangeNothing(): RuleProperty {
   return {
     name: 'messages that come twice change nothing',
@@ -54,7 +57,7 @@ export function duplicatesChangeNothing(): RuleProperty {
   }
 }
 
-/** The rule does the same for another resource, unless it names its resource by id. */
+/** Requires the same behavior for another resource, unless the rule names its resource by id. */
 export function resourcesAreAlike(renamed: (resource: string) => string = (id) => `other-${id}`): RuleProperty {
   return {
     name: 'it does for other resources what it does for these',
@@ -64,7 +67,10 @@ export function resourcesAreAlike(renamed: (resource: string) => string = (id) =
   }
 }
 
-/** It fires like another rule, such as the version before; reports the smallest stream with a difference. */
+/**
+ * Requires the same firings as another rule, such as the previous version; reports the smallest stream with a
+ * difference.
+ */
 export function sameAs(rule: Rule | Template): RuleProperty {
   return {
     name: 'it fires as the other rule',

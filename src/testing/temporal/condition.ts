@@ -1,12 +1,12 @@
-/** Conditions of a moment: states, firings, values, and conditions over earlier moments. */
+/** Defines conditions on a moment: states, firings, values, and conditions on earlier moments. */
 import type { Json } from '#kernel'
 import type { Moment, Labels } from '../checked-run.ts'
 import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 
-/** Something that holds at a moment, or does not. May remember: its memory is plain JSON. */
+/** Holds at a moment, or does not. It may keep a memory, as plain JSON. */
 export interface Condition {
-  /** as a part of a sentence: `hot is Above` */
+  /** part of a sentence, such as `hot is Above` */
   readonly text: string
   readonly start: Json
   next(memory: Json, moment: Moment): readonly [memory: Json, holds: boolean]
@@ -14,7 +14,7 @@ export interface Condition {
   readonly durations?: readonly number[]
 }
 
-/** A condition, or a function of the moment alone. */
+/** A condition, or a function that reads only the moment. */
 export type ConditionLike = Condition | ((moment: Moment) => boolean)
 
 export function conditionOf(like: ConditionLike): Condition {
@@ -26,7 +26,7 @@ function ofMoment(text: string, labels: Partial<Labels>, holds: (moment: Moment)
   return { text, labels, start: null, next: (memory, moment) => [memory, holds(moment)] }
 }
 
-/** A sensor or gate is in one of these states. */
+/** True when a sensor or gate is in one of these states. */
 export function inState(node: string, ...states: readonly string[]): Condition {
   return ofMoment(`${node} is ${states.join(' or ')}`, { sources: [node] }, (moment) => {
     const state = moment.state(node)
@@ -34,12 +34,12 @@ export function inState(node: string, ...states: readonly string[]): Condition {
   })
 }
 
-/** The state of a sensor or gate is unknown. */
+/** True when the state of a sensor or gate is unknown. */
 export function isUnknown(node: string): Condition {
   return ofMoment(`${node} is not known`, { sources: [node] }, (moment) => moment.state(node) === null)
 }
 
-/** A destination, or any, has just fired. */
+/** True when a destination (default: any) has just fired. */
 export function fires(node?: string): Condition {
   const labels = node === undefined ? {} : { destinations: [node] }
   return ofMoment(`${node ?? 'something'} fires`, labels, ({ fired }) =>
@@ -50,11 +50,11 @@ export function fires(node?: string): Condition {
 export interface ReadsOptions {
   /** only messages of this resource */
   readonly resource?: string
-  /** its text, such as `above 90`; default: the name of the function */
+  /** describes the condition, such as `above 90`; default: the function's name */
   readonly as?: string
 }
 
-/** The present message has a value for which this is true; false at moments without a message. */
+/** True when the current message has a value for which `is` returns true; false at moments without a message. */
 export function reads(metric: string, is: (value: unknown) => boolean, options: ReadsOptions = {}): Condition {
   const { resource, as = is.name || 'as it should be' } = options
   return ofMoment(`${metric}${resource === undefined ? '' : ` of ${resource}`} is ${as}`, {}, ({ message }) => {
@@ -83,7 +83,7 @@ export function or(...operands: readonly ConditionLike[]): Condition {
   return combined(operands, ' or ', (holds) => holds.some(Boolean))
 }
 
-/** It is true, and was not at the moment before. */
+/** True when the operand is true, and was not at the previous moment. */
 export function becomes(operand: ConditionLike): Condition {
   const one = conditionOf(operand)
   return {
@@ -99,15 +99,15 @@ export function becomes(operand: ConditionLike): Condition {
   }
 }
 
-/** It was true at the moment before, and is not any more. */
+/** True when the operand was true at the previous moment, and is not any more. */
 export function ends(operand: ConditionLike): Condition {
   const one = conditionOf(operand)
   return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }
 }
 
 /**
- * It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for an invalid
- * duration.
+ * True when the operand is true, or was less than `within` ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION`
+ * for an invalid duration.
  */
 export function recently(operand: ConditionLike, within: number | string): Condition {
   const one = conditionOf(operand)
@@ -126,19 +126,19 @@ export function recently(operand: ConditionLike, within: number | string): Condi
   }
 }
 
-/** The second is true whenever the first is. */
+/** True unless the first is true and the second is not. */
 export function implies(first: ConditionLike, second: ConditionLike): Condition {
   const [one, other] = [conditionOf(first), conditionOf(second)]
   return { ...or(not(one), other), text: `${one.text} means that ${other.text}` }
 }
 
-/** Both are true, or neither is. */
+/** True when both are true, or neither is. */
 export function iff(first: ConditionLike, second: ConditionLike): Condition {
   const all = [conditionOf(first), conditionOf(second)] as const
   return { ...combined(all, '', ([a, b]) => a === b), text: `${all[0].text} exactly when ${all[1].text}` }
 }
 
-/** `kept` has been true at every moment since `began` was last true, that moment included. */
+/** True when `kept` has been true at every moment since `began` was last true, including that moment. */
 export function since(kept: ConditionLike, began: ConditionLike): Condition {
   const [one, other] = [conditionOf(kept), conditionOf(began)]
   return {
@@ -181,7 +181,7 @@ export function labelsOfAll(conditions: readonly Condition[]): Labels {
   }
 }
 
-/** The situation: the time, the message, the states of the conditions, and firings with their reasons. */
+/** Describes the situation: the time, the message, the states of the conditions, and firings with their reasons. */
 export function standing(moment: Moment, conditions: readonly Condition[]): string {
   const { message, fired } = moment
   const { sources } = labelsOfAll(conditions)

@@ -1,4 +1,4 @@
-/** Properties over the moments of a run: always, never, sometimes, leads to, until, once between. */
+/** Defines properties over the moments of a run: always, never, sometimes, leads to, until, once between. */
 import type { Json } from '#kernel'
 import type { Moment } from '../checked-run.ts'
 import { lengthOf } from '../length-of.ts'
@@ -6,17 +6,17 @@ import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type Need, type RuleProperty } from '../property.ts'
 import { conditionOf, labelsOfAll, standing, type Condition, type ConditionLike } from './condition.ts'
 
-/** It is true at every moment. */
+/** Requires the condition at every moment. */
 export function always(condition: ConditionLike): RuleProperty {
   return everyMoment(conditionOf(condition), true)
 }
 
-/** It is true at no moment. */
+/** Requires that the condition is never true. */
 export function never(condition: ConditionLike): RuleProperty {
   return everyMoment(conditionOf(condition), false)
 }
 
-/** It is true at a moment of at least one run: a check without one fails. */
+/** Requires the condition at a moment of at least one run; otherwise the check fails. */
 export function sometimes(like: ConditionLike): RuleProperty {
   const condition = conditionOf(like)
   return {
@@ -32,12 +32,12 @@ export interface WithinOptions {
   readonly within?: number | string
 }
 
-/** Whenever the first is true, the second is true then, or at a later moment within `within`. */
+/** Requires that whenever `cause` is true, `effect` is true at that moment or a later one within `within`. */
 export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }: WithinOptions = {}): RuleProperty {
   const [from, to] = [conditionOf(cause), conditionOf(effect)]
   const limit = within === undefined ? undefined : lengthOf(within, 'leadsTo: within')
   const name = `${from.text} leads to ${to.text}${limit === undefined ? '' : ` within ${lengthText(limit)}`}`
-  /** memories of both, and since when the second is owed */
+  /** memories of both conditions, and the moment from which the effect is awaited */
   type Memory = readonly [Json, Json, { readonly at: number; readonly how: string } | null]
   const late = (owed: Memory[2], until: number): string | undefined => {
     if (owed === null || until - owed.at <= (limit ?? Number.POSITIVE_INFINITY)) return undefined
@@ -71,7 +71,7 @@ export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }:
   )
 }
 
-/** The first is true at every moment before the second is first true. */
+/** Requires `kept` at every moment before `end` is first true. */
 export function until(kept: ConditionLike, end: ConditionLike): RuleProperty {
   const [one, other] = [conditionOf(kept), conditionOf(end)]
   return monitored<readonly [Json, Json, boolean]>(
@@ -94,9 +94,12 @@ export function until(kept: ConditionLike, end: ConditionLike): RuleProperty {
   )
 }
 
-/** The condition is true at exactly one moment of some span. */
+/** Requires that the condition is true at exactly one moment of some span. */
 export function once(condition: ConditionLike): {
-  /** from each moment at which the first is true (again, after the second was) until the second is: both included */
+  /**
+   * the span starts at a moment at which `first` is true and ends when `last` is true, both inclusive; it may start
+   * again after that
+   */
   between(first: ConditionLike, last: ConditionLike): RuleProperty
 } {
   const what = conditionOf(condition)
@@ -104,7 +107,7 @@ export function once(condition: ConditionLike): {
     between(first, last) {
       const [opens, closes] = [conditionOf(first), conditionOf(last)]
       const all = [what, opens, closes]
-      /** memories, and while it is open: its start, and the number of occurrences */
+      /** memories of the conditions and, during a span, its start and the number of occurrences */
       type Memory = readonly [Json, Json, Json, { readonly at: number; readonly times: number } | null]
       return monitored<Memory>(
         {

@@ -1,4 +1,4 @@
-/** Checks properties of several tasks at once, over messages, time, crashes and commands of users. */
+/** Checks properties of several tasks at once, over messages, time, crashes and user commands. */
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
@@ -22,9 +22,9 @@ export interface WorldOptions extends Pick<
 > {
   /** metrics of each resource, by its id */
   readonly byResource: Readonly<Record<string, Metrics>>
-  /** limit of steps of a case; default 40 */
+  /** maximum number of steps per case; default 40 */
   readonly steps?: number
-  /** commands beside messages and time; default all of them */
+  /** commands to include in addition to messages and time; default all of them */
   readonly commands?: readonly ('stop' | 'start' | 'push' | 'change' | 'crash')[]
 }
 
@@ -46,9 +46,9 @@ const SHRINK_MS = 5000
 const COMMANDS = ['stop', 'start', 'push', 'change', 'crash'] as const
 
 /**
- * Runs tasks side by side, on services in memory, through random steps, and checks properties of moments in each run:
- * labels are prefixed with the name of their task, as in `heating/relay`. No call of a plug may fail. Throws a
- * `PropertyError` with the steps of the smallest case; `VALIDATION` for properties of whole runs.
+ * Runs tasks together on in-memory services, through random steps, and checks properties of moments in each run. Labels
+ * are prefixed with the task's name, as in `heating/relay`. No plug call may fail. Throws a `PropertyError` with the
+ * steps of the smallest case; `VALIDATION` for properties of whole runs.
  */
 export async function checkWorld(
   world: World,
@@ -248,7 +248,7 @@ function generatorsOf(
   )
 }
 
-/** Without irrelevant steps: halves first, then single ones. */
+/** Removes irrelevant steps: first halves, then single steps. */
 async function fewest(
   steps: readonly WorldStep[],
   fails: (fewer: readonly WorldStep[]) => Promise<boolean>,

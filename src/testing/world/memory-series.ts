@@ -1,6 +1,6 @@
 /**
- * Stored messages, their series and queries over them, in memory: the services of a host over a store that ends with
- * the run. Their code is loaded for the first world, and not with the rest of the kit.
+ * Provides stored messages, their series and queries over them in memory. It runs the services of a host over a store
+ * that ends with the run; their code is loaded only for the first world.
  */
 import type { DataPort, Message, QueryPort } from '#core'
 import type { PlainObject } from '#core/spi'
@@ -23,7 +23,7 @@ export interface MemorySeriesOptions {
 
 export class MemorySeries {
   readonly #options: MemorySeriesOptions
-  /** not in series yet */
+  /** messages that are not in series yet */
   readonly #arrived: Message[] = []
   #opened: Promise<Opened> | undefined
 
@@ -51,7 +51,7 @@ export class MemorySeries {
     return (await this.#upToDate()).ask(query)
   }
 
-  /** As the query service of a host, without selections of resources by type or tag. */
+  /** Same as the query service of a host, but without selecting resources by type or tag. */
   async execute(...[source, options]: Parameters<QueryPort['execute']>): ReturnType<QueryPort['execute']> {
     const { execute } = await this.#upToDate()
     const { queries } = this.#options
@@ -79,7 +79,7 @@ async function load() {
   return { openMemory, createSeries, createQueriesService, queryPort }
 }
 
-/** Loads the code, so that queries then answer as fast as other services. */
+/** Loads the code, so that the first query is as fast as other services. */
 export async function loadSeries(): Promise<void> {
   await load()
 }
@@ -101,7 +101,7 @@ async function open(now: () => number): Promise<Opened> {
   }
 }
 
-/** Numbers, texts and truth values are samples; lists and objects stay in the message. */
+/** Returns the numbers, texts and booleans of a message as samples; lists and objects stay in the message. */
 function samplesOf({ resource, timestamp, ...values }: Message) {
   const time = Number(timestamp)
   return Object.entries(values).flatMap(([metric, value]) =>

@@ -1,13 +1,10 @@
-/**
- * Alarms, resources, data and queries in memory, for rules that act on them: enough to test how rules affect each
- * other.
- */
+/** Provides alarms, resources, data and queries in memory, to test how rules that act on them affect each other. */
 import type { AlarmPort, DataPort, Message, PlugServices, QueryPort, ResourcePort } from '#core'
 import type { PlainObject } from '#core/spi'
 import { AppError } from '#kernel'
 import { loadSeries, MemorySeries } from './memory-series.ts'
 
-/** An alarm for plugs and properties. Times are ISO 8601. */
+/** An alarm as plugs and properties see it. Times are ISO 8601. */
 export interface MemoryAlarm extends PlainObject {
   readonly id: string
   readonly source: { readonly id: string }
@@ -20,9 +17,9 @@ export interface MemoryAlarm extends PlainObject {
 
 export interface MemoryWorldOptions {
   readonly resources?: Readonly<Record<string, PlainObject>>
-  /** stored messages, by resource, each with a `timestamp` in epoch ms; a world begins at 2025-03-03T06:00Z */
+  /** stored messages by resource, each with a `timestamp` in epoch ms; a world begins at 2025-03-03T06:00Z */
   readonly stored?: Readonly<Record<string, readonly PlainObject[]>>
-  /** stored time series queries by name */
+  /** stored time series queries, by name */
   readonly queries?: Readonly<Record<string, PlainObject>>
 }
 
@@ -41,9 +38,9 @@ export interface MemoryServices extends PlugServices {
   readonly resources: ResourcePort
   readonly data: DataPort
   readonly queries: QueryPort
-  /** Called before a run: from then on answers come at once. */
+  /** Prepares the services before a run, so that they respond without delay. */
   ready(): Promise<void>
-  /** Stores a message of a device, with its timestamp in epoch ms. */
+  /** Stores a device message, whose timestamp is epoch ms. */
   arrived(message: Message): void
   state(): WorldState
 }
@@ -54,7 +51,7 @@ export interface WorldAround {
 }
 
 /**
- * Creates the services of each run. Messages of devices are stored, as on a host, and rules read them in series and
+ * Creates the services of each run. Device messages are stored, as on a host, and rules read them in series and
  * queries.
  */
 export function memoryWorld(options: MemoryWorldOptions = {}): (around: WorldAround) => MemoryServices {
@@ -176,7 +173,7 @@ function dataIn(
   }
 }
 
-/** Lists are replaced, so that snapshots stay as they were. */
+/** Creates a new list instead of changing the old one, which snapshots keep. */
 function addTo(lists: Map<string, readonly PlainObject[]>, resource: string, one: PlainObject): void {
   lists.set(resource, [...(lists.get(resource) ?? []), one])
 }

@@ -1,4 +1,4 @@
-/** One run of several tasks over steps: messages, time, commands of users, and crashes. */
+/** Runs several tasks through steps: messages, time, user commands, and crashes. */
 import {
   CoreEngine,
   createRegistry,
@@ -25,18 +25,18 @@ import type { MemoryServices, WorldAround, WorldState } from './memory-world.ts'
 
 export interface WorldTask {
   readonly rule: Rule | Template
-  /** over those of the rule */
+  /** overrides the settings of the rule */
   readonly settings?: TaskSettings
-  /** rules with which a user may replace it while it runs */
+  /** rules with which a user may replace the running one */
   readonly changes?: readonly (Rule | Template)[]
 }
 
 export interface World {
   /** by name, which prefixes labels: `heating/relay` */
   readonly tasks: Readonly<Record<string, WorldTask>>
-  /** what plugs act on; created for each run. `memoryWorld()` */
+  /** creates the services that plugs act on, for each run, such as `memoryWorld()` */
   readonly services: (around: WorldAround) => MemoryServices
-  /** created for the services of a run, such as `(services) => createBuiltins({ services })` */
+  /** creates the plugs for the services of a run, such as `(services) => createBuiltins({ services })` */
   readonly plugs: (services: PlugServices) => readonly Plug[]
 }
 
@@ -47,11 +47,11 @@ export type WorldStep = { readonly gap: number } & (
   | { readonly kind: 'stop' | 'start'; readonly task: string }
   | { readonly kind: 'push'; readonly task: string; readonly node: string; readonly state: string }
   | { readonly kind: 'change'; readonly task: string; readonly rule: number }
-  /** the process crashes and continues from its saved state; services live on */
+  /** the process crashes and continues from its saved state; services keep running */
   | { readonly kind: 'crash' }
 )
 
-/** A snapshot of everything. Labels of nodes are prefixed with the name of their task: `heating/relay`. */
+/** A snapshot of the whole world. Labels are prefixed with the task's name: `heating/relay`. */
 export interface WorldMoment extends Moment {
   readonly step?: WorldStep
   /** alarms, metadata, stored messages and commands */
@@ -59,7 +59,7 @@ export interface WorldMoment extends Moment {
   isRunning(task: string): boolean
 }
 
-/** A condition of the whole world, such as an open alarm. */
+/** Creates a condition on the whole world, such as an open alarm. */
 export function inWorld(text: string, holds: (world: WorldMoment) => boolean): Condition {
   return { ...conditionOf((moment) => holds(moment as WorldMoment)), text }
 }
@@ -71,7 +71,7 @@ export interface WorldRun {
 
 const START = Date.UTC(2025, 2, 3, 6)
 
-/** All nodes of all tasks as one rule, with the name of the task before each label. */
+/** Combines all nodes of all tasks into one rule, with the task's name before each label. */
 export function wholeGraph({ tasks }: World): RuleGraph {
   const named = <Node extends { readonly label: string }>(of: 'sensors' | 'relations' | 'actuators') =>
     Object.entries(tasks).flatMap(([name, { rule }]) =>
@@ -82,11 +82,11 @@ export function wholeGraph({ tasks }: World): RuleGraph {
 
 export interface WorldTimes {
   readonly tail: number
-  /** limit of real time for answers of plugs, ms */
+  /** real time in ms to wait for plugs */
   readonly patience: number
 }
 
-/** Runs the steps. Errors: as `engine.start`, of all tasks; `PROPERTY` for a missing answer of a plug. */
+/** Runs the steps. Throws the errors of `engine.start` for any task, and `PROPERTY` when a plug does not finish. */
 export async function runWorld(world: World, steps: readonly WorldStep[], times: WorldTimes): Promise<WorldRun> {
   return new Running(world, times).run(steps)
 }
@@ -104,7 +104,7 @@ class Running {
   #engine: CoreEngine
   #newest: Message | undefined
   readonly #times: WorldTimes
-  /** labels of sensors and actuators that have answered at least once */
+  /** labels of sensors and actuators that have finished at least once */
   readonly #answered = new Set<string>()
 
   constructor(world: World, times: WorldTimes) {
@@ -175,7 +175,7 @@ class Running {
     for (const task of saved) await this.#engine.restore(task)
   }
 
-  /** Lets time pass, with a stop at each instant at which something happens. */
+  /** Advances the time, with a stop at each instant at which something happens. */
   async #pass(ms: number): Promise<void> {
     const time = this.#clock.now() + ms
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {

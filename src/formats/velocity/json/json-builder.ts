@@ -1,10 +1,10 @@
-/** Builds the value of a JSON text from its parts, without the text. */
+/** Builds the value of a JSON text from the text's parts, without joining them. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { numberText } from '../values/numbers.ts'
 import { NotDirect } from './not-direct.ts'
 import { TOKEN, type Token } from './tokens.ts'
 
-/** Parses a whole text, or throws. `levels`: nesting limit. */
+/** Parses a whole text, or throws. `levels`: maximum nesting. */
 export type ReadJson = (text: string, levels: number) => unknown
 
 export interface JsonLimits {
@@ -13,14 +13,14 @@ export interface JsonLimits {
 }
 
 type Container = unknown[] | Record<string, unknown>
-/** Next expected part; `first`: or the end of the list or object that has just begun. */
+/** The next expected part. `first`: the list or object has just begun, so it may also end. */
 type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next'
 
-/** upper bound for any number */
+/** upper bound for the length of any number */
 const NUMBER_CHARACTERS = 32
-/** bare text, possibly continued by the next */
+/** text outside quotes, which the next text may continue */
 const BARE = /^[\w.+-]*$/
-/** integers with more digits may exceed exact numbers */
+/** integers with more digits may be inexact */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
@@ -30,7 +30,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 /** characters that JSON strings escape */
 const ESCAPED = /["\\\u0000-\u001f]/
 
-/** Throws `NotDirect` for anything that is not certainly JSON: the text must decide. */
+/** Throws `NotDirect` for anything that may not be JSON, so that the rendered text decides. */
 export class JsonBuilder {
   readonly #limits: JsonLimits
   readonly #read: ReadJson
@@ -42,7 +42,7 @@ export class JsonBuilder {
   #root: unknown
   #bare: string | number | boolean | undefined
   #text = ''
-  /** last text found to need no escapes, since most repeat */
+  /** last text that needed no escapes; most texts repeat */
   #plain = ''
   #characters = 0
 
@@ -51,7 +51,7 @@ export class JsonBuilder {
     this.#read = read
   }
 
-  /** `characters`: length of their text */
+  /** `characters`: length of the tokens' text */
   take(tokens: readonly Token[], characters: number): void {
     this.#count(characters)
     for (let i = 0; i < tokens.length; i++) this.#token(tokens[i] as Token)

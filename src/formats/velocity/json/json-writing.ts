@@ -1,4 +1,4 @@
-/** Compiles the output of a template to parts of JSON, known before rendering. */
+/** Compiles a template's output to parts of JSON before rendering. */
 import type { Macro, Reference, Statement } from '../syntax/nodes.ts'
 import { textOf } from '../values/text.ts'
 import { DefinedBlock, type Eval, type Exec } from '../render/run.ts'
@@ -6,21 +6,21 @@ import type { Writing } from '../render/writing.ts'
 import { NotDirect } from './not-direct.ts'
 import { tokensOf, type Token } from './tokens.ts'
 
-/** A macro called within strings, or outside. */
+/** A macro, and whether it is called within a string. */
 export interface CalledMacro {
   readonly macro: Macro
   readonly isInString: boolean
 }
 
-/** Statements that interrupt output, or produce it only at run time. */
+/** Statements that interrupt output, or whose output is known only while rendering. */
 const NOT_TAKEN: ReadonlySet<Statement['kind']> = new Set(['define', 'evaluate', 'stop', 'break', 'refused'])
 
-/** Throws `NotDirect` for an unsupported statement anywhere in the template. */
+/** Throws `NotDirect` for a statement that is unsupported anywhere in the template. */
 export function checkTaken({ kind }: Statement): void {
   if (NOT_TAKEN.has(kind)) throw new NotDirect()
 }
 
-/** For one template; call `text` and `output` in text order. */
+/** Compiles one template; call `text` and `output` in text order. */
 export class JsonWriting implements Writing {
   readonly #macros: ReadonlyMap<string, Macro>
   readonly called = new Map<string, CalledMacro>()
@@ -64,7 +64,7 @@ export class JsonWriting implements Writing {
     }
   }
 
-  /** A branch must leave the string state unchanged, whether it runs or not. */
+  /** Compiles a branch, which must leave the string state unchanged whether it runs or not. */
   branch(make: () => Exec): Exec {
     const { isInString } = this
     const made = make()
@@ -74,7 +74,7 @@ export class JsonWriting implements Writing {
 
   macroName(name: string): string {
     const { isInString } = this
-    // macro names never begin so
+    // no macro name begins with these
     const key = `${isInString ? '"' : '{'}${name}`
     const macro = this.#macros.get(name)
     if (macro !== undefined && !this.called.has(key)) this.called.set(key, { macro, isInString })

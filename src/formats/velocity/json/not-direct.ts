@@ -1,2 +1,2 @@
-/** Signals that only the rendered text can decide its value or its fault. */
+/** Signals that the value or fault can only be determined from the rendered text. */
 export class NotDirect extends Error {}

@@ -1,8 +1,8 @@
-/** Tokens of JSON in a template text, which may begin and end within a string, a number or a word. */
+/** Splits a template text into JSON tokens. The text may begin and end within a string, a number or a word. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { NotDirect } from './not-direct.ts'
 
-/** numbers, since builders compare them all the time */
+/** numbers, because builders compare them all the time */
 export const TOKEN = {
   space: 0,
   bare: 1,
@@ -38,7 +38,10 @@ const MARKS: ReadonlyMap<string, TokenKind> = new Map<string, TokenKind>([
   [',', TOKEN.comma],
 ])
 
-/** `isInString`: whether the text begins, or ends, within a string. Throws `NotDirect` for text that cannot be JSON. */
+/**
+ * `isInString`: whether the text begins (argument) or ends (result) within a string. Throws `NotDirect` for text that
+ * cannot be JSON.
+ */
 export function tokensOf(text: string, isInString: boolean): { tokens: readonly Token[]; isInString: boolean } {
   const tokens: Token[] = []
   let isOpen = isInString

@@ -1,6 +1,6 @@
 /**
- * Conversion of arguments for Java methods. 1.7 finds a method only for its declared types; 2.4 also converts between
- * texts, numbers and booleans.
+ * Converts arguments for Java methods. 1.7 finds a method only for its declared types; 2.4 also converts between texts,
+ * numbers and booleans.
  */
 import { failed } from '../fault.ts'
 import { JavaCharacter } from '../values/character.ts'
@@ -34,7 +34,7 @@ export function doubleArgument(value: Value | undefined, { compat }: Environment
   return compat === '2.4' && typeof value === 'string' ? parseDouble(value) : undefined
 }
 
-/** Accepts null as a text, on which methods fail. */
+/** Accepts null as a text, although methods then fail. */
 export function textArgument(value: Value | undefined, environment: Environment): string | undefined {
   if (typeof value === 'string') return value
   if (value === null) throw failed('NullPointerException')

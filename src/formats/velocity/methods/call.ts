@@ -1,4 +1,4 @@
-/** Finds methods and properties of a value, as Apache's engine does for Java objects. */
+/** Finds methods and properties of a value as Apache's engine does for Java objects. */
 import { JavaCharacter } from '../values/character.ts'
 import { Collection, JavaIterator } from '../values/collections.ts'
 import { areEqual, hashOf } from '../values/identity.ts'
@@ -13,7 +13,7 @@ import { BOOLEAN_METHODS, callNumber } from './number-methods.ts'
 import { SCOPE_METHODS } from './scope-methods.ts'
 import { CHARACTER_METHODS, TEXT_METHODS } from './text-methods.ts'
 
-/** Undefined without a method for these arguments. */
+/** Returns undefined if no method accepts these arguments. */
 export function callMethod(
   self: Value,
   name: string,
@@ -48,7 +48,7 @@ function commonMethod(self: Value, name: string, args: readonly Value[], environ
   return name === 'equals' && args.length === 1 ? areEqual(self, args[0] ?? null, environment) : undefined
 }
 
-/** Undefined without such a property. */
+/** Returns undefined if the value has no such property. */
 export function readProperty(self: Value, name: string, environment: Environment): Value | undefined {
   if (self instanceof JavaMap) {
     // in 2.4 a method without arguments takes precedence over a key

@@ -1,4 +1,4 @@
-/** Methods of lists, arrays, maps, their views and entries, and iterators. */
+/** Implements methods of lists, arrays, maps, their views and entries, and iterators. */
 import { failed } from '../fault.ts'
 import { Collection, JavaArray, JavaIterator, JavaList, JavaRange, outOfBounds } from '../values/collections.ts'
 import { areEqual } from '../values/identity.ts'
@@ -233,7 +233,7 @@ export const ITERATOR_METHODS: Methods<JavaIterator> = new Map<string, Method<Ja
   ['next', (self, args) => (args.length === 0 ? self.next() : undefined)],
 ])
 
-/** Undefined without a method for these arguments. */
+/** Returns undefined if no method accepts these arguments. */
 export function callCollection(
   self: Collection,
   name: string,

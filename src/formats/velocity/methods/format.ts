@@ -1,4 +1,4 @@
-/** Java's `String.format` for the conversions that templates use: b c d e f n o s x X and %. */
+/** Implements Java's `String.format` for the conversions that templates use: b c d e f n o s x X and %. */
 import { failed } from '../fault.ts'
 import { JavaCharacter } from '../values/character.ts'
 import { JavaDecimal } from '../values/decimal.ts'
@@ -86,7 +86,7 @@ function ofKind(value: Value, kind: string, flags: string, precision: number | u
   return signed(double < 0, size.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2'), flags)
 }
 
-/** Rounds half up over the printed digits, as Java does. */
+/** Rounds half up to the printed digits, as Java does. */
 function fixed(size: number | JavaDecimal, digits: number): string {
   const decimal = typeof size === 'number' ? JavaDecimal.parse(String(size)) : size
   if (decimal === undefined) return typeof size === 'number' ? String(size) : size.textIn()

@@ -1,4 +1,4 @@
-/** Methods of Integer, Long, Double, Float and Boolean, including static ones reachable from a value. */
+/** Implements methods of Integer, Long, Double, Float and Boolean, including static ones reachable from a value. */
 import { failed } from '../fault.ts'
 import { compareNumbers } from '../values/arithmetic.ts'
 import { areEqual } from '../values/identity.ts'
@@ -231,7 +231,7 @@ const BY_CLASS: Readonly<Record<Class, Methods<JavaNumber>>> = {
   BigDecimal: new Map(),
 }
 
-/** Undefined without a method for these arguments. */
+/** Returns undefined if no method accepts these arguments. */
 export function callNumber(
   self: JavaNumber,
   name: string,

@@ -1,4 +1,4 @@
-/** Character classes of patterns: `[a-z]`, `\d`, `\p{Alpha}`. */
+/** Parses character classes of patterns: `[a-z]`, `\d`, `\p{Alpha}`. */
 import { failed } from '../fault.ts'
 
 export type Fits = (code: number) => boolean
@@ -75,7 +75,7 @@ export function readClass(source: string, at: number, depth = 0): Read {
   if (depth > 20) throw failed('the pattern has classes that nest too deep')
   const isNegated = source.charAt(at) === '^'
   let next = isNegated ? at + 1 : at
-  /** all must match with some item; `&&` begins another */
+  /** each list must contain a match; `&&` begins another list */
   const required: Fits[][] = [[]]
   for (let isFirst = true; isFirst || source.charAt(next) !== ']'; isFirst = false) {
     if (next >= source.length) throw failed('the pattern has a class that is not closed')

@@ -27,12 +27,12 @@ type Node =
 
 const MAX_INSTRUCTIONS = 5_000
 const MAX_DEPTH = 50
-/** characters of a group name with its brackets */
+/** maximum characters of a group name, including its brackets */
 const MAX_NAME = 200
 const WORD = /\w/
 const COUNT = /\{(\d{1,4})(?:(,)(\d{0,4}))?\}/y
 
-/** Throws a fault for a malformed pattern, or one without linear-time matching. */
+/** Throws a fault if the pattern is malformed or cannot be matched in linear time. */
 export function parsePattern(source: string): ReadPattern {
   const reader = new PatternReader(source)
   const program: Instruction[] = []
@@ -178,7 +178,7 @@ class PatternReader {
       if (end === '') throw this.#wrong('a kind of group that is not supported')
       this.#at += on.length + (off === '' ? 0 : off.length + 1) + 1
       this.#flags = flagsOf(before, on, off)
-      // for the rest of the surrounding group
+      // applies to the rest of the surrounding group
       if (end === ')') return { kind: 'empty' }
     } else slot = ++this.groups
     const node = this.#alternatives()
@@ -287,7 +287,7 @@ function isAtEnd(text: string, at: number): boolean {
   )
 }
 
-/** ASCII only, Java's default. */
+/** Handles ASCII only, which is Java's default. */
 function otherCase(code: number): number {
   const isLetter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
   return isLetter ? code ^ 32 : code

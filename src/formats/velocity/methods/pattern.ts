@@ -1,6 +1,6 @@
 /**
- * Regular expressions of templates in the syntax of java.util.regex, in linear time: all paths are followed at once
- * (Pike), and Java's preferred one wins. Lookaround and back references are rejected.
+ * Matches regular expressions in the syntax of java.util.regex, in linear time: it follows all paths at once (Pike),
+ * and the path that Java prefers wins. Lookaround and back references are rejected.
  */
 import type { Budget } from '../budget.ts'
 import { failed } from '../fault.ts'
@@ -27,14 +27,14 @@ export class Pattern {
     this.names = names
   }
 
-  /** First match from an offset; `whole`: only one of the whole text. */
+  /** Returns the first match from an offset. `whole`: only a match of the whole text. */
   find(text: string, from: number, budget: Budget, whole = false): Match | undefined {
     let current: Thread[] = []
     let best: Match | undefined
     for (let i = from; i <= text.length; i++) {
       const seen = new Set(current.map(({ at }) => at))
       if (best === undefined && (!whole || i === from)) this.#follow(0, [i], i, text, current, seen)
-      // no match begins here, but one may later
+      // no match begins here, but one may begin later
       if (current.length === 0 && best === undefined && !whole) continue
       if (current.length === 0) break
       budget.spend(1 + (current.length >> 2))
@@ -56,7 +56,7 @@ export class Pattern {
     return best && Array.from({ length: 2 * (this.groups + 1) }, (_, i) => best?.[i] ?? -1)
   }
 
-  /** Adds states reachable without a character, in order of preference. */
+  /** Adds the states that are reachable without a character, in order of preference. */
   #follow(at: number, saved: readonly number[], i: number, text: string, threads: Thread[], seen: Set<number>): void {
     const open: Thread[] = [{ at, saved }]
     for (let one = open.pop(); one !== undefined; one = open.pop()) {
@@ -90,7 +90,7 @@ export function* matchesOf(pattern: Pattern, text: string, budget: Budget): Gene
 const GROUP_NAME = /\{([A-Za-z][A-Za-z0-9]*)\}/y
 const NO_NAMES: ReadonlyMap<string, number> = new Map()
 
-/** Expands `$1`, `${name}` and `\x` in a replacement. `names`: of the groups. */
+/** Expands `$1`, `${name}` and `\x` in a replacement. `names`: names of the groups. */
 export function replacementOf(replacement: string, match: Match, text: string, names = NO_NAMES): string {
   let made = ''
   for (let i = 0; i < replacement.length; i++) {
@@ -123,7 +123,7 @@ function namedAt(text: string, at: number, names: ReadonlyMap<string, number>): 
   return { group, end: GROUP_NAME.lastIndex }
 }
 
-/** Takes as many digits as name an existing group. */
+/** Uses as many digits as still form the number of an existing group. */
 function numberedAt(text: string, at: number, groups: number): FoundGroup {
   let group = digitAt(text, at)
   if (group === undefined || group >= groups) throw failed('Illegal group reference')

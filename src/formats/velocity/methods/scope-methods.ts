@@ -1,4 +1,4 @@
-/** Methods and properties of `$foreach` and other scopes. */
+/** Implements methods and properties of `$foreach` and other scopes. */
 import type { Place } from '../fault.ts'
 import { HostObject, type HostMethod } from '../values/host-object.ts'
 import type { Scope } from '../values/scope.ts'
@@ -26,7 +26,7 @@ const replaced = bare((self) => self.topmost.replaced)
 const info: Method<Scope> = (self, args) =>
   args.length > 0 || self.loop === undefined ? undefined : infoOf(self.depth, self.loop.place())
 
-/** Converter templates are unnamed: `$foreach.info.template` is `template`. */
+/** Returns `$foreach.info`. Converter templates have no name, so `template` is always `template`. */
 function infoOf(depth: number, { line, column }: Place): HostObject {
   const text = `#foreach[type:block template:template line:${line} column:${column}]`
   const given = { name: 'foreach', type: 'block', template: 'template', depth, line, column }

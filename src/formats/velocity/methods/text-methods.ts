@@ -1,4 +1,4 @@
-/** Methods of java.lang.String. */
+/** Implements methods of java.lang.String. */
 import { failed } from '../fault.ts'
 import { JavaCharacter } from '../values/character.ts'
 import { Collection, JavaArray, outOfBounds } from '../values/collections.ts'
@@ -97,7 +97,7 @@ const split: TextMethod = (self, args, environment) => {
   let last = 0
   for (const [begin = 0, end = 0] of matchesOf(new Pattern(source), self, environment.budget)) {
     if (limit > 0 && parts.length === limit - 1) break
-    // an empty match at the begin does not split
+    // an empty match at the beginning does not split
     if (end === 0 || (begin === end && begin >= self.length)) continue
     parts.push(self.slice(last, begin))
     last = end
@@ -245,7 +245,7 @@ export const TEXT_METHODS: Methods<string> = new Map<string, TextMethod>([
   ['split', split],
   ['repeat', repeat],
   ['regionMatches', regionMatches],
-  // static, reachable from any text
+  // a static method, reachable from any text
   ['valueOf', (_self, args, environment) => (args.length === 1 ? shownText(args[0] ?? null, environment) : undefined)],
   [
     'format',

@@ -1,11 +1,11 @@
-/** Macro calls: 1.7 evaluates arguments at each use, 2.4 once before the call. */
+/** Calls macros: 1.7 evaluates arguments at each use, 2.4 once before the call. */
 import { Fault } from '../fault.ts'
 import type { Expression } from '../syntax/nodes.ts'
 import type { Value } from '../values/value.ts'
 import { MacroContext, type Argument, type Context } from './context.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 
-/** nesting limit of macros in Apache's engine */
+/** maximum nesting of macros in Apache's engine */
 const MAX_CALLS = 20
 const BODY = 'bodyContent'
 
@@ -95,7 +95,7 @@ function callNew(run: Run, macro: ReadyMacro, args: readonly Given[], body: Defi
       if (bodyBefore === null) context.remove(BODY)
       else context.set(BODY, bodyBefore)
     }
-    // values set by the macro itself stay
+    // keeps values that the macro itself has set
     for (const { name, had, before, given } of frame) {
       if (context.get(name) !== given) continue
       if (had) context.set(name, before)

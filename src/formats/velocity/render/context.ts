@@ -1,4 +1,4 @@
-/** Variables of a rendering. */
+/** Stores the variables of a rendering. */
 import { JavaMap } from '../values/map.ts'
 import { JavaObject, type Value } from '../values/value.ts'
 import { JavaList } from '../values/collections.ts'
@@ -12,12 +12,12 @@ export interface Context {
   written(name: string): string | undefined
 }
 
-/** below this number a scan is faster than a map */
+/** below this number, a scan is faster than a map */
 const FEW = 8
 
 export class RootContext implements Context {
   readonly #given: JavaMap
-  /** all variables once one is set, unordered */
+  /** names of all variables once one is set, unordered */
   #names: string[] | undefined
   #values: Value[] = NO_VALUES
   #map: Map<string, Value> | undefined
@@ -59,7 +59,7 @@ export class RootContext implements Context {
       return
     }
     const i = names.indexOf(name)
-    // order does not matter: the last one fills the gap
+    // order does not matter, so the last variable fills the gap
     const lastName = names.pop()
     const last = this.#values.pop() ?? null
     if (lastName === undefined || lastName === name) return
@@ -87,17 +87,17 @@ export class RootContext implements Context {
 
 const NO_VALUES: Value[] = []
 
-/** Argument that 1.7 evaluates at each use. */
+/** An argument that 1.7 evaluates at each use. */
 export interface Argument {
   readonly name: string
   readonly value: () => Value
   readonly source: string
 }
 
-/** Scope of a 1.7 macro: arguments by name; assignments also apply outside. */
+/** Scope of a 1.7 macro. Arguments are evaluated by name, and assignments also apply outside the macro. */
 export class MacroContext implements Context {
   readonly #outer: Context
-  /** few, so that a scan is faster than a map */
+  /** few enough that a scan is faster than a map */
   #arguments: readonly Argument[]
   #locals: Map<string, Value> | undefined
 

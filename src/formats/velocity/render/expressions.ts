@@ -63,7 +63,7 @@ export class ExpressionCompiler {
     }
   }
 
-  /** Truth for `#if`. In 1.7 anything but a reference or comparison is false. */
+  /** Returns whether an `#if` condition holds. In 1.7, anything but a reference or a comparison is false. */
   test(expression: Expression): Test {
     switch (expression.kind) {
       case 'reference': {
@@ -216,7 +216,7 @@ interface Property {
   readonly at: number
 }
 
-/** Undefined when some part is not a property, or without parts. */
+/** Returns undefined when some part is not a property, or when there are no parts. */
 function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
   const properties: Property[] = []
   for (const part of parts) {
@@ -226,7 +226,7 @@ function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
   return properties.length === 0 ? undefined : properties
 }
 
-/** `$a.b.c` of 1.7, by far the most frequent reference, without a call per part. */
+/** Compiles `$a.b.c` of 1.7, by far the most frequent reference, without a call per part. */
 function pathOf(name: string, path: readonly Property[], at: number): Eval {
   const [only] = path
   if (path.length === 1 && only !== undefined) return propertyOf(name, only)
@@ -302,7 +302,7 @@ export function writePart(of: Value, key: Value, value: Value, run: Run): void {
   }
 }
 
-/** Operators `==` and `!=`, and numeric order for the others. */
+/** Implements the operators `==` and `!=`; the other operators use numeric order. */
 function areSame(left: Value, right: Value, environment: Environment): boolean {
   if (left === null || right === null) return left === right
   const order = orderOf(left, right, environment)
@@ -311,7 +311,7 @@ function areSame(left: Value, right: Value, environment: Environment): boolean {
   return textOf(left, environment) === textOf(right, environment)
 }
 
-/** Undefined when they are not comparable as numbers. */
+/** Returns undefined when the values cannot be compared as numbers. */
 function orderOf(left: Value, right: Value, environment: Environment): number | undefined {
   if (typeof left === 'number' && typeof right === 'number') return left < right ? -1 : left > right ? 1 : 0
   if (typeof left === 'string' && typeof right === 'string') return undefined

@@ -1,4 +1,4 @@
-/** State of one rendering. */
+/** Stores the state of one rendering. */
 import { Fault } from '../fault.ts'
 import type { Budget } from '../budget.ts'
 import { JavaObject, type Compat, type Environment, type Value } from '../values/value.ts'
@@ -21,7 +21,7 @@ export class Run implements Environment {
   context: Context
   readonly json: JsonBuilder | undefined
   #macros: ReadonlyMap<string, ReadyMacro>
-  /** whether the macros were copied: those of the template are shared by its renderings */
+  /** whether the macros are a copy; the template's own macros are shared by its renderings */
   #hasOwnMacros = false
   #out = ''
   at = 0
@@ -45,7 +45,7 @@ export class Run implements Environment {
     return this.#macros
   }
 
-  /** For the rest of this rendering, unless the name is taken. */
+  /** Adds a macro for the rest of this rendering, unless the name is taken. */
   addMacro(name: string, macro: ReadyMacro): void {
     if (this.#macros.has(name)) return
     const own = this.#hasOwnMacros ? (this.#macros as Map<string, ReadyMacro>) : new Map(this.#macros)
@@ -89,7 +89,7 @@ export class Run implements Environment {
   }
 }
 
-/** Unwinding of `#break` and `#stop`. */
+/** Unwinds the stack for `#break` and `#stop`. */
 export class Leaving extends Fault {
   readonly target: 'nearest' | 'all' | object
 
@@ -103,7 +103,7 @@ export class Leaving extends Fault {
   }
 }
 
-/** Block in a variable, by `#define` or the body of a macro. */
+/** A block in a variable, from `#define` or the body of a macro. */
 export class DefinedBlock extends JavaObject {
   readonly kind = 'block'
   readonly #exec: Exec

@@ -12,7 +12,7 @@ import { ExpressionCompiler, fromEnd, writePart } from './expressions.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 import { TEXT_WRITING, type Writing } from './writing.ts'
 
-/** recursion limit of a block */
+/** maximum recursion of a block */
 const MAX_DEFINED = 2
 
 export interface Ready {
@@ -20,7 +20,7 @@ export interface Ready {
   readonly macros: ReadonlyMap<string, ReadyMacro>
 }
 
-/** `counts`: whether the loop counters of 1.7 may be read. */
+/** `counts`: whether templates may read the loop counters of 1.7. */
 export function makeReady(template: Template, compat: Compat, counts = true): Ready {
   const compiler = new StatementCompiler(compat, counts && compat === '1.7', TEXT_WRITING)
   const macros = new Map<string, ReadyMacro>()
@@ -34,7 +34,7 @@ export class StatementCompiler {
   readonly #writing: Writing
   readonly #expressions: ExpressionCompiler
 
-  /** `counts`: whether loops set the counters of 1.7. `texts`: compiler of texts within; default itself */
+  /** `counts`: whether loops set the counters of 1.7. `texts`: compiles texts within; default: this compiler */
   constructor(compat: Compat, counts: boolean, writing: Writing, texts?: StatementCompiler) {
     this.#compat = compat
     this.#counts = counts
@@ -55,7 +55,7 @@ export class StatementCompiler {
 
   block(block: Block): Exec {
     const all = block.flatMap((statement, i) => {
-      // text and the following reference are one step
+      // text and the following reference are written in one step
       if (statement.kind === 'text' && block[i + 1]?.kind === 'output') return []
       const before = block[i - 1]
       return this.#statement(statement, before?.kind === 'text' ? before.text : '')
@@ -72,7 +72,7 @@ export class StatementCompiler {
     return this.#writing.branch(() => this.block(block))
   }
 
-  /** `lead`: preceding text, which an output writes too */
+  /** `lead`: the preceding text, which an output writes too */
   #statement(statement: Statement, lead: string): Exec {
     this.#writing.check(statement)
     switch (statement.kind) {
@@ -121,7 +121,7 @@ export class StatementCompiler {
     if (last === undefined) {
       return (run) => {
         const given = get(run)
-        // 1.7 keeps everything unchanged
+        // 1.7 leaves the variable unchanged
         if (given !== null || !isOld) run.context.set(name, given)
       }
     }
@@ -191,7 +191,7 @@ export class StatementCompiler {
       const round = { index: -1, hasNext: false, place: statement.place }
       scope.loop = round
       try {
-        // as in Java: a loop over a growing list continues, and then fails
+        // as in Java, a loop over a growing list continues and then fails
         for (let i = 0; i < lengthOf(list); i++) {
           run.budget.spend(1)
           round.index = i
@@ -267,14 +267,14 @@ const FOREACH = 'foreach'
 const NONE: readonly Value[] = []
 const COUNTERS = ['velocityCount', 'velocityHasNext']
 
-/** Lazy range, or items; undefined when not iterable. */
+/** A lazy range, or items; undefined when not iterable. */
 type Items = JavaRange | readonly Value[] | undefined
 
 function lengthOf(list: Items): number {
   return list instanceof JavaRange ? list.size : (list?.length ?? 0)
 }
 
-/** `length`: at the start of the loop. */
+/** `length`: length at the start of the loop. */
 function itemOf(list: JavaRange | readonly Value[], i: number, length: number, run: Run): Value {
   if (list instanceof JavaRange) return list.at(i, run)
   if (list.length !== length) throw failed('ConcurrentModificationException')

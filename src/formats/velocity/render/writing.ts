@@ -1,4 +1,4 @@
-/** Target of output: text, or the value of its JSON. */
+/** Defines where output goes: into text, or into the value of its JSON. */
 import type { Reference, Statement } from '../syntax/nodes.ts'
 import { numberText } from '../values/numbers.ts'
 import { textOf } from '../values/text.ts'
@@ -8,7 +8,7 @@ export interface Writing {
   /** Throws for an unsupported statement. */
   check(statement: Statement): void
   text(text: string): Exec
-  /** `lead`: preceding text, which it writes too. `slashes` and `dollars`: characters after that text */
+  /** `lead`: the preceding text, which is written too. `slashes` and `dollars`: characters after that text */
   output(lead: string, get: Eval, reference: Reference, slashes: number, dollars: string): Exec
   branch(make: () => Exec): Exec
   macroName(name: string): string

@@ -1,8 +1,8 @@
-/** Moving position in a template. */
+/** Tracks the current position while a template is parsed. */
 import { Fault, placeOf, type Place } from '../fault.ts'
 import type { Compat } from '../values/value.ts'
 
-/** nesting limit of brackets and blocks */
+/** maximum nesting of brackets and blocks */
 const MAX_DEPTH = 100
 
 export class Cursor {

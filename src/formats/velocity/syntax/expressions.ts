@@ -12,12 +12,12 @@ export type ReadText = (text: string, at: number) => Block
 const SPACE = /[ \t\r\n]+/y
 const NAME_17 = /[A-Za-z_][A-Za-z0-9_-]*/y
 const NAME_24 = /[A-Za-z_][A-Za-z0-9_]*/y
-/** part after a dot; 1.7 and 2.4 */
+/** start of a part after a dot; 1.7 and 2.4 */
 const DOT_17 = /\.(?=[A-Za-z])/y
 const DOT_24 = /\.(?=[A-Za-z_])/y
 /** a reference in braces that begins with `$` is never resolved */
 const OPENING = /\$!?(?:\{(?:\$!?){0,8})?(?=[A-Za-z_])/y
-/** ignored prefix of a reference in brackets */
+/** characters before a reference in brackets that are ignored */
 const LEAD = /[\\$!]{0,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 const INTEGER = /-?\d+(?:(?=\.\.)|(?![.eE\d])|(?=[eE](?![+-]?\d)))/y
 const FLOAT = /-?(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)/y
@@ -28,7 +28,7 @@ const BOOLEAN = /(?:true|false)(?![A-Za-z0-9_@])/y
 /** first character of a method argument */
 const ARGUMENT = /[ \t\r\n"'$\d.[{)A-Za-z_\\-]/y
 const ARGUMENT_24 = /[ \t\r\n"'$\d.[{)A-Za-z_\\!(-]/y
-/** a word in a call is always null; in 2.4 except operators */
+/** a word in a call is always null, in 2.4 except for operators */
 const NULL_17 = /[A-Za-z_][A-Za-z0-9_-]*/y
 const NULL_24 = /(?!(?:and|or|not|eq|ne|lt|gt|le|ge)(?![A-Za-z0-9_]))[A-Za-z_][A-Za-z0-9_]*/y
 
@@ -65,7 +65,7 @@ export class ExpressionReader {
     this.#cursor.match(SPACE)
   }
 
-  /** Undefined, without moving, when none begins here. */
+  /** Returns undefined, without moving, when no reference begins here. */
   reference(): Reference | undefined {
     const cursor = this.#cursor
     cursor.match(LEAD)
@@ -128,7 +128,7 @@ export class ExpressionReader {
     }
   }
 
-  /** Undefined without a call. */
+  /** Returns undefined when this is not a call. */
   #arguments(): readonly Expression[] | undefined {
     const cursor = this.#cursor
     if (cursor.peek() !== '(') return undefined
@@ -238,7 +238,7 @@ export class ExpressionReader {
     return found
   }
 
-  /** Argument of a directive, possibly a word; undefined when none begins here. */
+  /** Parses an argument of a directive, which may be a word. Returns undefined when none begins here. */
   argument(): Expression | undefined {
     const cursor = this.#cursor
     const found = cursor.nest(() => this.#plain())
@@ -303,7 +303,7 @@ export class ExpressionReader {
     if (source.startsWith("'")) return this.#literal(inner.replaceAll("''", "'"), source)
     const text = unescaped(inner, () => cursor.fault('a Unicode escape needs four digits', at)).replaceAll('""', '"')
     if (!/[$#]/.test(source)) return this.#literal(text, source)
-    // 1.7 parses it with a trailing space, and removes the last character of the result
+    // 1.7 parses the text with a trailing space, then removes the last character of the result
     const drops = cursor.isOld && !text.includes('##')
     return { kind: 'template', block: this.#readText(drops ? `${text} ` : text, cursor.offset(at)), drops, source }
   }

@@ -1,4 +1,4 @@
-/** Syntax tree of a template. `at` is the offset for faults. */
+/** Defines the syntax tree of a template. `at` is the offset for faults. */
 import type { Place } from '../fault.ts'
 import type { Operator } from '../values/arithmetic.ts'
 import type { Value } from '../values/value.ts'
@@ -7,7 +7,7 @@ export interface Reference {
   readonly kind: 'reference'
   readonly name: string
   readonly parts: readonly Part[]
-  /** `$!`: prints nothing without a value */
+  /** `$!`: prints nothing when the value is missing */
   readonly isQuiet: boolean
   readonly source: string
   readonly alternate: Expression | undefined
@@ -51,7 +51,7 @@ export type Block = readonly Statement[]
 
 export type Statement =
   | { readonly kind: 'text'; readonly text: string }
-  /** with the preceding backslashes and dollars */
+  /** includes the preceding backslashes and dollars */
   | { readonly kind: 'output'; readonly reference: Reference; readonly slashes: number; readonly dollars: string }
   | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly at: number }
   | {

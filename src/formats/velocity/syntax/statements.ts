@@ -1,9 +1,10 @@
 /**
  * Parses a template: text, references, directives, and the white space that directives consume.
  *
- * In 1.7 a directive consumes the end of its line when nothing else follows, `#set` also the preceding blanks unless
- * other text precedes. In 2.4 a directive alone on its line consumes the whole line; `isFresh` tracks whether a line
- * has just begun.
+ * In 1.7 a directive consumes the end of its line when nothing else follows; `#set` also consumes the preceding blanks
+ * unless other text precedes them. In 2.4 a directive alone on its line consumes the whole line; `isFresh` tracks
+ * whether
+ * a line has just begun.
  */
 import type { Compat } from '../values/value.ts'
 import { Cursor } from './cursor.ts'
@@ -17,11 +18,11 @@ const SLASHES = /\\+/y
 const BLANKS = /[ \t]+/y
 const LINE_END = /[ \t]*(?:\r\n|\r|\n)/y
 const LINE_COMMENT = /##[^\r\n]*(?:\r\n|\r|\n)?/y
-/** an unclosed one extends to the end */
+/** an unclosed comment extends to the end */
 const BLOCK_COMMENT = /#\*(?:[^]*?\*#|[^]*$)/y
 const VERBATIM = /#\[\[([^]*?)\]\]#/y
 const PARENTHESIS = /[ \t\r\n]*\(/y
-/** `$` with backslashes before an exclamation mark; its output depends on what follows */
+/** `$` with backslashes before an exclamation mark; the output depends on what follows */
 const ESCAPED_QUIET = /\$(\\+)!/y
 const NAMED = /\{?[A-Za-z_]/y
 const WHOLE_17 = /[[{]/y
@@ -29,14 +30,14 @@ const WHOLE_24 = /[[{#\r\n]|$/y
 /** 1.7 rejects these two at the end of a template */
 const LAST_DOLLAR = /\${1,64}(?:\\*!)?$/y
 const LOST_MARK = /!(?=[^{[])/y
-/** lost directly before these */
+/** dropped directly before these */
 const LOST_DOLLAR = /\$(?=#\*)/y
 const LOST_DOLLAR_OLD = /\$(?=#(?:\*|(?:if|else|elseif|end)(?![A-Za-z0-9_@]))|[ \t]*#(?:set|\{set\}) *\()/y
 const NUMBER = /-?\d+(?:\.\d*)?/y
 const SET_BEHIND = /[ \t]+#(?:set|\{set\}) *\(/y
 const LAST_HASH = /#\*?$/y
 const REFERENCE = /\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_]/y
-/** dollars before the one of a reference, which are text */
+/** dollars before the dollar of a reference, which are text */
 const DOLLAR_RUN = /\$+(?=\$)/y
 const DOLLARS = /(?:\$!?\\*){1,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 
@@ -110,7 +111,7 @@ class StatementReader {
     return plain ?? braced
   }
 
-  /** Parses the next statement; returns whether a line has just begun behind it. */
+  /** Parses the next statement. Returns whether a line has just begun after it. */
   #statement(into: Statement[], isFresh: boolean): boolean {
     const cursor = this.#cursor
     const [run] = cursor.look(RUN) ?? []
@@ -182,7 +183,7 @@ class StatementReader {
     const shown =
       found === undefined ? (cursor.look(DOLLAR_RUN)?.[0] ?? cursor.peek()) : this.#escapedQuiet(found, escapes)
     if (found === undefined) cursor.at += shown.length
-    // a mark without a name is lost
+    // a mark without a name is dropped
     if (found === undefined && cursor.look(LOST_MARK) !== null) cursor.at++
     into.push({ kind: 'text', text: '\\'.repeat(slashes) + shown })
     return false
@@ -195,7 +196,9 @@ class StatementReader {
     return cursor.look(cursor.isOld ? WHOLE_17 : WHOLE_24) === null ? '$' : found
   }
 
-  /** After a property 1.7 has no comments: `##` is text, or loses its first mark before a directive. */
+  /**
+   * Handles text after a property, where 1.7 has no comments: `##` is text, or loses its first mark before a directive.
+   */
   #afterProperty(into: Statement[], { parts, source }: Reference): void {
     const cursor = this.#cursor
     if (parts.at(-1)?.kind !== 'property' || source.endsWith('}') || !cursor.sees('##')) return
@@ -219,13 +222,13 @@ class StatementReader {
     if (this.#wordHere() !== undefined) return this.#directive(into, isFresh, cursor.at)
     cursor.at++
     const isLost = cursor.isOld && cursor.look(SET_BEHIND) !== null
-    // a number directly behind it ends there, so that later blanks belong to a directive
+    // a number directly after it ends there, so that later blanks belong to a directive
     const [number = ''] = cursor.match(NUMBER) ?? []
     if (!isLost) into.push({ kind: 'text', text: `#${number}` })
     return false
   }
 
-  /** The cursor is at the `#`; `begin`: at its preceding blanks. */
+  /** Parses a directive at the cursor's `#`. `begin`: start of the preceding blanks. */
   #directive(into: Statement[], isFresh: boolean, begin: number): boolean {
     const cursor = this.#cursor
     const at = cursor.offset()
@@ -249,7 +252,7 @@ class StatementReader {
     if (!cursor.take('=') || cursor.sees('=')) throw cursor.unexpected('"="')
     const value = this.#expressions.expression()
     if (!cursor.take(')')) throw cursor.unexpected('")"')
-    // 1.7 includes braces and marks in the name, which is then never read
+    // 1.7 includes braces and marks in the name, which no reference can then read
     const isNamed = !cursor.isOld || target.parts.length > 0 || /^\$[A-Za-z_]/.test(target.source)
     into.push({ kind: 'set', target: isNamed ? target : { ...target, name: target.source.slice(1) }, value, at })
     return this.#lineEnd(isFresh)

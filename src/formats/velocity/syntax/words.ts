@@ -1,4 +1,4 @@
-/** Names and syntax of directives. */
+/** Defines names and syntax of directives. */
 
 /** Directives besides `#set` and `#if` with its branches. */
 export const DIRECTIVES: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** Operators `+ - * / %` and comparison of numbers, in the types of Java. */
+/** Implements the operators `+ - * / %` and comparison of numbers, with Java's types. */
 import { failed } from '../fault.ts'
 import { JavaDecimal } from './decimal.ts'
 import {
@@ -16,7 +16,7 @@ import type { Compat } from './value.ts'
 
 export type Operator = '+' | '-' | '*' | '/' | '%'
 
-/** Null for a division by zero. */
+/** Returns null for a division by zero. */
 export function calculate(operator: Operator, left: JavaNumber, right: JavaNumber, compat: Compat): JavaNumber | null {
   if (typeof left === 'number' && typeof right === 'number') {
     if (Number.isInteger(left) && Number.isInteger(right)) {
@@ -33,7 +33,7 @@ export function calculate(operator: Operator, left: JavaNumber, right: JavaNumbe
   return isDouble(left) || isDouble(right) ? toDouble(result) : new JavaFloat(result)
 }
 
-/** -1, 0 or 1; NaN equals any number. */
+/** Returns -1, 0 or 1; NaN equals any number. */
 export function compareNumbers(left: JavaNumber, right: JavaNumber, compat: Compat): number {
   if (!(typeof left === 'number' && typeof right === 'number')) {
     if (isDecimal(left, right)) return decimalOf(left, compat).compare(decimalOf(right, compat))
@@ -53,7 +53,7 @@ export function isZero(value: JavaNumber): boolean {
   return value instanceof JavaDecimal ? value.unscaled === 0n : doubleOf(value) === 0
 }
 
-/** Undefined when JavaScript numbers may be inexact. */
+/** Returns undefined when JavaScript numbers may be inexact. */
 function ofIntegers(operator: Operator, left: number, right: number): number | null | undefined {
   switch (operator) {
     case '+':

@@ -1,4 +1,4 @@
-/** Single character as returned by `charAt`, which is not a text. */
+/** Represents a single character as returned by `charAt`, which is not a text. */
 import { JavaObject } from './value.ts'
 
 export class JavaCharacter extends JavaObject {

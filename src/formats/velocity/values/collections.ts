@@ -1,4 +1,4 @@
-/** Lists, arrays, ranges and iterators. */
+/** Implements lists, arrays, ranges and iterators. */
 import { failed } from '../fault.ts'
 import { areEqual, hashOf } from './identity.ts'
 import { joined } from './joined.ts'
@@ -7,7 +7,7 @@ import { JavaObject, type Environment, type Kind, type Value } from './value.ts'
 export abstract class Collection extends JavaObject {
   abstract readonly size: number
   readonly equality: 'list' | 'set' | 'identity' = 'list'
-  /** In order; must not be changed. Charged. */
+  /** Returns the items in order, which must not be changed. Charges the budget. */
   abstract items(environment: Environment): readonly Value[]
 
   textIn(environment: Environment): string {
@@ -72,11 +72,11 @@ export class JavaList extends Collection {
   }
 }
 
-/** Java array, as returned by `split`. */
+/** A Java array, as returned by `split`. */
 export class JavaArray extends JavaList {
   override readonly kind = 'array'
   override readonly equality = 'identity'
-  /** as of `Class.getName` */
+  /** same as `Class.getName` */
   readonly #className: string
 
   constructor(items: Value[], className: string) {
@@ -90,10 +90,10 @@ export class JavaArray extends JavaList {
   }
 }
 
-/** limit of converting a range to a list */
+/** maximum size of a range that is converted to a list */
 const MAX_RANGE = 1_000_000
 
-/** Lazy range of integers in either direction. */
+/** A lazy range of integers in either direction. */
 export class JavaRange extends JavaList {
   readonly #from: number
   readonly #step: 1 | -1

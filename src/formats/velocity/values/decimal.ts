@@ -1,13 +1,16 @@
-/** Java's BigDecimal as far as template arithmetic creates it: numeric texts in 2.4, and integers past 2^63. */
+/**
+ * Implements the part of Java's BigDecimal that template arithmetic creates: numeric texts in 2.4, and integers past
+ * 2^63.
+ */
 import { JavaObject } from './value.ts'
 
 const TEXT = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/
-/** limit of digits before or after the point */
+/** maximum digits before or after the point */
 const MAX_SCALE = 2_000
 
 export class JavaDecimal extends JavaObject {
   readonly kind = 'decimal'
-  /** value: `unscaled / 10^scale` */
+  /** the value is `unscaled / 10^scale` */
   readonly unscaled: bigint
   readonly scale: number
 
@@ -17,7 +20,7 @@ export class JavaDecimal extends JavaObject {
     this.scale = scale
   }
 
-  /** Undefined when malformed or beyond the limit. */
+  /** Returns undefined for a malformed text, or beyond the limit. */
   static parse(text: string): JavaDecimal | undefined {
     const [, sign = '', whole = '', fraction = '', exponent = '0'] = TEXT.exec(text) ?? []
     const digits = whole + fraction
@@ -27,7 +30,7 @@ export class JavaDecimal extends JavaObject {
     return new JavaDecimal(sign === '-' ? -size : size, scale)
   }
 
-  /** Exact value of the binary fraction. */
+  /** Returns the exact value of the binary fraction. */
   static exactly(value: number): JavaDecimal | undefined {
     if (!Number.isFinite(value)) return undefined
     let scaled = value

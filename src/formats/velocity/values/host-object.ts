@@ -1,7 +1,7 @@
-/** Object of the host with methods, such as `$util`. */
+/** Represents an object of the host with methods, such as `$util`. */
 import { JavaObject, type Environment, type Value } from './value.ts'
 
-/** Returns undefined without a method for these arguments. */
+/** Returns undefined if no method accepts these arguments. */
 export type HostMethod = (args: readonly Value[], environment: Environment) => Value | undefined
 
 export class HostObject extends JavaObject {

@@ -1,7 +1,7 @@
-/** Java's `equals` and `hashCode`. */
+/** Implements Java's `equals` and `hashCode`. */
 import { JavaObject, type Environment, type Value } from './value.ts'
 
-/** Null equals only null, and a number only one of its class. */
+/** Compares as Java does: null equals only null, and a number only equals numbers of its class. */
 export function areEqual(left: Value, right: Value, environment: Environment): boolean {
   if (left === right) return true
   if (!(left instanceof JavaObject) || !(right instanceof JavaObject)) return false

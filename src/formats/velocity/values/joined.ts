@@ -1,4 +1,4 @@
-/** Text of a collection or map, charged while it grows. */
+/** Joins a collection or map to a text, and charges the text while it grows. */
 import { shownText } from './text.ts'
 import type { Environment, Value } from './value.ts'
 

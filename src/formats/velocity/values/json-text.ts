@@ -1,11 +1,11 @@
-/** Conversion of values to JSON. */
+/** Converts values to JSON text. */
 import { Collection } from './collections.ts'
 import { JavaMap } from './map.ts'
 import { doubleOf, isNumber } from './numbers.ts'
 import { shownText } from './text.ts'
 import type { Environment, Value } from './value.ts'
 
-/** NaN and infinities are null; other values without a JSON form are their text. */
+/** Converts NaN and infinities to null, and other values without a JSON form to their text. */
 export function jsonText(value: Value, environment: Environment): string {
   if (value === null) return 'null'
   if (typeof value === 'boolean') return String(value)

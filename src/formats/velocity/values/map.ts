@@ -1,4 +1,4 @@
-/** Java maps in insertion order, with entries and views. Keys are any values. */
+/** Implements Java maps in insertion order, with entries and views. Keys are any values. */
 import { JavaCharacter } from './character.ts'
 import { Collection } from './collections.ts'
 import { areEqual, hashOf } from './identity.ts'
@@ -58,11 +58,11 @@ export class JavaMap extends JavaObject {
       return this.#all().get(identityOf(key))?.value ?? null
     }
     if (key === this.#firstKey) return this.#firstChild
-    // converts only accessed values
+    // converts only the values that are read
     const value = this.#source[key]
     if (typeof value === 'string' || typeof value === 'boolean') return value
     if (typeof value === 'number') return fromJsonNumber(value)
-    // prototypes hold only objects and functions, none of which is JSON
+    // prototypes contain only objects and functions, none of which is JSON
     return value === undefined || !Object.hasOwn(this.#source, key) ? null : this.#child(key, value)
   }
 
@@ -120,7 +120,7 @@ export class JavaMap extends JavaObject {
     return this.entries(environment).reduce((sum, entry) => (sum + hashOf(entry, environment)) | 0, 0)
   }
 
-  /** Returns the same object each time, since it may be changed. */
+  /** Returns the same object each time, since templates may change it. */
   #child(key: string, json: unknown): Value {
     const known = this.#knownChild(key)
     if (known !== null) return known

@@ -1,4 +1,4 @@
-/** Java numbers beyond JavaScript numbers, and the printing of numbers. */
+/** Represents Java numbers beyond JavaScript numbers, and prints numbers. */
 import { failed } from '../fault.ts'
 import { JavaDecimal } from './decimal.ts'
 import { doubleHash } from './identity.ts'
@@ -10,7 +10,7 @@ export const MIN_LONG = -(2n ** 63n)
 export const MAX_LONG = 2n ** 63n - 1n
 const MAX_BITS = 32_768
 
-/** Double with an integral value. */
+/** A Double with an integral value. */
 export class JavaDouble extends JavaObject {
   readonly kind = 'double'
   readonly value: number
@@ -68,14 +68,14 @@ export function toDouble(value: number): number | JavaDouble {
   return Number.isInteger(value) ? new JavaDouble(value) : value
 }
 
-/** Canonical form of an integer. */
+/** Returns the canonical form of an integer. */
 export function toWhole(value: bigint): number | bigint {
   if (value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n) return Number(value)
   if (value > MAX_LONG || value < MIN_LONG) checkBits(value)
   return value
 }
 
-/** JSON numbers without a fraction are integers. */
+/** Converts a JSON number; without a fraction it is an integer. */
 export function fromJsonNumber(value: number): Value {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? toWhole(BigInt(value)) : toDouble(value)
@@ -108,7 +108,7 @@ export function longOf(value: JavaNumber): bigint {
   return number <= -(2 ** 63) ? MIN_LONG : BigInt(Math.trunc(number))
 }
 
-/** As `intValue()`: integers lose bits, others saturate. */
+/** Same as `intValue()`: integers lose bits, others saturate. */
 export function intOf(value: JavaNumber): number {
   if (isWhole(value)) return Number(BigInt.asIntN(32, BigInt(value)))
   if (value instanceof JavaDecimal) return Number(BigInt.asIntN(32, value.truncated()))
@@ -120,7 +120,7 @@ export function numberText(value: number): string {
   return Number.isInteger(value) ? String(value) : doubleText(value)
 }
 
-/** As `Double.toString`. */
+/** Same as `Double.toString`. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
@@ -129,7 +129,7 @@ export function doubleText(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
-/** As `Float.toString`: the shortest unique digits. */
+/** Same as `Float.toString`: the shortest unique digits. */
 export function floatText(value: number): string {
   if (!Number.isFinite(value) || value === 0) return doubleText(value)
   for (let digits = 1; digits <= 9; digits++) {

@@ -1,16 +1,16 @@
-/** State of a directive during its block: `$foreach`, `$macro` and the like. */
+/** Stores the state of a directive during its block: `$foreach`, `$macro` and similar. */
 import type { Place } from '../fault.ts'
 import { JavaMap } from './map.ts'
 import { JavaObject, type Environment, type Value } from './value.ts'
 
 export class Scope extends JavaObject {
   readonly kind = 'scope'
-  /** identifies it for `#break` */
+  /** identifies the scope for `#break` */
   readonly owner: object
   #storage: JavaMap | undefined
   readonly parent: Scope | null
   readonly replaced: Value
-  /** of a loop; `place`: of its directive */
+  /** set for a loop; `place`: position of its directive */
   loop: { index: number; hasNext: boolean; place: () => Place } | undefined
 
   constructor(owner: object, before: Value) {

@@ -1,8 +1,8 @@
-/** Printing of values, as in Java. */
+/** Prints values as Java does. */
 import { numberText } from './numbers.ts'
 import type { Environment, Value } from './value.ts'
 
-/** As `toString()`; null when not printable. */
+/** Same as `toString()`; null when not printable. */
 export function textOf(value: Value, environment: Environment): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return numberText(value)

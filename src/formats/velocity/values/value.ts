@@ -1,6 +1,6 @@
 /**
- * Values as templates see them, modelled on Java. An integral `number` is an Integer, or a Long beyond 32 bits; any
- * other is a Double. Values that a number cannot represent are boxed: integral doubles, floats, decimals, single
+ * Defines values as templates see them, modelled on Java. An integral `number` is an Integer, or a Long beyond 32 bits;
+ * any other is a Double. Values that a number cannot represent are boxed: integral doubles, floats, decimals, single
  * characters. A `bigint` is a Long beyond 2^53, or a BigInteger beyond 2^63.
  *
  * VALUE-1 JavaScript itself is unreachable: members are looked up in tables of neighbouring folders and among the keys
@@ -10,7 +10,7 @@ import type { Budget } from '../budget.ts'
 
 export type Value = null | boolean | number | bigint | string | JavaObject
 
-/** Version of Apache's engine. */
+/** The version of Apache's engine. */
 export type Compat = '1.7' | '2.4'
 
 export interface Environment {
@@ -18,18 +18,18 @@ export interface Environment {
   readonly budget: Budget
 }
 
-/** Any value but primitives and null. */
+/** Any value except primitives and null. */
 export abstract class JavaObject {
-  /** selects its methods */
+  /** selects the methods of the value */
   abstract readonly kind: Kind
-  /** As `toString()` of Java, possibly null. */
+  /** Same as Java's `toString()`, possibly null. */
   abstract textIn(environment: Environment): string | null
 
   equalsIn(other: JavaObject, _environment: Environment): boolean {
     return this === other
   }
 
-  /** As `hashCode()`; 1 for identity hashes. */
+  /** Same as `hashCode()`; 1 for identity hashes. */
   hashIn(_environment: Environment): number {
     return 1
   }
