@@ -19,7 +19,7 @@ export interface RelayEntry {
 
 export interface ListenerRecord {
   readonly resource: string
-  /** number of partitions when this record was written */
+  /** partition count for which this record is valid */
   readonly count: number
   readonly home: number
   readonly by: number
