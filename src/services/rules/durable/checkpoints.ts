@@ -250,7 +250,10 @@ export class Checkpoints {
     await this.#pruning
   }
 
-  /** With `atRest`, the whole log can be pruned: a round advances the mark, the only position still behind. */
+  /**
+   * Returns the log position up to which entries may be pruned. `atRest`: a round first advances the mark, which may be
+   * the only position still behind.
+   */
   async #noLongerNeeded(atRest: boolean): Promise<number> {
     const { position } = this.#dependencies
     if (atRest && !this.#isClosed && !this.#isBehind && this.#mark.position < position()) await this.flush()

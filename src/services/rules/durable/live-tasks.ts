@@ -267,7 +267,7 @@ export class LiveTasks {
   }
 
   /**
-   * From now on an outcome may fail because of the stop, so failures are not logged: the next runner repeats the calls.
+   * From now on a call may have failed only because of the stop: the next runner repeats it.
    */
   closing(): void {
     this.#isClosing = true

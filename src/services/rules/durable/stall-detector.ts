@@ -82,7 +82,7 @@ export class StallDetector {
     return this.#isAway || (this.#queriedAt !== undefined && now - this.#queriedAt > LATE_MS)
   }
 
-  /** Time up to `upTo` is left out, or counts. `from`: time before it counts. */
+  /** Marks the time from `from` up to `upTo` as settled: it is left out, or it counts. */
   counted(upTo: number, from = Number.NEGATIVE_INFINITY): void {
     this.#countedUpTo = Math.max(this.#countedUpTo, upTo)
     if (this.#since !== undefined && this.#since >= from) this.#since = undefined
