@@ -47,7 +47,7 @@ export interface KeeperOptions {
 }
 
 export interface SegmentSizes {
-  /** minimum log entries to write a segment, and maximum messages per segment */
+  /** log entries, or messages, that fill a segment */
   readonly entries: number
   /** maximum characters of a segment */
   readonly characters: number
