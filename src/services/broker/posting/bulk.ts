@@ -11,7 +11,7 @@ export interface Column {
   readonly values: SampleValue[]
 }
 
-/** The first and the newest message of a resource in the bulk. */
+/** The first message of a resource in the bulk, and the time of its newest message. */
 export interface Sighting {
   time: number
   readonly first: BrokerMessage

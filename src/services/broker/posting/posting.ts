@@ -47,7 +47,7 @@ export class Posting implements PostingApi {
     return key === undefined ? this.#events(resource, body, options) : this.#eventsOnce(key, resource, body, options)
   }
 
-  /** Receives no reference to the raw body afterwards, so that it can be collected while the post waits. */
+  /** Keeps no reference to the body, so that it can be garbage-collected while the post waits. */
   async #events(resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
     const isList = Array.isArray(body)
     const { now, bounds } = this.#dependencies
