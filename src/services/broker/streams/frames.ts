@@ -30,7 +30,7 @@ export class Frames {
 
   /**
    * Parses the id of a resuming reader: a message number of this process, or a place in the log. `isForeign`: the id
-   * belongs to another process and another store.
+   * is neither.
    */
   cameBack(id: string | undefined): {
     readonly seen: Pick<Subscription, 'after' | 'since'>

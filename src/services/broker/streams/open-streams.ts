@@ -17,7 +17,7 @@ export interface Pulse {
   isActive: boolean
   /** whether bytes wait for the reader */
   isStuck: boolean
-  /** number of ticks so far without a message, and with a stuck reader */
+  /** consecutive ticks without a message, and with a stuck reader */
   quiet: number
   stuck: number
 }
