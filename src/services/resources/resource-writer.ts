@@ -63,7 +63,7 @@ export class ResourceWriter {
       try {
         return await this.#try(written, kept.value)
       } catch {
-        // the cache was stale, so try again with the stored version
+        // the cache may be stale, so retry with the stored version
       }
     }
     return retryOnConflict(async () => this.#try(written, await collections.resources.get(written.id)))

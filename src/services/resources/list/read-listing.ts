@@ -193,7 +193,7 @@ function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Sear
   for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
     const values = full(given[field])
     const [value] = values
-    // with several values, a single index lookup may serve all of them
+    // prefers `eq`, because one index can serve several `eq` conditions
     if (value !== undefined) where.push(values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values })
   }
   for (const value of full(given['tag'])) where.push({ field: 'tags', op: 'eq', value })
