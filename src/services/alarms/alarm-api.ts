@@ -1,4 +1,4 @@
-/** Operations of one caller on the alarms of its tenant. */
+/** Operations of a caller on the alarms of their tenant. */
 import { AppError, type Caller } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmWriter } from './alarm-writer.ts'

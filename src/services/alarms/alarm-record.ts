@@ -1,4 +1,4 @@
-/** Stored form of alarms and their companion documents. Times are epoch ms. */
+/** The stored form of alarms and their companion documents. Times are epoch ms. */
 import { durationMs } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { AttributeChange } from './alarm-schema.ts'
@@ -7,14 +7,14 @@ import type { RaisedAlarm } from './new-alarm.ts'
 import { searchTexts } from './search-texts.ts'
 
 /**
- * Stored alarm. Its history consists of the raising, repeats and updates. The newest repeats and updates are part of
- * the record, older ones are in chunks of their own, so that the cost of a repeat is constant.
+ * A stored alarm. Its history consists of its creation, repeats and updates. The newest repeats and updates are part of
+ * the record, and older ones are in separate chunks, so that a repeat has a constant cost.
  */
 export interface AlarmRecord extends RaisedAlarm {
   readonly id: string
-  /** Deduplication key; also the id of its `KeyRecord` */
+  /** deduplication key; also the id of the alarm's `KeyRecord` */
   readonly key: string
-  /** Number of creations: 1 and one per repeat */
+  /** how often the alarm was raised: 1, plus one per repeat */
   readonly count: number
   readonly timestamp: number
   readonly createTime: number
@@ -23,17 +23,17 @@ export interface AlarmRecord extends RaisedAlarm {
   readonly user: string
   readonly raisedId: string
   readonly updates: number
-  /** Repeats after the last complete chunk */
+  /** repeats after the last complete chunk */
   readonly repeatTail: readonly HistoryRecord[]
   readonly updateTail: readonly HistoryRecord[]
   readonly effects?: readonly string[]
-  /** Whether escalation has happened or is no longer needed */
+  /** whether escalation has happened or is no longer needed */
   readonly escalationOver?: boolean
 }
 
 export interface HistoryRecord {
   readonly id: string
-  /** Index in the history; the raising has 0 */
+  /** index in the history; the creation has 0 */
   readonly place: number
   readonly time: number
   readonly changes?: readonly AttributeChange[]
@@ -55,14 +55,14 @@ export const ALARMS: CollectionSpec<AlarmRecord> = {
     properties: { type: 'texts', of: ({ properties }) => (properties ? searchTexts(properties) : []) },
     due: { type: 'number', of: (alarm) => dueTime(alarm) },
   },
-  // open alarms of a resource, or of all, newest first
+  // for listing open alarms, of one resource or all, newest first
   together: [
     ['source', 'status', 'timestamp'],
     ['status', 'timestamp'],
   ],
 }
 
-/** Last raised alarm under a key, open or not. */
+/** The alarm that was last raised under a key, whether or not it is still open. */
 export interface KeyRecord {
   readonly alarm: string
 }
@@ -73,14 +73,14 @@ export interface HistoryChunk {
 }
 export const CHUNKS: CollectionSpec<HistoryChunk> = { name: 'alarm_history', version: 1, fields: {} }
 
-/** Explanation by the rules at the raising of an alarm; its id is the alarm's. */
+/** Explains why a rule raised an alarm. Has the same id as the alarm. */
 export interface CauseRecord {
   readonly cause: AlarmCause
   readonly explanation: unknown
 }
 export const CAUSES: CollectionSpec<CauseRecord> = { name: 'alarm_causes', version: 1, fields: {} }
 
-/** Progress of a follower of the event log. */
+/** How far a follower of the event log has read. */
 export interface CursorRecord {
   readonly position: number
 }
@@ -89,7 +89,7 @@ export const CURSORS: CollectionSpec<CursorRecord> = { name: 'alarm_cursors', ve
 export const EVENT_LOG = 'alarm_events'
 export const PARTITION = 0
 
-/** Time of the next automatic change; undefined without one. */
+/** Returns the time of the next automatic change; undefined if none is due. */
 export function dueTime(alarm: AlarmRecord): number | undefined {
   const times = [clearTime(alarm), escalationTime(alarm)].filter((time) => time !== undefined)
   return times.length === 0 ? undefined : Math.min(...times)

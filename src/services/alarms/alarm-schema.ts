@@ -52,7 +52,7 @@ const SNOOZE = 'time until which repeats are counted without an event; a past on
 
 type Source = Readonly<Record<string, Json>> & { readonly id: string }
 
-/** Optional fields beyond the platform's interface, stored and shown as sent. */
+/** Optional fields that extend the platform's interface; stored and shown as sent. */
 export const EXTRAS = {
   autoClearAfter: Type.Optional(
     duration('duration such as PT1H, at most 3650 days: the alarm is cleared that long after its last raise'),
@@ -92,7 +92,7 @@ export const NewAlarm = checked(NewAlarmSchema, { subject: 'the alarm' })
 /** Times are epoch ms. */
 export type NewAlarm = Decoded<typeof NewAlarmSchema>
 
-/** Absent fields stay; null removes. */
+/** Absent fields stay as they are; null removes a field. */
 const CHANGES = {
   severity: Type.Optional(severity),
   status: Type.Optional(status),
@@ -139,7 +139,7 @@ export const AlarmSchema = Type.Object(
   },
   { title: 'alarm' },
 )
-/** Answer of the service; optional fields are absent without a value. Times are ISO 8601 in UTC with ms. */
+/** An alarm in responses. Optional fields without a value are absent. Times are ISO 8601 in UTC with ms. */
 export interface Alarm extends Decoded<typeof AlarmSchema> {}
 export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
 

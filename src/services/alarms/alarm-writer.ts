@@ -43,7 +43,7 @@ export interface AlarmWriterDependencies {
   readonly logger: Logger | undefined
 }
 
-/** Author of a change, and its idempotency key: an effect or a part of a batch counts once. */
+/** The author of a change, and its idempotency key, so that an effect or an item of a batch counts only once. */
 export interface Mover {
   readonly effect?: string
   readonly by?: EffectOfTask
@@ -97,9 +97,9 @@ export class AlarmWriter {
   }
 
   /**
-   * Clears the open alarms of a source and type. Runs in the lane of those without a `dedupKey`; those with one are
-   * cleared first, each in its own lane, and the effect is recorded when all are done. A raise by the same task in
-   * between makes that record a conflict, and the search is repeated.
+   * Clears the open alarms of a source and type. Runs in the lane of alarms without a `dedupKey`. Alarms with a
+   * `dedupKey` are cleared first, each in its own lane; the effect is recorded once all are cleared. If the same task
+   * raises such an alarm meanwhile, recording conflicts, and the search is repeated.
    */
   async clear(source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
     this.requireFewHops(cause)
@@ -116,7 +116,7 @@ export class AlarmWriter {
         try {
           cleared.set(alarm.id, await this.#change(alarm, CLEARED, mover, keyThingsOf))
         } catch (error) {
-          // another writer cleared it, or the task itself has raised it again
+          // another writer has cleared the alarm, or the task itself has raised it again
           if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
         }
       }
@@ -217,7 +217,7 @@ export class AlarmWriter {
     try {
       return { cause: kept, explanation: (await causes?.explain(cause)) ?? null }
     } catch (error) {
-      // the store is away, or the rules have stopped: the effect is repeated later
+      // the store is unavailable or the rules have stopped, so the effect is repeated later
       if (error instanceof AppError && COMES_AGAIN.has(error.code)) throw error
       logger?.warn(`the explanation of an alarm by task ${cause.task} could not be read: ${messageOf(error)}`)
       return { cause: kept, explanation: null }
@@ -228,7 +228,7 @@ export class AlarmWriter {
 const COMES_AGAIN: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'CLOSED'])
 const OVER: ReadonlySet<ErrorCode> = new Set(['FINAL', 'NOT_FOUND', 'SUPERSEDED'])
 
-/** Things on which rules act by raising or changing an alarm, in the names of plugs. */
+/** Names what a rule acts on when it raises or changes an alarm, as plugs name it. */
 function thingsOf(alarm: Pick<AlarmRecord, 'source' | 'type' | 'dedupKey'>): readonly string[] {
   return [thingOf(alarm.source.id, alarm.type), ...keyThingsOf(alarm)]
 }

@@ -1,4 +1,4 @@
-/** Routes of the alarms service. */
+/** HTTP routes of the alarms service. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { Yielder } from '#kernel'

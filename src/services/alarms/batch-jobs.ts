@@ -1,4 +1,4 @@
-/** Bulk operations on alarms as jobs. */
+/** Runs bulk operations on alarms as jobs. */
 import { itemHandler, type ItemOutcome, type Job, type JobHandler } from '#jobs'
 import { AppError } from '#kernel'
 import type { AlarmWriter } from './alarm-writer.ts'
@@ -16,7 +16,7 @@ export interface BatchData {
 }
 
 const BATCH_SIZE = 200
-/** Alarms between two yields to the event loop. */
+/** Number of alarms processed between two turns of the event loop. */
 const SLICE = 50
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
@@ -47,7 +47,7 @@ async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean)
     await writer.remove(id)
     return { statusCode: 204 }
   } catch (error) {
-    // the alarm is not to blame: the job is retried
+    // the failure is not due to the alarm, so the job is retried
     if (!(error instanceof AppError) || error.status >= 500) throw error
     if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
     return { statusCode: error.status, error: error.message }

@@ -1,4 +1,4 @@
-/** Bulk operations on alarms: queueing and status. */
+/** Queues bulk operations on alarms, and reports their status. */
 import type { Job, JobQueue } from '#jobs'
 import { type Condition, portionsOfIds } from '#storage'
 import { AppError, type Caller } from '#kernel'
@@ -50,7 +50,7 @@ function headOf(job: Job): QueuedAlarmBatch {
   return { id, queueTime: new Date(queueTime).toISOString(), operation: { entity: 'alarm', action: action.kind } }
 }
 
-/** Ids of the selected alarms at the time of queueing, and requested ids that do not exist. */
+/** Returns the ids of the selected alarms at the time of queueing, and requested ids that do not exist. */
 async function selected(
   collections: AlarmCollections,
   { ids: named, ...filters }: AlarmBatch['query'],

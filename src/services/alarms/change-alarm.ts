@@ -1,4 +1,4 @@
-/** Changes of alarms as pure functions: the new record and its events. */
+/** Pure functions that change alarms. Each returns the new record and its events. */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { AlarmRecord } from './alarm-record.ts'
@@ -9,11 +9,11 @@ import type { RaisedAlarm } from './new-alarm.ts'
 import { ATTRIBUTE_CHANGE, SEVERITY_CHANGE, STATUS_CHANGE } from './words.ts'
 
 /**
- * Maximum number of remembered effects, by which repeats are recognized: more than one commit takes, since all of those
- * may repeat after a crash.
+ * Maximum number of remembered effects, by which repeats are recognized. Larger than the number of effects in one
+ * commit, since all of them may be repeated after a crash.
  */
 const KEPT_EFFECTS = 128
-/** Characters of a mark: 60 bits. */
+/** Characters of a mark, which together have 60 bits. */
 const MARK = 10
 
 export interface Moment {
@@ -51,7 +51,7 @@ export function repeatedAlarm(alarm: AlarmRecord, { now, recordId, effect }: Mom
   return { alarm: { ...remembering(grown, effect), updateTime: now, triggerTime: now }, chunks }
 }
 
-/** Undefined when nothing changes. Throws `FINAL` for a cleared alarm. */
+/** Returns undefined if nothing changes. Throws `FINAL` for a cleared alarm. */
 export function changedAlarm(
   alarm: AlarmRecord,
   change: AlarmChange,
@@ -93,17 +93,17 @@ function changesOf(alarm: AlarmRecord, change: AlarmChange, now: number): readon
   return changes
 }
 
-/** Epoch ms until which repeats are not reported; undefined when they are. */
+/** Returns the epoch ms until which repeats are not reported; undefined if repeats are reported. */
 export function snoozeEnd({ snoozeUntil }: AlarmRecord, now: number): number | undefined {
   return snoozeUntil !== undefined && snoozeUntil > now ? snoozeUntil : undefined
 }
 
-/** Whether that effect of a rule has been applied. */
+/** Returns whether this effect of a rule was already applied. */
 export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefined): boolean {
   return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))
 }
 
-/** Causation of a change: number of rules in a row, and the root. */
+/** What led to a change: the number of consecutive rules, and the id of the first input. */
 export type Led = Pick<AlarmEvent, 'hops' | 'root'>
 
 export const NOT_LED: Led = { hops: 0 }

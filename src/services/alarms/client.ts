@@ -1,4 +1,4 @@
-/** Typed client of the alarms service over fetch, with the same contract. */
+/** A typed client of the alarms service over fetch, with the same contract. */
 import {
   conditionOf,
   EVENTS_MEDIA_TYPE,

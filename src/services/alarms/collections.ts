@@ -1,4 +1,4 @@
-/** Collections and event log of alarms, opened once. */
+/** Opens the collections and the event log of alarms. */
 import { EffectLedger } from '#services/shared'
 import type { Collection, Log, Store, Write } from '#storage'
 import {

@@ -22,14 +22,17 @@ export interface AlarmsService {
   as(caller: Caller): AlarmsApi
 }
 
-/** Service of one tenant inside the host, for neighbours and the host. */
+/** The service of one tenant as the host and neighbouring services use it. */
 export interface InternalAlarms extends AlarmsService {
   /**
-   * For rules: clears the open alarms of a source and type, also those with a `dedupKey`, and returns them. Atomic with
-   * regard to raises of that source and type. A repeated effect returns the same alarms and clears nothing more.
+   * Clears the open alarms of a source and type for a rule, including alarms with a `dedupKey`, and returns them.
+   * Atomic with respect to raises of that source and type. Repeating an effect returns the same alarms and clears
+   * nothing more.
    */
   clear(source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]>
-  /** Returns the problems of raising this body, apart from missing fields. Synchronous, from the body alone. */
+  /**
+   * Returns the problems that raising this body would have, except missing fields. Synchronous; looks at the body only.
+   */
   check(body: unknown): readonly Issue[]
   /** Resumes batches, clears and escalates due alarms, and removes alarms that are a year old. */
   start(closing?: AbortSignal): Promise<void>
@@ -42,7 +45,7 @@ export interface AlarmsGauges {
   readonly eventStreams: number
 }
 
-/** Rule that caused a change. */
+/** The rule that caused a change. */
 export interface AlarmCause {
   readonly task: string
   readonly node: string
@@ -50,31 +53,31 @@ export interface AlarmCause {
   readonly trigger?: string
   readonly hops: number
   readonly root?: string
-  /** Whether the effect lacks an order, and is never late */
+  /** the effect has no order, so it is never late */
   readonly unordered?: boolean
 }
 
 export interface AlarmEvent {
   readonly eventtype: string
   readonly eventtime: string
-  /** Reduced properties of the stream */
+  /** the reduced properties that the stream contains */
   readonly alarm: Readonly<Record<string, Json>> & { readonly id: string; readonly source: { readonly id: string } }
   readonly changes?: readonly AttributeChange[]
-  /** Number of rules in a row */
+  /** number of consecutive rules that led to the event */
   readonly hops: number
-  /** With hops: id of the root */
+  /** if there are hops: id of the first input that led to the event */
   readonly root?: string
 }
 
 export interface ChangeOptions extends RevisionOptions {
-  /** Causing rule; a repeated effect counts once. `TOO_LARGE` above 16 hops */
+  /** the rule that caused the change; a repeated effect counts once. `TOO_LARGE` above 16 hops */
   readonly cause?: AlarmCause
-  /** Extent of the returned history; `newest`: a few dozen records that need no read. Default `all` */
+  /** how much history to return; `newest` returns a few dozen records without reading the store. Default `all` */
   readonly history?: 'all' | 'newest'
 }
 
 export interface AlarmsApi {
-  /** Returns a new alarm, or a repeat of an open one. */
+  /** Returns a new alarm, or repeats an open alarm. */
   raise(body: unknown, options?: Omit<ChangeOptions, 'ifRevision'>): Promise<Alarm>
   get(id: string): Promise<Alarm>
   update(id: string, body: unknown, options?: ChangeOptions): Promise<Alarm>
@@ -84,8 +87,8 @@ export interface AlarmsApi {
   /** Explains the alarm from its data: task, invocation, row of the gate, trigger. */
   why(id: string): Promise<AlarmWhy>
   /**
-   * Streams events from now on, or after an earlier id; ends with the signal, with the host, or when its reader is too
-   * slow.
+   * Streams events from now on, or from after an earlier id. Ends with the signal, when the host stops, or when the
+   * reader is too slow.
    */
   events(options: AlarmStreamOptions): AsyncIterable<StreamedAlarmEvent>
   readonly batches: {
@@ -94,7 +97,7 @@ export interface AlarmsApi {
   }
 }
 
-/** Parameters by name; repeated ones are arrays. */
+/** Parameters by name; a repeated parameter becomes an array. */
 export type AlarmQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 export interface AlarmPage {
@@ -112,22 +115,22 @@ export interface TimelineItem {
 
 export interface AlarmStreamOptions {
   readonly signal: AbortSignal
-  /** Last seen id: retained events after it come first */
+  /** last seen id; kept events after it are sent first */
   readonly after?: string
 }
 
 export interface StreamedAlarmEvent {
-  /** Ascending across events and restarts */
+  /** ascends across events and restarts */
   readonly id: string
   /** JSON of `{ eventtype, eventtime, alarm, changes? }`, serialized once for all readers */
   readonly text: string
 }
 
-/** Port to the engine: events wake tasks that observe alarms of a resource. */
+/** Port to the engine. Events start tasks that observe alarms of a resource. */
 export interface AlarmForwarding {
   /**
-   * Commits the writes together with the inputs of tasks, in the order of the calls; without observing tasks, the
-   * writes alone.
+   * Commits the writes together with the inputs of tasks, in the order of the calls. If no task observes the alarms,
+   * commits only the writes.
    */
   receive(
     message: Readonly<Record<string, unknown>> & { readonly resource: string },
@@ -135,7 +138,7 @@ export interface AlarmForwarding {
   ): Promise<unknown>
 }
 
-/** Port to the rules: the explanation of a node as stored with the effect, if still available. */
+/** Port to the rules service. Returns the explanation of a node that was stored with the effect, if it still exists. */
 export interface CauseReader {
   explain(cause: AlarmCause): Promise<unknown>
 }

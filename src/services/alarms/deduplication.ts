@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { AlarmRecord } from './alarm-record.ts'
 
-/** Alarms of one source and type share a key, unless they have a `dedupKey`. */
+/** Returns the key of an alarm. Alarms of the same source and type share a key, unless they have a `dedupKey`. */
 export function keyOf(source: string, type: string, dedupKey: string | undefined): string {
   const parts = dedupKey === undefined ? [source, type] : [dedupKey]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')

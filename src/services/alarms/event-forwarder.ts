@@ -1,6 +1,6 @@
 /**
- * Forwards each event to the engine exactly once, in the order of the log, also after a crash: the cursor is committed
- * with the engine's inputs, and each commit expects the cursor of the previous event.
+ * Forwards each event to the engine exactly once, in the order of the log, even after a crash. The cursor is committed
+ * with the engine's inputs, and each commit requires the cursor of the previous event.
  */
 import { AppError, type Logger, MAX_HOPS, messageOf, RepeatableWork } from '#kernel'
 import { machineTimers } from '#platform'
@@ -12,7 +12,7 @@ const WINDOW = 200
 const CURSOR = 'engine'
 const RETRY_MS = 1_000
 
-/** Last forwarded event, and the version of its cursor; 0: none yet. */
+/** The last forwarded event, and the storage version of its cursor (0: not stored yet). */
 interface Place {
   readonly position: number
   readonly version: number
@@ -43,7 +43,7 @@ export class EventForwarder {
     this.#work.wake()
   }
 
-  /** Events not yet forwarded follow after the next start. */
+  /** Events that are not forwarded yet follow after the next start. */
   stop(): Promise<void> {
     return this.#work.stop()
   }
@@ -52,7 +52,7 @@ export class EventForwarder {
     return this.#work.idle()
   }
 
-  /** Position of the last forwarded event; undefined without an engine */
+  /** Log position of the last forwarded event; undefined without an engine. */
   get position(): number | undefined {
     return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
   }
@@ -81,7 +81,7 @@ export class EventForwarder {
     }
   }
 
-  /** Reads the engine's cursor. Returns whether it has advanced. */
+  /** Reads the engine's cursor after a rejection. Returns whether the cursor has advanced. */
   async #refused({ position }: LiveEvent, reason: unknown, before: number): Promise<boolean> {
     const stored = await this.#stored()
     if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
@@ -96,7 +96,10 @@ export class EventForwarder {
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }
 
-  /** The cursor advances by one event at a time, so a rejected event also rejects the following ones. */
+  /**
+   * Forwards an event. The cursor advances by one event at a time, so rejecting an event also rejects the following
+   * events.
+   */
   #forward(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
     const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)

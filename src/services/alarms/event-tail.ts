@@ -1,13 +1,13 @@
 /**
- * Events of alarms for readers, in the order of the log, from all writers. Events of this process come from memory;
- * gaps in positions are read from the log.
+ * Streams the events of alarms from all writers, in the order of the log. Events of this process come from memory; gaps
+ * in the positions are filled from the log.
  */
 import { AppError, Feed } from '#kernel'
 import { PARTITION } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
-/** Event with its log position. Its text is made once, on demand. */
+/** An event with its log position. Its text is serialized once, on demand. */
 export class LiveEvent implements StreamedAlarmEvent {
   readonly position: number
   readonly event: AlarmEvent
@@ -28,7 +28,7 @@ export class LiveEvent implements StreamedAlarmEvent {
   }
 }
 
-/** Events per read of the log. */
+/** Number of events per read of the log. */
 const PORTION = 1000
 const MAX_WAITING = 10_000
 
@@ -58,7 +58,7 @@ export class EventTail {
     this.#feed.end()
   }
 
-  /** A commit of this process is durable; `last` is the position of its last event. */
+  /** Call when a commit of this process is durable; `last` is the position of its last event. */
   committed(last: number, events: readonly AlarmEvent[]): void {
     if (last <= this.#last) return
     if (this.#catching === undefined && last - events.length === this.#last) {
@@ -94,7 +94,7 @@ export class EventTail {
         }
         seen = Math.min(portion.at(-1)?.position ?? end, end)
       }
-      // an unknown id is beyond the end: such a reader begins now
+      // an unknown id is beyond the end, so such a reader starts with new events
       for await (const { value } of reader) yield value
     } finally {
       this.#readers--
@@ -124,7 +124,7 @@ export class EventTail {
   }
 }
 
-/** Reads one portion of events after a position, oldest first. */
+/** Reads the next events after a position, oldest first. */
 export async function readEvents(
   collections: AlarmCollections,
   after: number,

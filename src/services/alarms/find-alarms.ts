@@ -1,11 +1,11 @@
-/** Alarms of a source and type, for clearing them. */
+/** Finds the alarms of a source and type that can be cleared. */
 import type { AlarmRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000
 
-/** Active and acknowledged alarms. */
+/** Returns active and acknowledged alarms. */
 export async function openOf(
   collections: AlarmCollections,
   source: string,

@@ -1,6 +1,6 @@
 /**
- * History of an alarm: the raising, all updates, and the latest thousand repeats. Repeats and updates are stored in
- * separate chunks, so that old repeats are removed by whole chunks.
+ * The history of an alarm: its creation, all updates, and the latest thousand repeats. Repeats and updates are stored
+ * in separate chunks, so that old repeats can be removed by the chunk.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
@@ -11,7 +11,10 @@ export const KEPT_REPEATS = 1000
 const CHUNK = 32
 const CHUNKS_AT_ONCE = 1000
 
-/** Alarm with one more record, and changes of its chunks: records of a new one, or undefined to remove one. */
+/**
+ * An alarm with one more record, and the changes of its chunks: records for a new chunk, or undefined to remove a
+ * chunk.
+ */
 export interface Grown {
   readonly alarm: AlarmRecord
   readonly chunks: ReadonlyMap<string, readonly HistoryRecord[] | undefined>
@@ -19,7 +22,7 @@ export interface Grown {
 
 const UNTOUCHED: Grown['chunks'] = new Map()
 
-/** Also increments the count. */
+/** Adds a repeat, which also increments the count. */
 export function withRepeat(alarm: AlarmRecord, id: string, time: number): Grown {
   const tail = [...alarm.repeatTail, { id, time, place: revisionOf(alarm) }]
   const grown = { ...alarm, count: alarm.count + 1 }
@@ -41,12 +44,12 @@ export function withUpdate(alarm: AlarmRecord, record: Omit<HistoryRecord, 'plac
   return { alarm: { ...alarm, updates, updateTail: [] }, chunks }
 }
 
-/** Number of records that `wholeHistory` returns. */
+/** Returns how many records `wholeHistory` returns. */
 export function historyLength({ count, updates }: AlarmRecord): number {
   return 1 + Math.min(count - 1, KEPT_REPEATS) + updates
 }
 
-/** Number of records ever: index of the next one, and the version for clients. */
+/** Counts all records ever made; the count is the index of the next record, and the version for clients. */
 export function revisionOf({ count, updates }: AlarmRecord): number {
   return count + updates
 }
@@ -59,12 +62,12 @@ export function chunkIds({ id, count, updates }: AlarmRecord): readonly string[]
   return ids
 }
 
-/** Records inside the alarm: the raising and the latest ones. */
+/** Returns the records stored in the alarm itself: its creation and the latest records. */
 export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
   return shown(alarm, alarm.repeatTail, alarm.updateTail)
 }
 
-/** Histories of several alarms, oldest record first, in their order. */
+/** Returns the histories of several alarms in the order of the alarms, oldest record first. */
 export async function wholeHistories(
   collections: AlarmCollections,
   alarms: readonly AlarmRecord[],
@@ -102,7 +105,7 @@ function shown(
   updates: readonly HistoryRecord[],
 ): readonly AuditRecord[] {
   const records = [audit(RAISED, alarm.raisedId, alarm.createTime)]
-  // merge two sorted lists
+  // merges two sorted arrays
   let at = 0
   for (const update of updates) {
     for (let repeat = repeats[at]; repeat !== undefined && repeat.place < update.place; repeat = repeats[++at]) {

@@ -1,19 +1,19 @@
-/** Automatic changes of alarms: clearing, escalation, and removal after a year. */
+/** Makes automatic changes to alarms: clearing, escalation, and removal after a year. */
 import { AppError } from '#kernel'
 import { dueTime, PARTITION, type AlarmRecord } from './alarm-record.ts'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmCollections } from './collections.ts'
 
 const KEPT_MS = 365 * 86_400_000
-/** Alarms processed at once. */
+/** Number of alarms processed at once. */
 const PORTION = 200
-/** Retained events for reconnecting readers. */
+/** Number of events kept for reconnecting readers. */
 const KEPT_EVENTS = 10_000
 
 export class Housekeeping {
   readonly #collections: AlarmCollections
   readonly #writer: AlarmWriter
-  /** Epoch ms of the next known automatic change */
+  /** epoch ms of the next known automatic change */
   #nextDue = Number.POSITIVE_INFINITY
 
   constructor(collections: AlarmCollections, writer: AlarmWriter) {
@@ -48,7 +48,7 @@ export class Housekeeping {
     await this.readNextDue()
   }
 
-  /** Deletes year-old alarms without an event. */
+  /** Deletes year-old alarms, without events. */
   async removeOld(now: number): Promise<void> {
     for (;;) {
       const old = await this.#collections.alarms.ids({

@@ -1,3 +1,3 @@
-/** Door of the alarms service for a host. */
+/** Exports what a host needs to run the alarms service. */
 export { alarmsRoutes } from './api.ts'
 export { createAlarmsService } from './service.ts'

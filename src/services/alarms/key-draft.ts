@@ -1,6 +1,6 @@
 /**
- * Draft of one commit on the alarms of one key. The commit expects everything read to be unchanged; after a conflict
- * the work is repeated on a new draft.
+ * A draft of one commit on the alarms of one key. The commit requires that everything read is unchanged; after a
+ * conflict, the work is repeated on a new draft.
  */
 import type { EffectDraft } from '#services/shared'
 import type { Expectation, Stored, Write } from '#storage'
@@ -10,7 +10,7 @@ import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
 
 interface Drafted {
-  /** Undefined: removed */
+  /** undefined: the alarm is removed */
   alarm: AlarmRecord | undefined
   readonly expect: Expectation
   isTouched: boolean
@@ -70,7 +70,7 @@ export class KeyDraft {
     if (this.#latest === alarm.id) this.#latest = undefined
   }
 
-  /** Writes of the draft; its events come last. */
+  /** Returns the writes of the draft; its events come last. */
   writes(): readonly Write[] {
     const { alarms, keys, chunks, causes, events } = this.#collections
     const writes: Write[] = []

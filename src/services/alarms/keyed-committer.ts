@@ -1,5 +1,5 @@
 /**
- * Serializes work on the alarms of one key; pending works share a commit. Work of other processes on the store appears
+ * Serializes work on the alarms of one key. Work that waits shares a commit. Concurrent work by other processes appears
  * as a conflict.
  */
 import { AppError } from '#kernel'
@@ -9,7 +9,7 @@ import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
 
 /**
- * Applies its part to the draft and returns the answer. Must be repeatable, and leave the draft unchanged when it
+ * Applies its part to the draft and returns its result. Must be repeatable, and must leave the draft unchanged when it
  * throws.
  */
 export type Work<T> = (draft: KeyDraft) => Promise<T> | T
@@ -31,7 +31,7 @@ export class KeyedCommitter {
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Set<Promise<void>>()
 
-  /** `now`: epoch ms. `committed` receives the events of each commit and the position of the last */
+  /** `now`: epoch ms. `committed` is called with the events of each commit and the position of the last event. */
   constructor(
     collections: AlarmCollections,
     now: () => number,

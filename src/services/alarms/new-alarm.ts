@@ -3,7 +3,7 @@ import { AppError, isPlainObject, type Issue, type Json, refusedBy } from '#kern
 import { type AlarmExtras, type AlarmStatus, EXTRAS, NewAlarm, type Severity } from './alarm-schema.ts'
 import { MAX_SEARCHED, searchTexts } from './search-texts.ts'
 
-/** Stored form. Times are epoch ms. */
+/** A raised alarm in its stored form. Times are epoch ms. */
 export interface RaisedAlarm extends AlarmExtras {
   readonly type: string
   readonly text: string
@@ -16,7 +16,7 @@ export interface RaisedAlarm extends AlarmExtras {
   readonly snoozeUntil?: number
 }
 
-/** Maximum JSON characters of a body */
+/** Maximum JSON characters of a body. */
 const MAX_BODY = 65_536
 
 /** Throws `VALIDATION` with all problems, `TOO_LARGE`. */
@@ -39,7 +39,7 @@ export function readAlarm(body: unknown, now: number): RaisedAlarm {
   }
 }
 
-/** Problems of an alarm apart from missing fields. */
+/** Returns the problems of an alarm, except missing fields. */
 export function issuesOfAlarm(body: unknown, now: number): readonly Issue[] {
   return refusedBy(() => readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now))
 }
@@ -48,7 +48,7 @@ const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } 
 const OWN: ReadonlySet<string> = new Set(Object.keys(NewAlarm.schema.properties))
 const EXTRA_NAMES = Object.keys(EXTRAS) as readonly (keyof AlarmExtras)[]
 
-/** Returns the fields that are present. */
+/** Copies only the extra fields that are present. */
 export function extrasOf(alarm: AlarmExtras): AlarmExtras {
   const extras: { -readonly [Name in keyof AlarmExtras]: unknown } = {}
   for (const name of EXTRA_NAMES) if (alarm[name] !== undefined) extras[name] = alarm[name]

@@ -1,4 +1,4 @@
-/** Parses the parameters of the listing and the timeline to conditions over stored alarms. */
+/** Parses the parameters of listing and timeline to conditions on stored alarms. */
 import type { Condition, Query } from '#storage'
 import { makeIssue, refuse } from '#kernel'
 import { parameterReader } from '#services/shared'
@@ -16,7 +16,7 @@ export interface ReadQuery {
 
 const DEFAULT_SIZE = 50
 
-/** Time parameters and their fields. */
+/** Time parameters and the fields that they restrict. */
 const TIMES = [
   ['dateFrom', 'dateTo', 'timestamp'],
   ['creationTimeFrom', 'creationTimeTo', 'createTime'],
@@ -30,7 +30,7 @@ const SORTS = {
   creationTime: 'createTime',
 } as const
 
-/** Names that are not additional properties. `all`, a switch of old clients, has no effect. */
+/** Names that are not additional properties. `all` is a parameter of old clients that has no effect. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.keys(LISTING), ...Object.keys(TIMELINE), 'all'])
 const readListing = parameterReader({ ...LISTING, ...TIMELINE })
 const readMoments = parameterReader(TIMELINE)
@@ -50,12 +50,12 @@ export function readQuery(query: AlarmQuery): ReadQuery {
 
 export interface ReadTimeline {
   readonly where: readonly Condition[]
-  /** Epoch ms, both inclusive */
+  /** epoch ms, both inclusive */
   readonly from: number
   readonly to: number
 }
 
-/** Throws `VALIDATION` with all problems, or without a source. */
+/** Throws `VALIDATION` with all problems, for example if the source is missing. */
 export function readTimeline(query: AlarmQuery): ReadTimeline {
   const read = readMoments(query)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, source } = read

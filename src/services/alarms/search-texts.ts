@@ -1,12 +1,15 @@
-/** Search index of additional properties: one text per name and value. */
+/** Indexes additional properties for searching, as one text per name and value. */
 import { createHash } from 'node:crypto'
 import type { Json } from '#kernel'
 
-/** Longer texts are indexed by hash. */
+/** Longer texts are indexed by their hash. */
 const MAX_CHARACTERS = 400
 export const MAX_SEARCHED = 500
 
-/** Names within objects are joined by dots; each item of a list is a value. */
+/**
+ * Returns the texts of the properties. Names within objects are joined by dots; each item of an array counts as a
+ * value.
+ */
 export function searchTexts(properties: Readonly<Record<string, Json>>): readonly string[] {
   const found: string[] = []
   gather('', properties, found)

@@ -1,4 +1,4 @@
-/** Composes the alarms service: documents and an event log over storage, with injected neighbours. */
+/** Composes the alarms service from documents and an event log in the store, and injected neighbouring services. */
 import { type Caller, type Issue, type Logger, messageOf } from '#kernel'
 import { type JobPlaces, JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
@@ -17,16 +17,16 @@ import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
-  /** Job slots shared by the tenants of a host */
+  /** job slots, shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly tenant: string
   readonly store: Store
   readonly now: () => number
   readonly newId: () => string
-  /** Read per event between start and stop; undefined without an engine */
+  /** called for each event between start and stop; undefined without an engine */
   readonly engine?: () => AlarmForwarding | undefined
   readonly causes?: CauseReader
-  /** Schedules repeated work; returns its cancellation. Without it, call `keepHouse`. */
+  /** Repeats `work` every `ms` until the returned function is called. If absent, call `keepHouse` instead. */
   readonly every?: (ms: number, work: () => void) => () => void
   readonly logger?: Logger
 }

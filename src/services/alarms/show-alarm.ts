@@ -1,4 +1,4 @@
-/** Converts stored alarms to answers. */
+/** Converts stored alarms to the form in responses. */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmRecord } from './alarm-record.ts'
@@ -8,7 +8,7 @@ import type { Alarm, AuditRecord } from './alarm-schema.ts'
 import { extrasOf } from './new-alarm.ts'
 import { historyLength, newestHistory, revisionOf, wholeHistories } from './history.ts'
 
-/** Alarms whose histories are read at once. */
+/** Number of alarms whose histories are read at once. */
 const SLICE = 50
 const MAX_RECORDS = 200_000
 
@@ -21,7 +21,7 @@ export function showNewest(alarm: AlarmRecord, now: number): Alarm {
   return shown(alarm, newestHistory(alarm), now)
 }
 
-/** Throws `TOO_LARGE` when the histories exceed the limit of an answer. */
+/** Throws `TOO_LARGE` if the histories exceed the limit for a response. */
 export async function showAll(
   collections: AlarmCollections,
   alarms: readonly AlarmRecord[],

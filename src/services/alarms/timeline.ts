@@ -1,13 +1,10 @@
-/** State of an alarm after each record of its history. */
+/** Reconstructs the state of an alarm after each record of its history. */
 import type { Alarm, AttributeChange } from './alarm-schema.ts'
 import type { TimelineItem } from './contract.ts'
 
 type Fields = Pick<Alarm, 'status' | 'severity'> & { readonly assignee: string | null }
 
-/**
- * One item per record, in the order of the history. Starts from the state before the first change, found by undoing
- * all.
- */
+/** Returns one item per record, in the order of the history. Undoes all changes first, to find the initial state. */
 export function timelineOf(alarm: Alarm): readonly TimelineItem[] {
   const { id, creationTime, timestamp, source, type, text, history } = alarm
   let fields = firstFields(alarm)

@@ -1,4 +1,4 @@
-/** Constants of the alarms interface. */
+/** Names used in the interface of the alarms service. */
 export const RAISED = 'io.service.alarm.AlarmRaised'
 export const OCCURRED_AGAIN = 'io.service.alarm.EventOccuredAgain'
 export const UPDATED = 'io.service.alarm.AlarmUpdated'

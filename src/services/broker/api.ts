@@ -48,23 +48,25 @@ import { type SocketHandler, Sockets } from './streams/sockets.ts'
 
 export interface BrokerRoutes {
   readonly service: BrokerService
-  /** identifies this process in ids of server-sent events: letters and digits */
+  /** identifies this process in the ids of server-sent events: letters and digits */
   readonly life: string
-  /** identifies the store likewise; undefined: the store does not last, and readers cannot resume at another process */
+  /**
+   * identifies the store in those ids; undefined: the store is not persistent, so readers cannot resume at another
+   * process
+   */
   readonly store?: string | undefined
-  /** bytes of a frame of a WebSocket */
+  /** maximum bytes of a WebSocket frame */
   readonly frameBytes: number
   /**
-   * Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a
+   * Repeats `work` every `ms` until the returned function is called. Default: machine timers, which do not keep a
    * process alive.
    */
   readonly every?: (ms: number, work: () => void) => () => void
 }
 
-/** ms until a client must answer the closing of its socket */
+/** ms within which a client must respond when its socket is closed */
 const FAREWELL_MS = 1_000
 
-/** Registers the routes of the broker. */
 export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
   const { service, life, store, frameBytes, every = machineTimers.every } = options
   const streaming = { frames: new Frames(life, store), open: new OpenStreams() }
@@ -73,7 +75,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
     own.addHook('onClose', async () => stop())
     await own.register(websocket, {
       options: { maxPayload: frameBytes },
-      // ws closes the socket itself after an invalid frame
+      // `ws` itself closes the socket after an invalid frame
       errorHandler: (error, socket, request) => {
         request.log.debug({ err: error }, 'a socket failed')
         socket.terminate()
@@ -96,7 +98,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
 const route = routesOf<BrokerApi>()
 const Text = Type.String()
 
-/** The service validates it. */
+/** A body that the service validates. */
 function unread<S extends TSchema>(schema: S): Checked<S> {
   return { schema, read: (value) => value as ReturnType<Checked<S>['read']> }
 }
@@ -269,7 +271,7 @@ const ROUTES = [
     answers: removed,
     handler: async ({ api, params: { id }, query: { onlytimeseries = false, metrics: names = '', ...range } }) => {
       const metrics = names === '' ? undefined : names.split(',').map((name) => name.trim())
-      // a message has other metrics too
+      // a message may contain other metrics too, so only samples are removed
       const only = onlytimeseries || metrics !== undefined ? ({ only: 'samples' } as const) : {}
       await api.series.remove({ resource: id, ...range, ...(metrics && { metrics }), ...only })
       const within = Object.entries(range).map(([name, time]) => ` ${name} ${time}`)
@@ -280,7 +282,7 @@ const ROUTES = [
 ]
 
 const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
-// a HEAD request would leave a stream open
+// without HEAD, because a HEAD request would leave a stream open
 const stream = { ...read, query: RESUMING }
 
 function streamRoutes(streaming: Streaming, sockets: Sockets) {
@@ -291,7 +293,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       summary: `The last ${name}; with Accept a stream of those to come; as a WebSocket see ${name}/subscribe and ${name}/publish`,
       produces,
       answers: { 200: Type.Array(MessageSchema) },
-      // the scope of its reads; posts over the upgraded socket are checked there
+      // the scope covers reads; posts over the upgraded socket are authorized separately
       server: { exposeHeadRoute: false, wsHandler },
       handler: ({ api, params: { id }, query, request, reply }) => {
         const form = acceptedForm(request.headers.accept)
@@ -346,7 +348,7 @@ function keyOf({ headers }: FastifyRequest): Pick<PostOptions, 'idempotencyKey'>
   return idempotencyKey === undefined ? {} : { idempotencyKey }
 }
 
-/** The content may be serialized already. */
+/** Sends the result of a post, which may be serialized already. */
 function sent(reply: FastifyReply, posted: Posted): FastifyReply | Posted {
   return posted instanceof PublishedMessage ? reply.type('application/json; charset=utf-8').send(posted.json) : posted
 }
@@ -357,7 +359,7 @@ function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined,
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'
 }
 
-/** The link to the next page is in the body and in a header (RFC 8288). */
+/** Sends a page with a link to the next page in the body and in a header (RFC 8288). */
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage, isHal = false): FastifyReply {
   const { next, ...answer } = page
   const [path = ''] = request.url.split('?', 1)

@@ -1,6 +1,6 @@
 /**
- * The broker over fetch: the same contract and the same AppErrors. Answers have the types of the contract; the client
- * does not check them.
+ * A client of the broker over fetch, with the same contract and the same AppErrors. Responses are typed by the contract
+ * but not checked.
  */
 import { AppError } from '#kernel'
 import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
@@ -128,7 +128,7 @@ async function* streamed(
     for await (const { id = '', event, data } of serverEvents(answer)) {
       if (event === 'dropped') yield { dropped: Number(data) }
       const value = data as BrokerMessage
-      // a heartbeat
+      // an empty object is a heartbeat
       if (event !== undefined || Object.keys(value).length === 0) continue
       const { resource } = value
       yield { number: Number(id.split('.')[1]), topic: topic ?? (typeof resource === 'string' ? resource : ''), value }
@@ -140,9 +140,9 @@ async function* streamed(
 
 type Next = IteratorResult<StreamedMessage, undefined>
 
-/** A stream as a reader of a feed. Connects on the first read, which throws rejections. */
+/** Reads a stream as a feed. Connects on the first read, which throws if the stream is rejected. */
 class StreamReader implements ReturnType<StreamApi['subscribe']> {
-  /** this reader cannot resume */
+  /** always false, because this reader cannot resume */
   readonly missed = false
   readonly #ending = new AbortController()
   readonly #values: AsyncGenerator<Streamed>

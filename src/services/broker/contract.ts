@@ -23,88 +23,94 @@ import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './ser
 
 export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-schema.ts'
 
-/** The service as callers reach it. */
+/** The service as callers use it. */
 export interface BrokerService {
-  /** Returns the API as that caller sees it. Cheap: call it for each request. */
+  /** Returns the API with the caller's rights. Cheap: call it for each request. */
   as(caller: Caller): BrokerApi
 }
 
-/** The service inside the host, for its neighbours and the host. */
+/** The service as the host and neighbouring services use it. */
 export interface InternalBroker extends BrokerService {
   /**
-   * Resolves when all posts before it can be read. Rules call it before they read, because they receive a message
-   * before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
+   * Resolves when all earlier posts can be read. Rules call this before they read, because they receive a message
+   * before its poster gets a response (BROKER-2). Rejects with `STORE`, as reads do.
    */
   readable(): Promise<void>
   readonly importing: SeriesImport
-  /** Returns the issues for which a post of this body, or of this command, is rejected for any resource. */
+  /** Returns the issues for which a post or command with this body would be rejected, whatever the resource. */
   check(channel: Channel, body: unknown): readonly Issue[]
-  /** Brings series up to the log, and resumes unfinished work. The signal aborts when streams must end. */
+  /** Brings series up to date with the log, and resumes unfinished work. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
-  /** Answers a question of another partition of the tenant. */
+  /** Handles a request from another partition of the tenant. */
   answer(question: BrokerQuestion): Promise<void>
-  /** Streams messages to another partition, after a first part. Ends with the signal, or when the partition moves. */
+  /**
+   * Streams messages to another partition, after a confirming first part. Ends with the signal, or when the partition
+   * moves.
+   */
   follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
 }
 
-/** Appends recorded samples to series only: rules and subscribers do not receive them. */
+/** Appends recorded samples to series only. Rules and subscribers do not receive them. */
 export interface SeriesImport {
-  /** Resolves when earlier posts are in series: an imported sample then replaces one of the same time. */
+  /** Resolves when earlier posts are in series, so that an imported sample replaces an earlier one at the same time. */
   begin(): Promise<void>
-  /** Durable and readable when it resolves. Creates missing resources. At most 100,000. */
+  /** Appends at most 100,000 samples; they are durable and readable when it resolves. Creates missing resources. */
   append(samples: readonly Sample[]): Promise<void>
 }
 
-/** A question of the broker of another partition: plain JSON. */
+/** A request to the broker of another partition, as plain JSON. */
 export type BrokerQuestion =
-  /** validated messages of resources of this partition; `key`: a repetition has no effect */
+  /** takes validated messages of resources of this partition; `key`: a repetition has no effect */
   | { readonly ask: 'take'; readonly post: object; readonly key?: string }
   /** resolves when all earlier posts of the partition can be read */
   | { readonly ask: 'readable' }
 
-/** A stream from another partition: plain JSON. */
+/** Requests a stream from another partition, as plain JSON. */
 export interface FollowedStream {
   readonly channel: Channel
   /** absent: all resources */
   readonly resource?: string
-  /** where the partition's log has the message that was seen last; later ones come first */
+  /** place of the last seen message in the partition's log; later messages are sent first */
   readonly since?: LogPlace
 }
 
-/** A part of a stream from another partition: plain JSON. */
+/** A part of a stream from another partition, as plain JSON. */
 export type FollowedPart =
   /**
-   * the first part; `place`: right before the next message; `missed`: the log no longer has all messages since `since`
+   * the first part; `place`: right before the next message; `missed`: some messages since `since` are no longer in the
+   * log
    */
   | { readonly here: true; readonly place?: LogPlace; readonly missed?: true }
   | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPlace }
-  /** messages lost to a slow reader */
+  /** number of messages lost because the reader was slow */
   | { readonly dropped: number }
 
-/** Figures for /metrics; totals count since the start. */
+/** Values for /metrics. Totals count since the start. */
 export interface BrokerGauges {
-  /** messages and commands that were accepted */
+  /** number of accepted messages and commands */
   readonly accepted: number
-  /** posts in flight */
+  /** number of posts in flight */
   readonly queued: number
-  /** open streams of any kind */
+  /** number of open streams of any kind */
   readonly subscribers: number
-  /** messages lost to slow readers */
+  /** number of messages lost because readers were slow */
   readonly dropped: number
-  /** integers beyond the precision of a number: they are in their messages, but not in series */
+  /** number of integers beyond the precision of a number, which are in messages but not in series */
   readonly unreadable: number
-  /** messages whose timestamp was too far from the clock of the host: they have the time of their arrival */
+  /**
+   * number of messages that took the time of their arrival, because their timestamp was too far from the host's clock
+   */
   readonly badTime: number
 }
 
-/** Timestamps of live messages that are accepted, by the clock of the host. */
+/** The timestamps of live messages that are accepted, relative to the host's clock. */
 export interface TimeBounds {
-  /** ms beyond the clock and before it; `Infinity`: no bound */
+  /** ms ahead of the clock and behind it; `Infinity`: unbounded */
   readonly ahead: number
   readonly behind: number
-  /** other timestamps are rejected; else the message has the time of its arrival */
+  /** reject other timestamps; if false, such a message takes the time of its arrival */
   readonly refuses: boolean
 }
 
@@ -115,38 +121,40 @@ export interface BrokerApi {
   readonly series: SeriesApi
 }
 
-/** The two channels of a resource. */
 export type Channel = 'events' | 'commands'
 
 export interface PostOptions {
-  /** default true: stored in series and messages */
+  /** store the post in series and messages; default true */
   readonly store?: boolean
-  /** default true: handed to tasks */
+  /** hand the post to tasks; default true */
   readonly forward?: boolean
   /** seconds, `42m`, or ISO 8601 */
   readonly ttl?: string | number
-  /** a repetition of key and body within a day returns the first answer, without effect */
+  /** repeating key and body within a day returns the first result and has no effect */
   readonly idempotencyKey?: string
-  /** rules in a row that led to this; above 16 it is rejected */
+  /** number of consecutive rules that led to the post; above 16 the post is rejected */
   readonly hops?: number
-  /** with hops: id of the first input that led to it */
+  /** if there are hops: id of the first input that led to the post */
   readonly root?: string
-  /** keys that do not count when rules compare messages to detect repetitions, besides those of the host */
+  /** keys to ignore when rules compare messages to detect repetitions, in addition to the host's */
   readonly identityIgnores?: readonly string[]
-  /** a timestamp out of bounds is replaced by that of the arrival, even if the host rejects such timestamps */
+  /** replace a timestamp out of bounds with the time of arrival, even if the host rejects such timestamps */
   readonly badTime?: 'receipt'
-  /** of a rule, with a key and a resource: `SUPERSEDED` when its task did something to the resource later */
+  /**
+   * for a post by a rule, with key and resource: rejects with `SUPERSEDED` if the task later acted on the resource
+   * again
+   */
   readonly cause?: EffectOfTask
 }
 
-/** The body of an answer to a post. */
+/** The body of the response to a post. */
 export interface Posted {
   readonly message: string
   readonly content: unknown
 }
 
 export interface PostingApi {
-  /** A message or an array of them. Without a resource each must name its own. */
+  /** Posts a message or an array of messages. Without `resource`, each message must name its own. */
   events(resource: string | undefined, body: unknown, options?: PostOptions): Promise<Posted>
   command(
     resource: string,
@@ -155,15 +163,15 @@ export interface PostingApi {
   ): Promise<Posted>
 }
 
-/** A stored message: its metrics, `timestamp` in epoch ms; `resource` in answers about several resources. */
+/** A stored message: its metrics, `timestamp` in epoch ms, and `resource` in results about several resources. */
 export type BrokerMessage = Readonly<Record<string, Json>> & { readonly timestamp: number }
 
 export interface MessageApi {
-  /** Newest first; at most 100 are stored. */
+  /** Returns the newest messages first; at most 100 are stored. */
   last(resource: string, channel?: Channel, limit?: number): Promise<readonly BrokerMessage[]>
-  /** `NOT_FOUND` when nothing was stored. */
+  /** Throws `NOT_FOUND` if no message is stored. */
   current(resource: string): Promise<BrokerMessage>
-  /** the body of `POST /messages/query`, and its answer */
+  /** Runs the query in a body of `POST /messages/query`. */
   query(body: unknown): Promise<{
     readonly query: unknown
     readonly results: readonly { readonly resource: string; readonly messages: readonly BrokerMessage[] }[]
@@ -172,82 +180,86 @@ export interface MessageApi {
 
 export interface Subscription {
   readonly signal: AbortSignal
-  /** the number of the message that was seen last; buffered later ones come first */
+  /** number of the last seen message; later buffered messages are sent first */
   readonly after?: number
-  /** where the log has the message that was seen last; later ones come first */
+  /** place of the last seen message in the log; later messages are sent first */
   readonly since?: LogPlace
-  /** messages that may wait; default 1,000 */
+  /** maximum waiting messages; default 1,000 */
   readonly most?: number
-  /** default `dropOldest` */
+  /** what to do beyond that maximum; default `dropOldest` */
   readonly overflow?: 'dropOldest' | 'end'
 }
 
 export interface StreamApi {
-  /** Messages of one resource as they are accepted. */
+  /** Streams the messages of one resource as they are accepted. */
   subscribe(resource: string, channel: Channel, options: Subscription): ReturnType<Feed<BrokerMessage>['read']>
-  /** All events of the tenant, with `resource` in each. */
+  /** Streams all events of the tenant, each with its `resource`. */
   firehose(options: Subscription): ReturnType<Feed<BrokerMessage>['read']>
 }
 
 export type StreamedMessage = Published<BrokerMessage>
 
 export interface SeriesApi {
-  /** At most 2,000 points. */
+  /** Returns at most 2,000 points. */
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
-  /** At most `limit` samples, 2,000 unless asked otherwise, never more than 10,000. */
+  /** Returns at most `limit` samples: 2,000 by default, 10,000 at most. */
   raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
   /**
-   * The newest `limit` samples (default 1) up to `until`; without it, also samples ahead of the clock; newest first.
+   * Returns the newest `limit` samples (default 1) up to `until`, newest first. Without `until`, includes samples ahead
+   * of the clock.
    */
   latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
-  /** The metrics of a resource with their newest sample, by name. */
+  /** Lists the metrics of a resource with their newest sample, sorted by name. */
   list(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** One query or an array of them; the answer has the same form, and `next` is the body of a query for the rest. */
+  /**
+   * Runs a query or an array of queries; the result has the same form. `next` is the body of a query for the remaining
+   * points.
+   */
   query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
   /** Times are epoch ms, ISO 8601, or an age such as `2d`. */
   remove(what: SeriesRemoval): Promise<void>
 }
 
-/** The port to the engine. */
+/** The broker's port to the rule engine. */
 export interface Forwarding {
   /**
-   * Appends the posts to the log as one unit with the broker's writes, in the order of the calls: posts with listening
-   * tasks as their inputs, others if they are stored. A rejection before `followed` was called means that nothing was
-   * done.
+   * Appends the posts and the broker's writes to the log as one unit, in the order of the calls. Posts with listening
+   * tasks are logged as inputs; others only if they are to be stored. If the call rejects before `followed` was called,
+   * it had no effect.
    */
   receive(posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed): Promise<unknown>
 }
 
-/** A post: one invocation of each task that listens to it. */
+/** A post for the engine: invokes each listening task once. */
 export interface ForwardedPost {
   readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
   /** the message, or the list, as JSON */
   readonly text?: string
-  /** series and streams follow it */
+  /** set if series and streams also take the post from the log */
   readonly kept?: KeptMessage | undefined
   readonly hops?: number
-  /** with hops: id of the first input that led to it */
+  /** if there are hops: id of the first input that led to the post */
   readonly root?: string
-  /** indices of messages that have the time of their arrival */
+  /** indexes of messages that took the time of their arrival */
   readonly unstamped?: readonly number[]
-  /** keys that do not count when repetitions are detected; `all`: the post is not a repetition */
+  /** keys to ignore when detecting repetitions; `all`: the post is never a repetition */
   readonly identityIgnores?: readonly string[] | 'all'
 }
 
-/** The port to the resources. */
+/** The broker's port to resources. */
 export interface Discovery {
-  /** Creates missing resources; returns at once for known ones. `message`: the first of each. */
+  /** Creates missing resources. Returns at once if all are known. `message`: the first message of each resource. */
   discover(
     seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],
   ): Promise<void> | undefined
 }
 
-/** The port to the runner of commands. */
+/** The broker's port to the runner of commands. */
 export interface CommandOutbox {
-  /** Returns writes to commit with the command, so that it also runs after a crash. */
+  /** Returns writes to commit with the command, so that the command runs even after a crash. */
   planning(resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
-  /** After the commit. Never waits for the command. */
+  /** Called after the commit. Never waits for the command. */
   committed(resource: string): void
 }

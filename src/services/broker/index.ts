@@ -1,4 +1,4 @@
-/** The data broker, as a host puts it together. */
+/** Exports what a host needs to run the data broker. */
 export { brokerErrorBody } from './error-body.ts'
 export { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from './mqtt/other-hosts.ts'
 export { nothing, projectEntry } from './posting/log-entry.ts'

@@ -1,24 +1,26 @@
 /**
- * The last messages of a resource, read from series; older ones are deleted in the background. Messages of one resource
- * are spread over many pages of the disk, so they are deleted for many resources at a time, which share pages.
+ * Keeps the last messages of each resource in series, and deletes older messages in the background. Messages of one
+ * resource are spread over many disk pages, so deletions of many resources are combined to share pages.
  */
 import { AppError } from '#kernel'
 import type { Series, StoredMessage } from '#storage'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
 import type { PublishRequest } from './posting/publish-request.ts'
 
-/** messages of a channel that stay */
+/** number of messages kept per channel */
 export const MAX_KEPT = 100
 
-/** resources are hashed into so many groups */
+/** number of groups into which resources are hashed */
 const GROUPS = 8_192
-/** messages of a group between two checks; prime, so that regular rounds of resources do not always hit the same one */
+/**
+ * messages of a group between two checks; prime, so that resources posting in turn are not always the same one checked
+ */
 const LOOK_EVERY = 211
-/** resources that wait for their check; others are found by later messages */
+/** maximum resources waiting for a check; others are found through later messages */
 const MAX_WAITING = 10_000
-/** messages of all resources after which waiting resources are checked, unless a sweep comes first */
+/** after this many messages of all resources, waiting resources are checked, unless a sweep comes first */
 const WORTH_IT = 16_384
-/** resources in one commit */
+/** resources per commit */
 const AT_ONCE = 64
 
 interface Stream {
@@ -30,12 +32,12 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   readonly #series: Series
   readonly #report: (error: unknown) => void
   /**
-   * Messages since the last check by group; the resource that fills a group is checked. Bounded for any number of
-   * resources.
+   * Number of messages per group since the last check. The resource whose message fills a group is checked. The size
+   * does not depend on the number of resources.
    */
   #counts: Uint8Array | undefined
   readonly #waiting = new Map<string, Stream>()
-  /** messages since the last round of checks */
+  /** number of messages since the last round of checks */
   #stored = 0
   #pruning: Promise<void> | undefined
 
@@ -55,7 +57,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     return messageOf(newest)
   }
 
-  /** Never waits. */
+  /** Notes stored messages. Never waits. */
   stored({ arrivals, channel, store }: PublishRequest): void {
     if (!store) return
     const counts = (this.#counts ??= new Uint8Array(GROUPS))
@@ -70,7 +72,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     if (this.#stored >= WORTH_IT && this.#waiting.size > 0) this.#pruning ??= this.#prune()
   }
 
-  /** Deletes older messages of resources that wait. */
+  /** Deletes older messages of the waiting resources. */
   async sweep(): Promise<void> {
     if (this.#waiting.size > 0) this.#pruning ??= this.#prune()
     await this.idle()
@@ -99,13 +101,13 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   }
 }
 
-/** The timestamp may be ahead of the time by which messages are ordered. */
+/** Restores a message. Its timestamp may be ahead of the time by which messages are ordered. */
 export function messageOf({ body, time }: StoredMessage): BrokerMessage {
   const { timestamp } = body
   return { ...body, timestamp: typeof timestamp === 'number' ? timestamp : time }
 }
 
-/** FNV-1a over the characters. */
+/** Computes an FNV-1a hash over the characters. */
 function groupOf(channel: Channel, text: string): number {
   let hash = channel === 'events' ? 0x811c9dc5 : 0x050c5d1f
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -1,4 +1,4 @@
-/** The data broker of one tenant: its parts, put together over the store of the tenant and its neighbours. */
+/** Composes the data broker of one tenant from its parts, the tenant's store, and neighbouring services. */
 import { EffectLedger } from '#services/shared'
 import { type Caller, type Issue, messageOf, refusedBy } from '#kernel'
 import { PARTITION, TenantLog } from '#log'
@@ -34,32 +34,32 @@ import { Streams } from './streams/streams.ts'
 export interface BrokerDependencies {
   readonly tenant: string
   readonly store: Store
-  /** default: a log of its own, without tasks */
+  /** default: a private log without tasks */
   readonly log?: TenantLog
   /** epoch ms */
   readonly now: () => number
-  /** Monotonic ms. Default: the machine's timers. */
+  /** Returns monotonic ms. Default: machine timers. */
   readonly elapsed?: () => number
   /**
-   * Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a
+   * Repeats `work` every `ms` until the returned function is called. Default: machine timers, which do not keep a
    * process alive.
    */
   readonly every?: (ms: number, work: () => void) => () => void
-  /** Neighbours are looked up on use: they may be created later, or be absent. */
+  /** Neighbouring services are looked up on each use, since they may be created later, or be absent. */
   readonly engine?: () => Forwarding | undefined
   readonly resources?: () => Discovery | undefined
   readonly commands?: () => CommandOutbox | undefined
-  /** absent: the tenant has one partition */
+  /** absent: the tenant is not partitioned */
   readonly partition?: BrokerPartition | undefined
   readonly limits?: Partial<IngestLimits>
   readonly lag?: Partial<LagLimits>
-  /** An upper bound of the numbers that streams of earlier hosts gave to messages. Default: 0. */
+  /** Returns an upper bound for message numbers in the streams of earlier hosts. Default: 0. */
   readonly earlierNumbers?: () => number
   /** default: any timestamp is accepted */
   readonly bounds?: TimeBounds
-  /** Logs that a part of a message was changed or dropped, rate-limited by `about`. */
+  /** Logs that a part of a message was changed or dropped. Rate-limited per `about`. */
   readonly logOddity?: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
-  /** Logs a failure without a caller to return it to; one line. */
+  /** Logs a failure for which no caller waits, as one line. */
   readonly report?: (what: string) => void
 }
 
@@ -88,7 +88,7 @@ class Broker implements InternalBroker {
   #accepted = 0
   #unreadable = 0
   #badTime = 0
-  /** series may have samples or messages that expire */
+  /** series may contain samples or messages that expire */
   #expiring = true
 
   constructor(dependencies: BrokerDependencies) {
@@ -146,7 +146,7 @@ class Broker implements InternalBroker {
         latest: inStep(series.latest),
         list: inStep(series.list),
         query: inStep(series.query),
-        // otherwise earlier posts would come after the removal
+        // runs in step, since earlier posts would otherwise reach series after the removal
         remove: inStep(series.remove),
       },
     }
@@ -163,7 +163,7 @@ class Broker implements InternalBroker {
   readonly importing = {
     begin: () => this.readable(),
     append: async (samples: readonly Sample[]) => {
-      // the log does not have them
+      // synced, because imported samples are not in the log
       await this.#dependencies.store.series.append({ samples, synced: true })
       this.#accepted += samples.length
       await this.#discover(newestOf(samples))
@@ -220,7 +220,7 @@ class Broker implements InternalBroker {
     await this.#projector.caughtUp()
   }
 
-  /** Waits for posts that other partitions have acknowledged. */
+  /** Waits until posts acknowledged by other partitions can be read. */
   async #othersReadable(): Promise<void> {
     const { partition } = this.#dependencies
     if (partition === undefined) return
@@ -228,14 +228,14 @@ class Broker implements InternalBroker {
     await Promise.all(others.map((at) => partition.ask(at, { ask: 'readable' })))
   }
 
-  /** Deletes what has expired: entries of the log, keys, samples and messages. */
+  /** Deletes expired log entries, keys, samples and messages. */
   async #sweep(): Promise<void> {
     const { now, partition, store } = this.#dependencies
     const time = now()
     await this.#projector.idle()
     await this.#recent.sweep()
     await this.#log.pruner.prune(true)
-    // the first partition sweeps for all
+    // the first partition does this for all partitions
     if ((partition?.number ?? 0) === 0) {
       await this.#keys.sweep(time)
       await this.#effects.sweep(time)
@@ -245,7 +245,7 @@ class Broker implements InternalBroker {
     if ((await store.series.expire(time)) > 0) this.#expiring = true
   }
 
-  /** A read that includes everything acknowledged before it (BROKER-2). */
+  /** Wraps a read so that it includes everything acknowledged before it (BROKER-2). */
   readonly #inStep = <A extends readonly unknown[], R>(read: (...parameters: A) => Promise<R>) => {
     return (...parameters: A): Promise<R> => {
       const { partition } = this.#dependencies
@@ -274,7 +274,7 @@ class Broker implements InternalBroker {
   }
 
   #discover(seen: Parameters<Discovery['discover']>[0]): Promise<void> | undefined {
-    // the next message of a resource discovers it
+    // on failure, the next message of the resource discovers it
     const failed = (error: unknown): void => this.#report(`resources were not discovered: ${messageOf(error)}`)
     try {
       return this.#dependencies.resources?.()?.discover(seen)?.catch(failed)
@@ -326,15 +326,15 @@ class Broker implements InternalBroker {
 
 const absent = (): undefined => undefined
 
-/** ms that an entry stays after it was applied */
+/** ms for which an applied entry is kept */
 const LAG_MS = 120_000
-/** entries that stay at most */
+/** maximum number of applied entries that are kept */
 const MAX_ENTRIES = 2_000_000
 
-/** How far returning readers may need the log. */
+/** Tracks how much of the log returning readers may need. */
 class ReaderLag {
   readonly #elapsed: () => number
-  /** applied positions, and when they were seen; oldest first */
+  /** applied positions, each with the time it was noted; oldest first */
   readonly #seen: { readonly at: number; readonly position: number }[] = []
   #floor = 0
 
@@ -342,7 +342,7 @@ class ReaderLag {
     this.#elapsed = elapsed
   }
 
-  /** Returns the last position that they no longer need. */
+  /** Returns the last position that returning readers no longer need. */
   floor(applied: number): number {
     const now = this.#elapsed()
     let upTo = Math.max(this.#floor, applied - MAX_ENTRIES)
@@ -350,7 +350,7 @@ class ReaderLag {
       upTo = Math.max(upTo, this.#seen.shift()?.position ?? 0)
     }
     if ((this.#seen.at(-1)?.position ?? 0) < applied) this.#seen.push({ at: now, position: applied })
-    // the newest stays: a reader that saw it last can verify that it missed nothing
+    // keep the newest entry, so that a reader who saw it can verify that nothing was missed
     this.#floor = Math.max(0, Math.min(upTo, applied - 1))
     return this.#floor
   }

@@ -1,4 +1,4 @@
-/** Routes of the resources service. */
+/** HTTP routes of the resources service. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, csvText, type Page, type Published, withoutFormula, Yielder } from '#kernel'
@@ -397,12 +397,12 @@ interface Context {
   readonly reply: FastifyReply
 }
 
-/** The service parses listing parameters itself, since plugs use them too. */
+/** Passes listing parameters on unparsed: the service parses them itself, since plugs use them too. */
 function queryOf({ query }: FastifyRequest): ListQuery {
   return query as ListQuery
 }
 
-/** Version required by `If-Match` and `If-None-Match`. Throws `PRECONDITION` when it can never match. */
+/** Returns the version required by `If-Match` and `If-None-Match`. Throws `PRECONDITION` if no version can match. */
 function condition({ request, params: { id } }: Omit<Context, 'reply' | 'api'>, api: ResourceApi | TypeApi) {
   return writeCondition(request, () => api.get(id))
 }
@@ -411,7 +411,7 @@ function accepts({ headers }: FastifyRequest, mediaType: string): boolean {
   return headers.accept?.includes(mediaType) === true
 }
 
-/** Sends the format that `Accept` selects; JSON without a type. */
+/** Sends a body with the media type selected by `Accept`; as JSON if `type` is undefined. */
 function sendAs(reply: FastifyReply, type: string | undefined, body: unknown): FastifyReply {
   void reply.header('vary', 'accept')
   if (type === undefined) return reply.send(body)
@@ -454,7 +454,7 @@ async function sendPage({ api, request, reply }: Omit<Context, 'params'>, found:
   return sendAs(reply, HAL_MEDIA_TYPE, await halPage(api.resources, request.url, found))
 }
 
-/** Header line and one line per resource; lists and objects as JSON (RFC 4180). */
+/** Formats a header line, then one line per resource; arrays and objects become JSON (RFC 4180). */
 function csvOf(fields: readonly string[], entities: readonly ResourceEntity[]): string {
   const lines = entities.map((entity) => fields.map((field) => cellOf(valueAt(entity, field))).join(','))
   return [fields.map(cellOf).join(','), ...lines].map((line) => `${line}\r\n`).join('')
@@ -473,8 +473,8 @@ async function* only(
 }
 
 /**
- * Each event twice: named, for listeners of one kind, and unnamed, for `onmessage`. The id comes with the second, so
- * that a reader disconnected in between receives both again.
+ * Sends each event twice: named, for listeners of that name, and unnamed, for `onmessage`. Only the second has the id,
+ * so that a reader that was disconnected in between receives both again.
  */
 async function* serverEvents(
   events: AsyncIterable<Published<MetadataEvent>>,

@@ -1,4 +1,4 @@
-/** Attributes of resources and types as JSON, and their search texts. */
+/** Attributes of resources and types as JSON, and their texts for searching. */
 import type { Json } from '#kernel'
 
 export type Attributes = Readonly<Record<string, Json>>
@@ -14,14 +14,14 @@ export function textAt(attributes: Attributes, name: string): string | undefined
   return typeof value === 'string' ? value : undefined
 }
 
-/** Maximum bytes of an indexed text */
+/** Maximum bytes of an indexed text. */
 const LONGEST_TEXT = 2_000
 
-/** Joins texts by newlines for `filter`, up to the limit of the index. */
+/** Joins texts with newlines for `filter`, up to the limit of the index. */
 export function wordsOf(texts: readonly string[]): string {
   const text = texts.join('\n')
   if (text.length * 3 <= LONGEST_TEXT || Buffer.byteLength(text) <= LONGEST_TEXT) return text
   const cut = Buffer.from(text).subarray(0, LONGEST_TEXT).toString()
-  // the last character may be cut
+  // remove a last character that was cut in half
   return cut.replace(/\uFFFD$/, '')
 }

@@ -1,4 +1,4 @@
-/** Records changes: history and log in the commit of the change, the live feed after it. */
+/** Records changes: history and log in the commit of the change, and the live feed after the commit. */
 import { type Caller, Feed, type Json, type ReaderOptions, sameJson } from '#kernel'
 import type { Write } from '#storage'
 import type { ResourceCollections } from './collections.ts'
@@ -17,11 +17,11 @@ export interface Change {
 
 export interface Noted {
   readonly writes: readonly Write[]
-  /** Publishes the change after the commit */
+  /** Publishes the change. Call it after the commit. */
   publish(): void
 }
 
-/** Numbers per ms, so that those of an earlier process are lower. */
+/** Numbers reserved per ms, so that each process starts above the numbers of earlier processes. */
 const NUMBERS_PER_MS = 1_000
 
 const TOPIC = 'changes'
@@ -34,7 +34,7 @@ export class ChangeRecorder {
   readonly #notify: () => void
   #order = 0
 
-  /** `notify`: called after each commit with a log entry */
+  /** `notify` is called after each commit with a log entry. */
   constructor(collections: ResourceCollections, now: () => number, newId: () => string, notify: () => void) {
     this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#collections = collections
@@ -43,7 +43,7 @@ export class ChangeRecorder {
     this.#notify = notify
   }
 
-  /** Events from now on, or after a seen number. */
+  /** Reads events from now on, or from after a number that was already seen. */
   read(options: Omit<ReaderOptions, 'topic'>): ReturnType<Feed<MetadataEvent>['read']> {
     return this.feed.read({ ...options, topic: TOPIC })
   }
@@ -67,7 +67,7 @@ export class ChangeRecorder {
     const event = eventOf(change, time)
     const kept = collections.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent')
     const body = event as unknown as Json
-    // most changes are irrelevant to log followers and are not logged
+    // followers of the log do not need most changes, so only the relevant changes are logged
     const isFollowed = notedChange(body) !== undefined
     return {
       writes: isFollowed ? [kept, collections.log.appending(0, [body])] : [kept],

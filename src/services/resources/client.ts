@@ -1,4 +1,4 @@
-/** Typed client of the resources service over fetch, with the same contract. */
+/** A typed client of the resources service over fetch, with the same contract. */
 import { conditionOf, type Http, PAGED_MEDIA_TYPE, pathOf, typed } from '#services/shared/client'
 import type { ListQuery, ResourceEntity, ResourcesApi, TypeApi, Versioned } from './contract.ts'
 

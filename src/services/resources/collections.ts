@@ -1,4 +1,4 @@
-/** Collections and change log of the service, opened once. */
+/** Opens the collections and the change log of the service. */
 import { EffectLedger } from '#services/shared'
 import type { Collection, Log, Store, Write } from '#storage'
 import { CONSTRAINTS, type ConstraintRecord } from './constraints/constraint-schema.ts'
@@ -7,8 +7,8 @@ import { RESOURCES, type ResourceRecord } from './resource-record.ts'
 import { TYPES, type TypeRecord } from './type-record.ts'
 
 /**
- * Log whose partition 0 has one `MetadataEvent` per write that tasks may depend on (`notedChange`), in the order of
- * commits. Followers store cursors.
+ * The change log. Partition 0 contains one `MetadataEvent` for each write that tasks may depend on (`notedChange`), in
+ * the order of commits. Followers store cursors.
  */
 const CHANGE_LOG = 'resources'
 

@@ -1,4 +1,4 @@
-/** Service of resource constraints, single and per type. */
+/** Reads and writes resource constraints, single and per type. */
 import { createHash } from 'node:crypto'
 import { AppError, type Issue, refuse, retryOnConflict, sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
@@ -26,7 +26,7 @@ export function constraintApi(newId: () => string, tenantResources: TenantResour
     return found
   }
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
-  /** Excludes writes of resources of these types meanwhile. */
+  /** Blocks writes of resources of these types while `work` runs. */
   const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
     ids.reduce((inside, type) => () => typeLock.exclusive(type, inside), work)()
 
@@ -66,11 +66,14 @@ export function constraintApi(newId: () => string, tenantResources: TenantResour
 }
 
 function entityOf(record: ConstraintRecord): ResourceEntity {
-  // declared shapes of plain JSON
+  // record types are plain JSON, but TypeScript cannot infer it
   return record as unknown as ResourceEntity
 }
 
-/** Throws `VALIDATION` with all problems; redefinitions of reserved attributes have a text that clients know. */
+/**
+ * Reads a constraint. Throws `VALIDATION` with all problems; for redefined reserved attributes, with a text that
+ * clients expect.
+ */
 export function readConstraint(body: unknown, id: string): ConstraintRecord {
   const given = Constraint.read(body)
   checkSize(given, 'the constraint')
@@ -91,7 +94,7 @@ export async function constraintForms(
   const { skip, limit } = pagingOf(query)
   const constraints = await constraintsOf(tenantResources, type)
   if (form === 'paged') return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
-  // checked when they were applied; contradictory ones leave only the reserved attributes
+  // already checked when they were applied; if they contradict each other anyway, only the reserved attributes remain
   const attributes = mergeAttributes([RESERVED, ...constraints.map((each) => each.attributes)]) ?? RESERVED
   if (form === 'schema') return schemaOf(attributes)
   const { id } = type.own
@@ -113,8 +116,8 @@ function idOf(tenant: string, type: string): string {
 }
 
 /**
- * Constraints of a type with their status: new ones, and all when the type's own values changed, are checked against
- * its resources. Throws `VALIDATION` for a missing one and for contradictions.
+ * Returns the constraints of a type with their status. New constraints are checked against the type's resources, and
+ * all constraints if the type's own values changed. Throws `VALIDATION` for missing or contradictory constraints.
  */
 export async function appliedConstraints(
   tenantResources: TenantResources,

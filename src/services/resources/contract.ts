@@ -20,20 +20,21 @@ export interface ResourcesService {
   }
 }
 
-/** Service inside the host, for neighbours and the host. */
+/** The service as the host and neighbouring services use it. */
 export interface InternalResources extends ResourcesService {
   /** Resumes bulk operations and managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): ResourcesGauges
   /**
-   * Resource with inherited values, synchronously when cached, as the engine needs it. Undefined for an unknown one.
+   * Returns a resource with inherited values, synchronously if cached, as the engine needs. Returns undefined for an
+   * unknown resource.
    */
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   checkPatch(body: unknown): readonly Issue[]
   /**
-   * Creates unknown resources that sent a message, and records the time of the last message of each. Returns undefined
-   * when all are known. Rejects only on a failure of the store.
+   * Creates unknown resources that sent a message, and records the time of each resource's last message. Returns
+   * undefined if all are known. Rejects only if the store fails.
    */
   discover(seen: readonly SeenResource[]): Promise<void> | undefined
 }
@@ -46,25 +47,25 @@ export interface SeenResource {
 
 export interface ResourcesGauges {
   readonly openOperations: number
-  /** Number of resources whose managed tasks are known to be out of date */
+  /** number of resources whose managed tasks are known to be out of date */
   readonly upkeepWaiting: number
   readonly eventStreams: number
 }
 
 export type ResourceEntity = Readonly<Record<string, Json>> & { readonly id: string }
 
-/** Event of the stream, and of the log that adapters follow. */
+/** An event in the stream, and in the log that adapters follow. */
 export interface MetadataEvent {
   readonly type: 'create' | 'update' | 'delete' | 'discovered'
   readonly objectType: 'resource' | 'resourcetype'
   readonly timestamp: number
   readonly resource?: ResourceEntity
   readonly resourcetype?: ResourceEntity
-  /** Of an update: previous values of the changed attributes; `null` for new ones */
+  /** for `update`: previous values of the changed attributes; `null` for new attributes */
   readonly oldValues?: Readonly<Record<string, Json>>
-  /** Of `discovered` */
+  /** for `discovered` */
   readonly message?: Json
-  /** Of `delete`: what was deleted with it */
+  /** for `delete`: ids that were deleted along with the resource */
   readonly cascadeDelete?: readonly string[]
 }
 
@@ -75,35 +76,35 @@ export interface ResourcesApi {
   readonly operations: OperationApi
 }
 
-/** Expected version of a write; the ETag over HTTP. */
+/** Expects a version when writing; over HTTP, the ETag. */
 export interface WriteOptions {
   readonly ifVersion?: ExpectedVersion
 }
 
-/** Options of a change by a rule: a repeated effect changes nothing, a late one is `SUPERSEDED`. */
+/** Options for a change by a rule. A repeated effect changes nothing; a late effect is refused with `SUPERSEDED`. */
 export interface PatchOptions extends WriteOptions {
   readonly cause?: EffectOfTask
 }
 
-/** Stored value with its current version. */
+/** A stored value with its current version. */
 export interface Versioned<T> {
   readonly value: T
   readonly version: number
 }
 
 export interface ShowOptions {
-  /** With inherited values; default true */
+  /** include inherited values; default true */
   readonly denormalized?: boolean
 }
 
 export interface ResourceApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
-  /** Creates it when it does not exist. */
+  /** Creates the resource if it does not exist. */
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
   patch(id: string, body: unknown, options?: PatchOptions): Promise<Versioned<ResourceEntity>>
   remove(id: string, options?: WriteOptions & { readonly cascade?: readonly Cascade[] }): Promise<void>
   get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
-  /** `query`: parameters of the listing as received (reference of `GET /api/resources`) */
+  /** `query`: the listing parameters as received; see `GET /api/resources`. */
   list(query: ListQuery): Promise<Page<ResourceEntity>>
   children(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
   referrers(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
@@ -112,7 +113,7 @@ export interface ResourceApi {
   explain(id: string): Promise<readonly AttributeOrigin[]>
 }
 
-/** Parameters by name; repeated ones are arrays. */
+/** Parameters by name; a repeated parameter becomes an array. */
 export type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 export interface ChangeRecord {
@@ -128,7 +129,7 @@ export interface ChangeRecord {
 export interface TypeApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
-  /** `created`: whether it was created. */
+  /** `created`: whether the type was created. */
   patch(
     id: string,
     body: unknown,
@@ -147,12 +148,12 @@ export interface ConstraintApi {
   replace(id: string, body: unknown): Promise<ResourceEntity>
   remove(id: string): Promise<void>
   get(id: string): Promise<ResourceEntity>
-  /** Constraint as JSON Schema. */
+  /** Returns the constraint as JSON Schema. */
   schema(id: string): Promise<unknown>
   list(query: ListQuery): Promise<Page<ResourceEntity>>
 }
 
-/** Operations of `POST /api/batch` for `resource` and `resourcetype`. */
+/** Runs the operations of `POST /api/batch` for `resource` and `resourcetype`. */
 export interface OperationApi {
   queue(body: unknown): Promise<QueuedOperation>
   get(id: string): Promise<Readonly<Record<string, unknown>>>
@@ -165,53 +166,53 @@ export interface QueuedOperation {
   readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
 }
 
-/** Task that a template of the type requires for a resource. */
+/** A task that a resource must have because of a template of its type. */
 export interface WantedTask {
   readonly resource: string
   readonly type: string
-  /** Digest of the entry and its settings: tasks with equal keys are the same */
+  /** digest of the entry and its settings; tasks with equal keys are the same */
   readonly key: string
   readonly templateName: string
-  /** Task settings of the entry: `type`, `frequency`, `cron` ... */
+  /** task settings in the entry: `type`, `frequency`, `cron` ... */
   readonly settings: Readonly<Record<string, Json>>
 }
 
 export interface UnstartableTask {
-  /** Invalid or missing setting */
+  /** the invalid or missing setting */
   readonly setting: string
   readonly message: string
   readonly suggestion?: string
 }
 
-/** Port to the rules for managed tasks. Calls may be repeated after a crash. */
+/** Port to the rules service for managed tasks. Calls may be repeated after a crash. */
 export interface ManagedTasks {
-  /** Existing managed tasks of at most 500 resources; `key` is that of `WantedTask`. */
+  /** Returns the existing managed tasks of at most 500 resources. `key`: as in `WantedTask`. */
   of(
     resources: readonly string[],
   ): Promise<
     readonly { readonly resource: string; readonly key: string; readonly type: string; readonly taskId: string }[]
   >
-  /** Reason why tasks with these settings can never start for any resource; undefined when they can. */
+  /** Returns why tasks with these settings can never start for any resource; undefined if they can. */
   check?(wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
-  /** Creates and starts a missing task. Rejects when the template is unusable. */
+  /** Creates and starts a missing task. Rejects if the template is unusable. */
   make(wanted: WantedTask): Promise<void>
   remove(taskId: string): Promise<void>
-  /** Rebinds the tasks whose nodes use references in the metadata of the resource. */
+  /** Rebinds tasks whose nodes use references in the metadata of the resource. */
   rebind?(resource: string): Promise<void>
 }
 
-/** Port to the rules for commands: runs one actuator once. */
+/** Port to the rules service for commands. Runs an actuator once. */
 export interface ActuatorCall {
   run(call: {
     readonly name: string
-    /** Exact version, or `latest` */
+    /** an exact version, or `latest` */
     readonly version: string
     readonly properties: Readonly<Record<string, Json>>
     readonly resource: string
     readonly hops: number
-    /** With hops: id of the root */
+    /** if there are hops: id of the first input that led to the command */
     readonly root?: string
-    /** Id of the command, stable across crashes */
+    /** id of the command, the same after a crash */
     readonly id: string
   }): Promise<{
     readonly version: string
@@ -222,8 +223,8 @@ export interface ActuatorCall {
 }
 
 /**
- * Deletions that accompany a resource on request (`cascade`). They precede that of the resource, so that they can be
- * repeated.
+ * Deletes other data along with a resource on request (`cascade`). Runs before the resource is deleted, so that it can
+ * be repeated.
  */
 export interface Cascades {
   readonly alarms?: (resource: string) => Promise<void>

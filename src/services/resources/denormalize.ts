@@ -1,10 +1,13 @@
-/** Merges attributes of a resource over those of its type; lists and objects are replaced as a whole. */
+/** Merges the attributes of a resource over those of its type. Arrays and objects are replaced as a whole. */
 import { sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { AttributeOrigin } from './resource-schema.ts'
 
-/** Attributes that are not inherited; names with a leading `$`, which are bookkeeping of the type, are not either. */
+/**
+ * Attributes that are not inherited. Names starting with `$` are not inherited either, since they are bookkeeping of
+ * the type.
+ */
 const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])
 
 export function isInherited(attribute: string): boolean {

@@ -1,4 +1,4 @@
-/** Discovers resources by their messages: creates unknown ones and records the time of contact. */
+/** Discovers resources from their messages: creates unknown resources and records the time of contact. */
 import { isAddressable } from '#services/shared'
 import { isStoreConflict } from '#kernel'
 import type { ChangeRecorder } from './change-recorder.ts'
@@ -27,13 +27,13 @@ export class Discovery {
       this.#tenantResources.lastSeen.contacted(resource, time)
       if (this.#tenantResources.known.has(resource)) continue
       strangers ??= new Map()
-      // keep the first message
+      // keep the first message of each
       if (!strangers.has(resource)) strangers.set(resource, each)
     }
     return strangers && this.#meet([...strangers.values()])
   }
 
-  /** Searches once per id for concurrent callers. */
+  /** Looks up each id only once for concurrent callers. */
   async #meet(strangers: readonly SeenResource[]): Promise<void> {
     const waiting = new Set<Promise<void>>()
     const fresh = strangers.filter(({ resource }) => {
@@ -55,13 +55,13 @@ export class Discovery {
   async #find(portion: readonly SeenResource[]): Promise<void> {
     const { resources } = this.#tenantResources.collections
     const there = new Set((await resources.getMany(portion.map(({ resource }) => resource))).map(({ id }) => id))
-    // an id that a path cannot have could not be read or deleted
+    // skip ids that cannot be part of a path, since such a resource could not be read or deleted
     const missing = portion.filter(({ resource }) => !there.has(resource) && isAddressable(resource))
     try {
       if (missing.length > 0) await this.#make(missing)
     } catch (error) {
       if (!isStoreConflict(error)) throw error
-      // another writer created one of them: retry one by one
+      // another writer created some of them, so create each separately
       for (const each of missing) await this.#make([each]).catch(unlessThere)
     }
     if (this.#tenantResources.known.size + portion.length > MAX_KNOWN) this.#tenantResources.known.clear()

@@ -1,4 +1,4 @@
-/** History of resources and types: one record per write of a user, in the same commit (RESOURCE-1). */
+/** The history of resources and types: one record per write by a user, in the same commit (RESOURCE-1). */
 import type { Json, Page } from '#kernel'
 import type { Collection, CollectionSpec } from '#storage'
 import type { ChangeRecord, ListQuery, ResourceEntity } from './contract.ts'
@@ -12,7 +12,7 @@ export interface HistoryRecord {
   readonly time: number
   readonly userId: string
   readonly change: ChangeRecord['change']
-  /** Stored attributes; the last ones after a deletion */
+  /** stored attributes; after a deletion, the attributes before it */
   readonly entity?: Readonly<Record<string, Json>>
 }
 
@@ -24,21 +24,21 @@ export const HISTORY: CollectionSpec<HistoryRecord> = {
   },
 }
 
-/** Ids ascend in the order of writes, so that neighbours are stored together. */
+/** Makes an id. Ids ascend in the order of writes, so that neighbouring records are stored together. */
 export function recordId(order: number, unique: string): string {
   return `${String(order).padStart(ORDER_DIGITS, '0')}-${unique.slice(0, UNIQUE_CHARACTERS)}`
 }
 
-/** Microseconds since 1970, for some thousand years */
+/** Digits for microseconds since 1970, enough for about 3,000 years. */
 const ORDER_DIGITS = 17
-/** distinguishes writes of two hosts in the same microsecond */
+/** distinguishes two hosts that write in the same microsecond */
 const UNIQUE_CHARACTERS = 8
 
 export function historyOf(kind: Kind, id: string): string {
   return `${kind}/${id}`
 }
 
-/** Newest first, with `skip`, and `limit` of 10 by default. */
+/** Returns changes newest first, with `skip`, and `limit` (default 10). */
 export function changesOf(
   history: Collection<HistoryRecord>,
   kind: Kind,

@@ -1,4 +1,4 @@
-/** Door of the resources service for a host. */
+/** Exports what a host needs to run the resources service. */
 export { resourcesErrorBody } from './refusals.ts'
 export { resourcesRoutes } from './api.ts'
 export { createResourcesService, type HostedResources, RECONCILED_AT_ONCE } from './service.ts'

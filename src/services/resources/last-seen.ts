@@ -1,18 +1,18 @@
 /**
- * Times of the last contact with resources, visible at once and written now and then, so that frequent messages do not
- * cost a write each. Unwritten times are lost in a crash.
+ * Tracks when each resource was last in contact. Times are visible at once but written only occasionally, so that
+ * frequent messages do not each cost a write. A crash loses unwritten times.
  */
 import type { Stored } from '#storage'
 import type { ResourceCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
 import { type ResourceRecord, writeBeats } from './resource-record.ts'
 
-/** Writes per commit: a conflict affects all of them */
+/** Writes per commit. Kept small, because a conflict makes the whole commit fail. */
 const PORTION = 50
 
 export class LastSeen {
   readonly #collections: ResourceCollections
-  /** Unwritten contacts, ordered by the first of each resource */
+  /** unwritten contacts by resource, in the order of each resource's first unwritten contact */
   readonly #unwritten = new Map<string, number>()
 
   constructor(collections: ResourceCollections) {
@@ -24,12 +24,12 @@ export class LastSeen {
     if (before === undefined || before < time) this.#unwritten.set(id, time)
   }
 
-  /** Epoch ms of an unwritten contact */
+  /** Epoch ms of an unwritten contact. */
   unwritten(id: string): number | undefined {
     return this.#unwritten.get(id)
   }
 
-  /** Called after a write that includes it, or a deletion. */
+  /** Call after a write that includes the contact, or after a deletion. */
   written(id: string, time = Infinity): void {
     const waiting = this.#unwritten.get(id)
     if (waiting !== undefined && waiting <= time) this.#unwritten.delete(id)
@@ -41,7 +41,7 @@ export class LastSeen {
     return time === undefined || !isLater(own, time) ? own : { ...own, lastMessageTimestamp: time }
   }
 
-  /** Writes at most `most` of the oldest contacts; returns their ids. */
+  /** Writes at most `most` of the oldest contacts, and returns the ids of their resources. */
   async flush(most: number): Promise<readonly string[]> {
     const due: (readonly [string, number])[] = []
     for (const entry of this.#unwritten) {

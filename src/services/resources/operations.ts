@@ -1,4 +1,4 @@
-/** Bulk operations on resources and types as jobs. */
+/** Runs bulk operations on resources and types as jobs. */
 import { itemHandler, type ItemOutcome, type Job, type JobContext, type JobHandler, type JobQueue } from '#jobs'
 import { AppError, type Caller, issuesText, type JsonObject, type Logger, messageOf } from '#kernel'
 import { type ItemResult, itemResults } from '#services/shared'
@@ -14,19 +14,19 @@ interface OperationData {
   readonly cascade?: readonly Cascade[]
 }
 
-/** Id of a resource or type; for `patchOrInsert` the resource itself. */
+/** The id of a resource or type; for `patchOrInsert`, the resource itself. */
 type Item = string | (JsonObject & { readonly id: string })
 
 type Api = Pick<ResourcesApi, 'resources' | 'types'>
 
 const BATCH_SIZE = 100
-/** Parallel writes of resources; deletions run in order, children before parents. */
+/** Number of parallel writes of resources. Deletions run one by one, children before parents. */
 const SIDE_BY_SIDE = 20
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 const DONE: ItemOutcome = { statusCode: 204 }
 
-/** `as`: the caller's API, as over HTTP. */
+/** `as` returns the caller's API, with the same rights as over HTTP. */
 export function operationHandler(as: (caller: Caller) => Api, logger: Logger | undefined): JobHandler {
   return itemHandler<Item>({
     type: OPERATION_JOB,
@@ -73,10 +73,10 @@ async function failed(
     logger?.error(`bulk operation ${job.id}, ${operationData(job).operation.entity} ${id}: ${messageOf(error)}`)
     return { statusCode: 500, error: 'an internal error; the log has it' }
   }
-  // the item is not to blame: the job is retried
+  // the failure is not due to the item, so the job is retried
   if (error.status >= 500) throw error
   if (isRepeat && error.code === 'NOT_FOUND' && (await wasDeleted(api, job, id))) return DONE
-  // the text of a single request's answer
+  // the same text as in the response to a single request
   return { statusCode: error.status, error: error.issues.length > 0 ? issuesText(error.issues) : error.message }
 }
 

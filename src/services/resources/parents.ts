@@ -1,4 +1,4 @@
-/** Prevents cycles of parents, also by concurrent writers. */
+/** Prevents cycles of parents, even with concurrent writers. */
 import { textAt } from './attributes.ts'
 import { problem } from './refusals.ts'
 import type { TenantResources } from './tenant-resources.ts'
@@ -15,8 +15,8 @@ export class Parents {
   }
 
   /**
-   * Runs `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` naming the cycle. Of two writers that
-   * would close one together, at least one fails.
+   * Runs `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` that names the cycle. If two writers
+   * together would close a cycle, at least one of them fails.
    */
   async linking<T>(id: string, parent: string, work: () => Promise<T>): Promise<T> {
     const links = this.#underWay.get(id) ?? new Map<string, number>()
@@ -33,7 +33,7 @@ export class Parents {
   }
 
   async #check(id: string, parent: string): Promise<void> {
-    /** each ancestor with its child */
+    /** each ancestor, with its child on the path */
     const over = new Map<string, string>([[parent, id]])
     const open = [parent]
     for (let next = open.pop(); next !== undefined && over.size <= MAX_ANCESTORS; next = open.pop()) {

@@ -1,9 +1,9 @@
-/** Read-through cache of documents. */
+/** A read-through cache for documents. */
 import { LruCache } from '#kernel'
 
 /**
- * Cache of documents by id, bounded and exact after every `put`, even during a concurrent read of the store. Missing
- * documents are cached too.
+ * Caches documents by id. The cache is bounded, and up to date after every `put`, even during a concurrent read of the
+ * store. Also caches that a document does not exist.
  */
 export class ReadThrough<T> {
   readonly #load: (id: string) => Promise<T | undefined>
@@ -15,7 +15,7 @@ export class ReadThrough<T> {
     this.#kept = new LruCache(most)
   }
 
-  /** Cached entry; undefined when unknown. */
+  /** Returns the cached entry; undefined if the id is not cached. */
   peek(id: string): { readonly value: T | undefined } | undefined {
     return this.#kept.get(id)
   }
@@ -25,7 +25,7 @@ export class ReadThrough<T> {
     return kept === undefined ? this.#read(id) : kept.value
   }
 
-  /** Called after a write; undefined after a deletion. */
+  /** Call after a write; `value` is undefined after a deletion. */
   put(id: string, value: T | undefined): void {
     this.#loading.delete(id)
     this.#kept.set(id, { value })
@@ -41,7 +41,7 @@ export class ReadThrough<T> {
     if (under !== undefined) return under
     const loading = this.#load(id).then(
       (value) => {
-        // a concurrent write has precedence
+        // a concurrent write takes precedence
         if (this.#loading.get(id) === loading) this.put(id, value)
         return value
       },

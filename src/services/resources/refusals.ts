@@ -1,4 +1,4 @@
-/** Errors of the service in texts that clients know, with bodies `{ statusCode, error, code, details? }`. */
+/** Formats errors of the service with the texts that clients expect, as `{ statusCode, error, code, details? }`. */
 import { AppError, type Issue, makeIssue } from '#kernel'
 import { issueLine, type Refusal } from '#services/shared'
 
@@ -42,18 +42,18 @@ export function problem(path: string, message: string, suggestion?: string): Iss
   return makeIssue('ATTRIBUTE', path, message, suggestion)
 }
 
-/** Problem of an attribute, with its keyword of JSON Schema. */
+/** A problem with an attribute, including its JSON Schema keyword. */
 export interface WireFailure {
   readonly schemaPath: string
   readonly errors: Readonly<Record<string, never>>
   readonly keyword: string
   readonly msgs: readonly string[]
-  /** Failed value; absent when missing or too large */
+  /** The invalid value; absent if the value is missing or too large. */
   readonly value?: unknown
   readonly instancePath: string
 }
 
-/** The text is that of the first problem; the others are details. */
+/** Formats a refusal. The text describes the first problem; the details list the others. */
 export function resourcesErrorBody({ statusCode, error, code, issues }: Refusal): object {
   const [first] = issues
   if (first === undefined || code === 'CONFLICT') return { statusCode, error, code }

@@ -1,4 +1,7 @@
-/** Stored form of a resource. Its own attributes are indexed over a copy of its type's. */
+/**
+ * The stored form of a resource. Its own attributes are stored with a copy of its type's attributes, and both are
+ * indexed.
+ */
 import { decodedText, isPlainObject, isStoreConflict, sameJson } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored } from '#storage'
 import { type Attributes, textFields, textAt, wordsOf } from './attributes.ts'
@@ -7,14 +10,14 @@ import { isInherited } from './denormalize.ts'
 
 export interface ResourceRecord {
   readonly own: ResourceEntity
-  /** Indexed attributes of the type, as of its `typeMark` */
+  /** indexed attributes of the type, as of `typeMark` */
   readonly inherited?: Attributes
   readonly typeMark?: number
-  /** Background writes since the last change by a user, which an ETag does not count */
+  /** number of background writes since the last change by a user; the ETag ignores them */
   readonly beats?: number
 }
 
-/** Text fields for searching, comparing and sorting in storage. */
+/** Text fields by which the store searches, compares and sorts. */
 export const TEXT_FIELDS = [
   'name',
   'alias',
@@ -40,13 +43,13 @@ export const RESOURCES: CollectionSpec<ResourceRecord> = {
     tags: { type: 'texts', of: tagsOf },
     references: { type: 'texts', of: referencesOf },
     location: { type: 'place', of: placeOf },
-    /** text that `filter` searches */
+    /** the text that `filter` searches */
     words: { type: 'text', of: wordsIn },
     typeMark: { type: 'number', of: ({ typeMark }) => typeMark },
   },
 }
 
-/** Id of a reference to another resource; undefined for other values. */
+/** Returns the id in a reference to another resource; undefined for other values. */
 export function referredId(value: unknown): string | undefined {
   if (!isPlainObject(value)) return undefined
   const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
@@ -63,7 +66,7 @@ export function searchedOf(type: Attributes): Attributes | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
-/** Writes in the background without changing ETags. Returns false, having written nothing, after a conflict. */
+/** Writes records in the background without changing ETags. After a conflict, returns false and writes nothing. */
 export async function writeBeats(
   { resources, commit }: { readonly resources: Collection<ResourceRecord>; readonly commit: Store['commit'] },
   changed: readonly Stored<ResourceRecord>[],
@@ -81,7 +84,7 @@ export async function writeBeats(
   }
 }
 
-/** Whether the indexed attributes of a type are unchanged. */
+/** Returns whether the indexed attributes of a type are unchanged. */
 export function isSearchedAlike(before: Attributes, after: Attributes): boolean {
   return sameJson(searchedOf(before) ?? {}, searchedOf(after) ?? {})
 }

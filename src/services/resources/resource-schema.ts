@@ -8,7 +8,7 @@ import type { Attribute } from './constraints/constraint-schema.ts'
 import { COMMAND, RESERVED, TASK_TYPES, TEMPLATE, TEMPLATES } from './constraints/reserved.ts'
 
 const MAX_LEVELS = 90
-/** Maximum JSON characters of one resource or type: history and events contain it several times */
+/** Maximum JSON characters of a resource or type. History and events contain it several times. */
 const LARGEST = 262_144
 const MAX_ITEMS = 10_000
 export const CASCADES = ['alarms', 'measurements', 'tasks'] as const
@@ -16,7 +16,7 @@ export type Cascade = (typeof CASCADES)[number]
 
 const Text = Type.String()
 const MAX_APPLIED = 100
-/** Ids of constraints, or entries as shown. */
+/** Ids of constraints, or entries as they are shown. */
 const APPLIED = Type.Array(
   refined(Type.Unknown({ description: 'the id of a constraint, or an entry with it' }), (entry) =>
     isText(appliedId(entry)) ? [] : [{ message: 'is not the id of a constraint' }],
@@ -33,7 +33,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-/** Any attributes of a body; checks of reserved ones depend on the stored resource. */
+/** Accepts any attributes. Reserved attributes are checked later, since their checks depend on the stored resource. */
 export const ResourceAttributes = checked(Type.Unsafe<Attributes>(open({}, MAX_LEVELS)), {
   subject: 'the resource',
   type: 'ATTRIBUTE',
@@ -55,7 +55,7 @@ export function checkSize(attributes: object, subject: string): void {
 const ID = { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }
 const OF_PATH = { description: 'that of the path, or left out' }
 
-/** Null counts as absent. */
+/** Makes the schema of a body; null counts as absent. */
 function bodySchema(title: string, own: object, attributes: readonly Attribute[], required: readonly string[] = []) {
   const properties = attributes.map(({ name, type }) => {
     const schema = SPECIAL.get(name) ?? typeSchema(type)
@@ -71,7 +71,7 @@ function bodySchema(title: string, own: object, attributes: readonly Attribute[]
 }
 
 const template = objectSchema(TEMPLATE)
-/** Entries with special rules; a diagnostic template has no tasks, whatever its type. */
+/** Entries with special rules. A diagnostic template requires no tasks, whatever its type. */
 const SPECIAL: ReadonlyMap<string, object> = new Map([
   ['commands', { type: 'array', items: { type: 'object', additionalProperties: objectSchema(COMMAND) } }],
   [
@@ -103,7 +103,7 @@ export const NewType = {
 }
 export const TypeBody = { schema: bodySchema('ResourceType', { id: OF_PATH, $constraints }, OF_TYPES), read: readType }
 
-/** Parameter of accompanying deletions: names, or lists of them. */
+/** The parameter that requests cascading deletions: names, or comma-separated names. */
 export const CASCADE = Type.Optional(
   Type.Decode(
     refined(Type.Array(Type.String({ description: CASCADES.join(', ') })), (value) =>
@@ -190,7 +190,7 @@ const OperationSchema = closed({
   ),
 })
 
-/** Bulk operation. Unknown words are rejected: ignoring one would do more than was meant. */
+/** A bulk operation. Unknown fields are rejected, since ignoring a filter would affect more than intended. */
 export const Operation = checked(
   refined(OperationSchema, (body) => {
     const [entity, action, query] = ['entity', 'action', 'query'].map((name) => ownValue(body, name))

@@ -1,4 +1,4 @@
-/** Service of resources. */
+/** Reads and writes resources. */
 import { at, type Caller, isPlainObject, type Issue, refuse, refusedBy } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import { commandPage } from './commands/command-log.ts'
@@ -119,7 +119,7 @@ export function resourceApi(
     },
     commands: async (id, query) => {
       const page = await commandPage(collections.store, id, query)
-      // commands to unknown resources are recorded too
+      // commands to unknown resources are recorded too, so check existence only if there are none
       if (page.total === 0) await stored(id)
       return page
     },
@@ -130,13 +130,15 @@ export function resourceApi(
       const origins = originsOf(own, type && { id: type.own.id, attributes: type.own })
       const lacking = type === undefined ? [] : await lackingTasks(collections.store, { resource: id })
       if (type === undefined || lacking.length === 0) return origins
-      // `$lackingTasks` is a diagnosis, not an attribute
+      // `$lackingTasks` is a diagnosis rather than an attribute
       return [...origins, { attribute: '$lackingTasks', value: lacking, from: 'type', id: type.own.id }]
     },
   }
 }
 
-/** Problems of a patch for any resource: each set attribute must be valid by itself. */
+/**
+ * Returns the problems that a patch would have on any resource: each attribute that it sets must be valid by itself.
+ */
 export function issuesOfPatch(body: unknown): readonly Issue[] {
   return refusedBy(() => {
     const patch = ResourceAttributes.read(body)

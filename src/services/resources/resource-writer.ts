@@ -1,6 +1,6 @@
 /**
- * Single way to write resources: read, check, and commit with the history (RESOURCE-1). Writers of one resource are
- * serialized; a conflict with another host restarts the write.
+ * Writes resources: every write reads, checks, and commits together with the history (RESOURCE-1). Writers of one
+ * resource are serialized; a conflict with another host restarts the write.
  */
 import { type EffectOfTask, isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import { type Caller, isTooLongForId, type Json, MAX_ID_BYTES, refuse, requireVersion, retryOnConflict } from '#kernel'
@@ -23,7 +23,7 @@ export interface WriterDependencies {
   readonly now: () => number
 }
 
-/** Own attributes after the change; undefined deletes. */
+/** Returns a resource's own attributes after the change; undefined deletes the resource. */
 export type Step = (
   before: ResourceEntity | undefined,
 ) => ResourceEntity | undefined | Promise<ResourceEntity | undefined>
@@ -42,7 +42,7 @@ export class ResourceWriter {
   readonly #tenantResources: TenantResources
   readonly #dependencies: WriterDependencies
   readonly #parents: Parents
-  /** Indexed attributes of a type, computed once */
+  /** indexed attributes per type, computed once */
   readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
   constructor(tenantResources: TenantResources, dependencies: WriterDependencies) {
@@ -51,7 +51,7 @@ export class ResourceWriter {
     this.#parents = new Parents(tenantResources)
   }
 
-  /** Undefined after a deletion. */
+  /** Resolves to undefined after a deletion. */
   write(written: Written): Promise<Versioned<ResourceEntity> | undefined> {
     return this.#tenantResources.lanes.run(written.id, () => this.#write(written))
   }
@@ -63,7 +63,7 @@ export class ResourceWriter {
       try {
         return await this.#try(written, kept.value)
       } catch {
-        // stale cache: the stored version decides
+        // the cache may be stale, so retry with the stored version
       }
     }
     return retryOnConflict(async () => this.#try(written, await collections.resources.get(written.id)))
@@ -99,7 +99,7 @@ export class ResourceWriter {
     return typeId === undefined ? save() : this.#tenantResources.typeLock.shared(typeId, save)
   }
 
-  /** Writes that record the effect; `again`: it was the last one already. Throws `SUPERSEDED`. */
+  /** Returns the writes that record the effect, or `again` if it was already the last effect. Throws `SUPERSEDED`. */
   async #admitted(id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
     const draft = this.#tenantResources.collections.effects.draft(this.#dependencies.now())
     const { isAgain, note } = await draft.admit([`resource:${id}`], cause)
@@ -108,7 +108,7 @@ export class ResourceWriter {
     return draft.writes()
   }
 
-  /** Throws `VALIDATION` when constraints of its type fail. */
+  /** Throws `VALIDATION` if the resource violates constraints of its type. */
   async #recordOf(own: ResourceEntity): Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
     const type = typeId === undefined ? undefined : await this.#tenantResources.types.get(typeId)
@@ -154,26 +154,29 @@ export class ResourceWriter {
   }
 }
 
-/** Serializes changes of types and constraints: a constraint must not be deleted while it is being applied. */
+/** Serializes changes of types and constraints, so that a constraint is not deleted while it is being applied. */
 export const TYPES_LANE = '$types'
 
 export function versionOf({ version, value }: Stored<{ readonly beats?: number }>): number {
   return version - (value.beats ?? 0)
 }
 
-/** Attributes with the id of the path; null counts as absent. Throws `VALIDATION` for another id. */
+/**
+ * Adds the id in the path to the attributes. A null id counts as absent. Throws `VALIDATION` if the attributes contain
+ * a different id.
+ */
 export function withId(attributes: Attributes, id: string, subject: string): ResourceEntity {
   checkId(attributes, id, subject)
   checkAddressable(id, subject)
   return overlaid({}, attributes, id)
 }
 
-/** Throws `VALIDATION` for an id that a URL cannot have. */
+/** Throws `VALIDATION` for an id that cannot be part of a URL. */
 export function checkAddressable(id: string, subject: string): void {
   if (!isAddressable(id)) throw refuse(subject, [problem('/id', NOT_ADDRESSABLE, 'choose another id')])
 }
 
-/** Throws `VALIDATION` when the id is too long, or differs from the path. */
+/** Throws `VALIDATION` if the id is too long, or differs from the id in the path. */
 export function checkId({ id: given }: Attributes, id: string, subject: string): void {
   if (isTooLongForId(id)) throw refuse(subject, [problem('/id', `has more than ${MAX_ID_BYTES} bytes`, 'shorten it')])
   if (given === undefined || given === null || given === id) return
@@ -181,7 +184,7 @@ export function checkId({ id: given }: Attributes, id: string, subject: string):
   throw refuse(subject, [problem('/id', message, 'leave it out')])
 }
 
-/** Each attribute of the patch replaces the one of that name; null removes it. */
+/** Applies a patch: each attribute replaces the attribute of the same name, and null removes it. */
 export function patched(before: ResourceEntity, patch: Attributes): ResourceEntity {
   return overlaid(before, patch, before.id)
 }

@@ -1,6 +1,7 @@
 /**
- * Composes the resources service over storage, with injected neighbours. Writes go to storage first, with history and
- * change log; memory and the feed follow. Managed tasks, commands and bulk operations run in the background.
+ * Composes the resources service from the store and injected neighbouring services. Writes go to the store first, with
+ * history and change log; memory and the feed follow. Managed tasks, commands and bulk operations run in the
+ * background.
  */
 import type { CommandOutbox } from '#services/broker/contract'
 import { type JobPlaces, JobRunner } from '#jobs'
@@ -29,7 +30,7 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
-  /** Job slots shared by the tenants of a host */
+  /** job slots, shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly tenant: string
   readonly store: Store
@@ -37,35 +38,35 @@ export interface ResourcesOptions {
   readonly newId: () => string
   readonly logger?: Logger
   readonly managedTasks?: ManagedTasks
-  /** Limit of parallel reconciliations, shared by the tenants of a host */
+  /** limits parallel reconciliations, shared by the tenants of a host */
   readonly limit?: Semaphore
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
-  /** Deletes what belongs to a resource that is being deleted; idempotent */
+  /** deletes everything that belongs to a resource that is being deleted; idempotent */
   readonly removed?: (id: string) => Promise<void>
   /**
-   * Schedules repeated work some seconds apart; returns its cancellation. Default: a timer that does not keep the
-   * process alive
+   * Calls `work` every few seconds until the returned function is called. Default: a timer that does not keep the
+   * process alive.
    */
   readonly sweep?: (work: () => void) => () => void
-  /** Default: the machine's timers, which do not keep the process alive */
+  /** default: the machine's timers, which do not keep the process alive */
   readonly later?: StartTimer
 }
 
 export interface HostedResources extends InternalResources {
   readonly outbox: CommandOutbox
-  /** Retries failed managed tasks of a template that was created or changed. Never waits. */
+  /** Retries the failed managed tasks of a template that was created or changed. Never waits. */
   templateWritten(template: string): void
   idle(): Promise<void>
 }
 
-/** Interval of writing times of contact, in ms */
+/** ms between writes of contact times */
 const SWEEP_MS = 5_000
-/** Sweeps between two removals of day-old effects */
+/** Number of sweeps between two removals of effects older than a day. */
 const SWEEPS_PER_EFFECTS = 720
-/** Parallel reconciliations over all tenants of a host: enough for the store to group their commits. */
+/** Maximum parallel reconciliations over all tenants of a host; enough for the store to group their commits. */
 export const RECONCILED_AT_ONCE = 64
-/** Times of contact per sweep: ingestion has priority */
+/** Maximum contact times written per sweep, since ingestion has priority. */
 const MAX_CONTACTS = 2_000
 
 export function createResourcesService(options: ResourcesOptions): HostedResources {
@@ -113,7 +114,7 @@ class Resources implements HostedResources {
     const [tenantResources, typeWork, writer] = [this.#tenantResources, this.#typeWork, this.#writer]
     const [recorder, reconciler, { queue }] = [this.#recorder, this.#reconciler, this.#jobs]
     const tasks = managedTasks && { tasks: managedTasks }
-    // created on demand: most requests need one of them
+    // created on demand, because most requests use only one of these APIs
     return {
       get resources() {
         return resourceApi({ writer, cascades, removed }, tenantResources, caller)

@@ -1,4 +1,4 @@
-/** In-memory state of one tenant: collections and caches. */
+/** Holds the in-memory state of one tenant: collections and caches. */
 import { KeyedMutex, KeyedSharedLock } from '#kernel'
 import type { Stored } from '#storage'
 import type { ResourceCollections } from './collections.ts'
@@ -22,14 +22,14 @@ interface View {
 
 export class TenantResources {
   readonly collections: ResourceCollections
-  /** Cached with their versions, so that a writer need not read them first */
+  /** cached with their versions, so that writers need not read them first */
   readonly resources: ReadThrough<Stored<ResourceRecord>>
   readonly types: ReadThrough<TypeRecord>
   readonly constraints: ReadThrough<ConstraintRecord>
   readonly lastSeen: LastSeen
-  /** Serializes writes per resource, and those of types and constraints (`TYPES_LANE`) */
+  /** serializes writes per resource, and writes of types and constraints (`TYPES_LANE`) */
   readonly lanes = new KeyedMutex()
-  /** Lock per type: exclusive while the type changes, so that resources are not checked by a stale version */
+  /** per type: held exclusively while the type changes, so that resources are not checked against a stale version */
   readonly typeLock = new KeyedSharedLock()
   readonly known = new Set<string>()
   readonly #views = new WeakMap<ResourceRecord, View>()

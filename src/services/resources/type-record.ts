@@ -1,14 +1,14 @@
-/** Stored form of a resource type. */
+/** The stored form of a resource type. */
 import { isPlainObject } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import { textFields, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 
 export interface TypeRecord {
-  /** Attributes without `$constraints` and `$bulkOperation` */
+  /** attributes except `$constraints` and `$bulkOperation` */
   readonly own: ResourceEntity
   readonly constraints: readonly AppliedConstraint[]
-  /** Changes when the indexed attributes of its resources change */
+  /** changes whenever the attributes that are indexed with the type's resources change */
   readonly mark: number
   readonly operation?: string
   readonly beats?: number
@@ -40,7 +40,7 @@ export const TYPES: CollectionSpec<TypeRecord> = {
   },
 }
 
-/** Shown attributes. */
+/** Returns the attributes to show. `alsoBusyWith`: an operation to show if the type has none of its own. */
 export function typeEntity({ own, constraints, operation }: TypeRecord, alsoBusyWith?: string): ResourceEntity {
   const busy = operation ?? alsoBusyWith
   const shown = constraints.map(({ constraintId, status, errors }) => ({

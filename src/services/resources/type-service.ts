@@ -1,4 +1,4 @@
-/** Service of resource types. */
+/** Reads and writes resource types. */
 import { type Caller, type Issue, type Json, refuse, requireVersion, sameJson, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { ChangeRecorder } from './change-recorder.ts'
@@ -33,7 +33,10 @@ export interface TypeDependencies {
   readonly tasks?: Pick<ManagedTasks, 'check'>
 }
 
-/** Requested state: attributes without bookkeeping, and ids of constraints; undefined deletes. */
+/**
+ * The requested state of a type: its attributes without bookkeeping, and ids of constraints. Undefined deletes the
+ * type.
+ */
 interface Wanted {
   readonly own: ResourceEntity
   readonly constraints: readonly string[]
@@ -43,7 +46,10 @@ type Before = Stored<TypeRecord> | undefined
 type Step = (before: Before) => Wanted | undefined | Promise<Wanted | undefined>
 
 const SUBJECT = 'the resource type'
-/** Tasks of its templates that could not be created, and why; for a single type, not in lists */
+/**
+ * Lists the tasks of the type's templates that could not be created, with reasons. Shown for a single type only, not in
+ * listings.
+ */
 const LACKING_TASKS = '$lackingTasks'
 const BOOKKEEPING: ReadonlySet<string> = new Set(['$constraints', '$bulkOperation', LACKING_TASKS])
 
@@ -142,7 +148,10 @@ export class Types implements TypeApi {
     return found
   }
 
-  /** Holds the lock of the type, so that its resources are not written while they are counted and checked. */
+  /**
+   * Runs `work` while holding the lock of the type, so that its resources are not written while they are counted and
+   * checked.
+   */
   #aloneWith<T>(id: string, work: () => Promise<T>): Promise<T> {
     const { lanes, typeLock } = this.#tenantResources
     return lanes.run(TYPES_LANE, () => retryOnConflict(() => typeLock.exclusive(id, work)))
@@ -176,7 +185,7 @@ export class Types implements TypeApi {
     })
   }
 
-  /** Rejects entries whose tasks could never start. Throws `VALIDATION` with all of them. */
+  /** Rejects template entries whose tasks could never start. Throws `VALIDATION` with all of them. */
   async #checkTemplates(before: TypeRecord | undefined, { own }: Wanted): Promise<void> {
     const { tasks } = this.#dependencies
     const { templates } = own
@@ -218,7 +227,7 @@ export class Types implements TypeApi {
     const expect = before?.version ?? 'absent'
     const write = record === undefined ? types.deleting(id, expect) : types.putting(id, record, expect)
     const operation = record?.operation
-    // an operation must be readable as soon as the type names it
+    // store the operation with the type, since clients may read it as soon as the type names it
     const isNew = operation !== undefined && operation !== before?.value.operation
     const walk = isNew
       ? [store.collection(OPERATIONS).putting(operation, plannedWalk(operation, id, user, now(), 0))]

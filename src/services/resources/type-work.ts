@@ -18,10 +18,10 @@ export interface TypeWorkDependencies {
   readonly logger?: Logger | undefined
 }
 
-/** Retry interval in ms */
+/** ms between retries */
 const RETRY_MS = 10_000
 const SLICE = 200
-/** Writes per commit: a conflict affects all of them */
+/** Writes per commit. Kept small, because a conflict makes the whole commit fail. */
 const PORTION = 50
 const MAX_FAILING = 1_000
 const MAX_ERRORS = 100
@@ -76,7 +76,7 @@ export class TypeWork {
       .catch(() => {})
   }
 
-  /** Reindexes a resource that was written by a stale version of its type. */
+  /** Reindexes a resource that was written with a stale version of its type. */
   followUp(record: ResourceRecord): void {
     const id = typeIdOf(record)
     if (id === undefined) return
@@ -103,14 +103,14 @@ export class TypeWork {
     if (!this.#stopped && type.operation !== undefined) await this.#end(stored, constraints)
   }
 
-  /** Updates the indexed inherited values of resources. */
+  /** Updates the indexed values that resources inherit from the type. */
   async #rewrite(typeId: string, type: TypeRecord): Promise<void> {
     const where: readonly Condition[] = [
       { field: 'resourceTypeId', op: 'eq', value: typeId },
       { field: 'typeMark', op: 'ne', value: type.mark },
     ]
     const inherited = searchedOf(type.own)
-    // conflicting resources are retried in the next pass
+    // resources with a conflict are retried in the next pass
     for (let again = true; again && !this.#stopped;) {
       again = false
       for await (const slice of portions(this.#tenantResources.collections.resources, where, SLICE)) {
@@ -163,7 +163,10 @@ export class TypeWork {
     })
   }
 
-  /** A type that was changed meanwhile has constraints unknown to this run: check again. */
+  /**
+   * Ends the operation. If the type changed in the meantime, its constraints may be new to this run, which then checks
+   * again.
+   */
   async #end({ id, value, version }: Stored<TypeRecord>, constraints: readonly AppliedConstraint[]): Promise<void> {
     const { types } = this.#tenantResources.collections
     const { operation: _done, ...record } = value

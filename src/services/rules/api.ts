@@ -1,4 +1,4 @@
-/** Routes of tasks and batch operations. */
+/** HTTP routes for tasks and batch operations. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
@@ -34,12 +34,12 @@ import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
-/** Batch operations of other services on the same paths. */
+/** Batch operations of another service that shares the same paths. */
 export interface OtherBatches {
   takes(body: unknown): boolean
-  /** `VALIDATION` with every problem */
+  /** Throws `VALIDATION` that lists every problem. */
   queue(caller: Caller, body: unknown): Promise<{ readonly id: string }>
-  /** `NOT_FOUND` for an id of another service */
+  /** Throws `NOT_FOUND` for the id of a batch of any other service. */
   get(caller: Caller, id: string): Promise<unknown>
 }
 
@@ -96,13 +96,13 @@ const TASK_ROUTES = [
       return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
     },
   }),
-  // before GET, which would answer it as well
+  // must precede GET, whose route would also match HEAD
   route({
     method: 'HEAD',
     path: '/api/tasks',
     scope: 'read',
     summary: 'How many tasks there are',
-    // clients send hits=0; a page of a count is the count all the same
+    // clients send hits=0 to count tasks, so a page size is allowed and has no effect
     query: { ...TASK_LISTING, ...PAGING },
     otherQuery: TAG_PARAMETERS,
     handler: async ({ api, request, reply }) =>
@@ -159,7 +159,7 @@ const TASK_ROUTES = [
       if (Object.keys(request.query as object).length === 0)
         throw new AppError('VALIDATION', '/ <- the query selects no tasks; write ids=a,b or a filter')
       const action = operation === 'command' ? command : operation
-      // the checked body of a command has its name
+      // the body was already checked against the schema of its command
       if (action === undefined) return {}
       return outcomes(await api.batches.run({ entity: 'task', action, query: queryOf(where), actionParameters }))
     },
@@ -301,7 +301,7 @@ function batchRoutes(otherBatches: () => OtherBatches | undefined) {
         } catch (error) {
           const others = otherBatches()
           if (others === undefined || !isNotFound(error)) throw error
-          // an unknown id is refused with the error of this service
+          // for an id that the other service does not know either, respond with the error of this service
           return await others.get(callerOf(request), id).catch((other: unknown) => {
             throw isNotFound(other) ? error : other
           })

@@ -1,4 +1,4 @@
-/** The rules service over fetch. */
+/** A client of the rules service over fetch. */
 import type {
   BatchApi,
   InspectionApi,
@@ -28,7 +28,7 @@ import {
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 
-/** The service's API, with decoded answers. */
+/** The service's API, which returns decoded responses. */
 export interface RulesClient extends RulesApi {
   readonly tools: ToolClient
 }
@@ -38,8 +38,8 @@ interface ToolClient extends Omit<ToolApi, 'simulate'> {
 }
 
 /**
- * The API with the rights of the credentials. Errors are the service's AppErrors, as far as the wire has them; answers
- * are not checked again.
+ * Returns the API with the rights of the credentials. Throws the service's AppErrors, rebuilt from responses; responses
+ * are not checked.
  */
 export function rulesClient(http: Http): RulesClient {
   return {
@@ -100,7 +100,7 @@ function templateClient(http: Http): TemplateApi {
     },
     upgrade: async (where, body) => {
       const response = await http.send('PATCH', '/api/templates', { query: filterQuery(where), body })
-      // failed templates are an outcome, not a refusal
+      // a list of failed templates is an ordinary outcome, not an error
       const answer = (await response.clone().json()) as { successful?: readonly string[] }
       if (answer.successful === undefined) return typed(http.refused(response))
       return typed(Promise.resolve(answer))
@@ -175,7 +175,7 @@ function toolClient(http: Http): ToolClient {
     call: async (family, name, version, body) => {
       const response = await http.send('POST', plugPath(family, name, version), { body })
       const answer = (await response.clone().json()) as { result?: boolean }
-      // a failed plug is an outcome, not a refusal
+      // a failed plug is an ordinary outcome, not an error
       return answer.result === undefined ? typed(http.refused(response)) : typed(Promise.resolve(answer))
     },
     push: (body) => typed(http.json('POST', '/api/data', { body })),

@@ -1,4 +1,4 @@
-/** Collections of the rules service. */
+/** Opens the storage collections of the rules service. */
 import type { Collection, Store, Write } from '#storage'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './tasks/task-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './templates/template-record.ts'

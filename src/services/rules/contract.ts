@@ -1,9 +1,9 @@
 /**
- * Contract of the rules service, the same over HTTP (`api.ts`) and over fetch (`client.ts`).
+ * Contract of the rules service, identical over HTTP (`api.ts`) and over fetch (`client.ts`).
  *
  * Errors are AppErrors: `NOT_FOUND`, `VALIDATION` (all problems at once), `WRONG_STATUS`, `RESOLUTION`,
- * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (another `revision` is there), `CONFLICT` (two writers at
- * once, after retries) and `CLOSED`. A specification may be any JSON: the service checks it.
+ * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (the stored `revision` differs), `CONFLICT` (concurrent
+ * writers, after retries) and `CLOSED`. A specification may be any JSON: the service checks it.
  */
 import type { Explanation } from '#core'
 import type { Caller, Page, RevisionOptions } from '#kernel'
@@ -72,19 +72,20 @@ import type {
 } from './tools/tools-schema.ts'
 
 export interface RulesService {
-  /** The API with the rights of that caller. Cheap: made per request. */
+  /** Returns the API with the caller's rights. Cheap: called for each request. */
   as(caller: Caller): RulesApi
 }
 
 export interface InternalRules extends RulesService {
-  /** Resumes running tasks and batches. Resolves when tasks accept inputs. The signal ends streams of events. */
+  /** Resumes running tasks and batches. Resolves when tasks accept inputs. The signal ends event streams. */
   start(closing?: AbortSignal): Promise<void>
   /** Stops accepting work. Batches and running tasks continue at the next start. */
   stop(): Promise<void>
   gauges(): RulesGauges
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
   /**
-   * Restarts running tasks of the resource whose references in metadata now mean other resources. Returns their number.
+   * Restarts running tasks of the resource if references in its metadata now lead to other resources. Returns how many
+   * restarted.
    */
   rebind(resource: string): Promise<number>
   /** Deletes the kept inputs of a resource that is being deleted. */
@@ -109,22 +110,19 @@ export interface RulesApi {
 export interface TaskApi {
   /** Rejects without storing anything when the rule or its start is invalid. */
   create(specification: TaskSpecification, options?: PostOptions): Promise<CreatedTask>
-  /**
-   * Keeps the id; a running task restarts, unless the specification says otherwise. Its run continues when only its
-   * name or tags change.
-   */
+  /** Keeps the id. A running task restarts, unless the specification says otherwise or only its name or tags change. */
   replace(id: string, specification: TaskSpecification, options?: PostOptions & RevisionOptions): Promise<TaskEntity>
   remove(id: string, options?: RemoveOptions & RevisionOptions): Promise<void>
   start(id: string, options?: RevisionOptions): Promise<TaskEntity>
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
   restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
   /**
-   * Forgets when resources were last measured, so that readings of a clock that was set back are accepted.
-   * `WRONG_STATUS`.
+   * Makes the task forget when its resources were last measured, so that it accepts readings after a clock was set
+   * back. Throws `WRONG_STATUS`.
    */
   resync(id: string): Promise<TaskEntity>
   get(id: string, options?: ShowOptions): Promise<TaskEntity>
-  /** The posted body, in the requested form; default: the posted form. */
+  /** Returns the posted body in the requested form; default: as posted. */
   conf(id: string, format?: GraphFormat): Promise<TaskSpecification>
   list(query: TaskQuery, options?: ShowOptions & { readonly withoutGraph?: boolean }): Promise<Page<TaskEntity>>
   count(where: TaskFilter): Promise<number>
@@ -133,34 +131,34 @@ export interface TaskApi {
 
 export interface TemplateApi {
   create(specification: TemplateSpecification, options?: PostOptions): Promise<CreatedTemplate>
-  /** Tasks made of it stay as they are until they are reloaded. */
+  /** Existing tasks stay as they are until they are reloaded. */
   replace(
     name: string,
     specification: TemplateSpecification,
     options?: PostOptions & RevisionOptions,
   ): Promise<TemplateEntity>
-  /** `WRONG_STATUS` while tasks use it. */
+  /** Throws `WRONG_STATUS` while tasks use the template. */
   remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
   get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
   versions(name: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<TemplateVersion>>
   list(query: TemplateQuery): Promise<Page<TemplateEntity>>
   upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
-  /** The template for discovery; `NOT_FOUND` when none is marked. */
+  /** Returns the template for discovery. Throws `NOT_FOUND` if none is marked. */
   discovery(format?: GraphFormat): Promise<TemplateEntity>
   setDiscovery(name: string): Promise<void>
-  /** Runs a stored template, or the graph of the body, in virtual time; stores nothing. */
+  /** Runs a stored template, or the graph in the body, in virtual time. Stores nothing. */
   run(name: string | undefined, run: TemplateRun, options?: TemplateRunOptions): AsyncIterable<InvocationReport>
 }
 
 export interface BatchApi {
   queue(request: BatchRequest): Promise<QueuedBatch>
-  /** Queues it and waits for its end, or the stop of the host. */
+  /** Queues the batch and waits until it ends or the host stops. */
   run(request: BatchRequest): Promise<BatchStatus>
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
-  /** Makes one task again from its template's newest version, or from the named one. */
+  /** Makes a task again from the newest version of its template, or from the given version. */
   reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
 }
 
@@ -171,12 +169,14 @@ export interface InspectionApi {
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
   explain(id: string, node: string): Promise<Explanation>
   log(query: TaskLogQuery): Promise<TaskLogPage>
-  /** From now on, or after `lastEventId`; ends with the signal, or when the task is deleted. */
+  /** Streams new events, or all events after `lastEventId`. Ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
-  /** Inputs that are kept of the task, oldest first, with what fired for them. */
+  /** Returns the kept inputs of the task, oldest first, with the nodes that each input fired. */
   inputs(id: string, query?: InputsQuery): Promise<InputsPage>
-  /** The task at an instant, epoch ms; without: now. `NOT_FOUND` for an instant of which no inputs are kept. */
+  /**
+   * Returns the task's state at an instant (epoch ms; default: now). Throws `NOT_FOUND` if no inputs are kept for it.
+   */
   state(id: string, at?: number): Promise<TaskStateView>
 }
 
@@ -184,7 +184,7 @@ export interface ToolApi {
   plugs(family: PlugFamily): Promise<readonly PlugEntity[]>
   plug(family: PlugFamily, name: string, version?: string): Promise<PlugEntity>
   versions(family: PlugFamily, name: string): Promise<readonly PlugEntity[]>
-  /** Runs one plug once. A failed run is an ordinary outcome. */
+  /** Runs a plug once. A failed run is an ordinary outcome. */
   call(
     family: PlugFamily,
     name: string,
@@ -193,22 +193,22 @@ export interface ToolApi {
     cause?: PlugCause,
   ): Promise<PlugOutcome>
   push(data: DataPush): Promise<PushOutcome>
-  /** Accepts a simulation as JSON bytes too, and answers a long one so. */
+  /** Also accepts a simulation as JSON bytes; returns a long result as bytes. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
-  /** The variables that a graph reads, in either form, declared or not. */
+  /** Finds the variables that a graph in either form reads, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
 
-/** Rehearsals of rules. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
+/** Rehearses rules. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
 export interface RehearsalApi {
-  /** The answer, or where it will be when it takes longer than two seconds. */
+  /** Returns the result, or a reference to it if the rehearsal takes longer than two seconds. */
   run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
   get(id: string): Promise<Rehearsal>
   events(id: string, page?: EventPage): Promise<RehearsalEvents>
-  /** Cancels it, or removes it when it has ended. */
+  /** Cancels a rehearsal, or removes it if it has ended. */
   remove(id: string): Promise<void>
-  /** Of a task, newest first, at most 100. */
+  /** Lists the rehearsals of a task, newest first, at most 100. */
   ofTask(id: string): Promise<readonly RehearsalSummary[]>
 }
 

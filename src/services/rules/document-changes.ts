@@ -1,10 +1,10 @@
-/** Comparison of JSON documents. */
+/** Compares JSON documents. */
 import { at } from '#kernel'
 import type { DocumentChange } from './tasks/task-schema.ts'
 
 const MAX_CHANGES = 1000
 
-/** The changes by JSON pointer; lists are compared index by index. */
+/** Lists the changes with their JSON pointers. Arrays are compared index by index. */
 export function documentChanges(from: object, to: object): readonly DocumentChange[] {
   const found: DocumentChange[] = []
   collect(from, to, '', found)

@@ -1,4 +1,4 @@
-/** Errors of the rules service: `{ statusCode, error, code?, details? }`. */
+/** Formats errors of the rules service as `{ statusCode, error, code?, details? }`. */
 import { type AppError, type Issue, issuesText } from '#kernel'
 import type { Refusal } from '#services/shared'
 import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
@@ -8,7 +8,7 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
   if (issues.length === 0) return { statusCode, error, code }
   const first = issues.find(({ severity }) => severity === 'ERROR') ?? issues[0]
   if (first !== undefined && OF_STORAGE.has(first.type)) {
-    // these paths are indexes of a commit, unknown to clients
+    // the paths are indexes into the commit, which mean nothing to clients
     const shown = issues.map((issue) => ({ ...issue, path: '' }))
     const text = `what was sent can neither be kept nor searched for: ${issuesText(shown)}`
     return { statusCode, error: text, code, details: shown.map(wireIssue) }
@@ -20,7 +20,7 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
 
 const OF_STORAGE: ReadonlySet<string> = new Set(['STORAGE', 'SIZE'])
 
-/** The text of a refusal in one line, for batch results and lists of failures. */
+/** Formats a refusal as one line, for batch results and lists of failures. */
 export function refusalText(error: AppError): string {
   const { status: statusCode, message, code, issues } = error
   return rulesErrorBody({ statusCode, error: message, code, issues }).error
@@ -39,7 +39,7 @@ export function wireIssue(issue: Issue): WireIssue {
   }
 }
 
-/** Some problems have a text and a code that clients know; of others all are listed. */
+/** Returns the text and code that clients expect for some problems; for others, lists every problem. */
 function headline(
   first: Issue | undefined,
   error: string,

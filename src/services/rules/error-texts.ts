@@ -1,4 +1,4 @@
-/** Texts and codes of refusals shared by parts of the service. */
+/** Error messages and codes shared by parts of the service. */
 import { AppError, makeIssue } from '#kernel'
 import type { PlugFamily } from './tools/tools-schema.ts'
 
@@ -10,7 +10,7 @@ export function taskNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `Task with id ${id} not found`)
 }
 
-/** In a batch the text differs from that of a single request. */
+/** Makes the error for an unknown task in a batch, whose text differs from that of a single request. */
 export function noTaskWithId(id: string): AppError {
   return new AppError('NOT_FOUND', `No task with id ${id}`)
 }
@@ -19,7 +19,7 @@ export function templateVersionNotFound(name: string, version: number, newest: n
   return new AppError('NOT_FOUND', noVersion(name, version, newest))
 }
 
-/** As `templateVersionNotFound`, for a body. */
+/** Like `templateVersionNotFound`, for a version named in a body. */
 export function unknownTemplateVersion(name: string, version: number, newest: number): AppError {
   return invalid(noVersion(name, version, newest), 'TEMPLATE', '/templateVersion')
 }
@@ -29,7 +29,7 @@ function noVersion(name: string, version: number, newest: number): string {
   return `No version ${version} of template ${name}; its newest is ${newest}, GET ${kept} lists the kept ones`
 }
 
-/** An unknown template in a body is a bad body, not a wrong address. */
+/** Makes the error for an unknown template in a body: an invalid body rather than a wrong address. */
 export function unknownTemplate(name: string): AppError {
   return invalid(`No template with name ${name}`, 'TEMPLATE', '/template')
 }

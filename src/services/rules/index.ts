@@ -1,4 +1,4 @@
-/** Rules and tasks, as a host puts them together. */
+/** Exports what a host needs to run rules and tasks. */
 export { type DurableOptions, type DurableRunner, openDurableRunner } from './durable/durable-runner.ts'
 export { inputOf, messagesOf } from './durable/input.ts'
 export { rulesErrorBody } from './error-body.ts'

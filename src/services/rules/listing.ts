@@ -1,4 +1,4 @@
-/** Filters and pages of listings: their parameters, and their answers in the accepted form. */
+/** Reads the filters and paging of listings, and sends them in the accepted format. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Page } from '#kernel'
@@ -49,7 +49,7 @@ export const taskListing = listingReader(TASK_LISTING)
 export const templateListing = listingReader(TEMPLATE_LISTING)
 
 function listingReader(listing: Partial<typeof TASK_LISTING>): (query: unknown) => Listing {
-  // parameters of other listings are absent
+  // parameters that this listing does not have stay absent
   const readParameters = parameterReader({ ...(listing as typeof TASK_LISTING), ...SHOWN })
   return (query) => {
     const {
@@ -107,7 +107,7 @@ export function pageOf({
   return { startIndex, hits: Math.min(hits, MAX_HITS) }
 }
 
-/** An array, the paged media type, or HAL. */
+/** Sends an array, the paged media type or HAL, depending on what the request accepts. */
 export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): FastifyReply {
   void reply.header('x-count', page.total).header('vary', 'accept')
   const accept = request.headers.accept ?? ''

@@ -1,6 +1,6 @@
 /**
- * Ends of runs on their way into the documents of their tasks. An unavailable store is retried; ends that are unstored
- * at a stop are reported again by the runner at the next start.
+ * Stores the ends of runs in the documents of their tasks. Retries while the store is unavailable; the runner reports
+ * ends that are not yet stored at a stop again at the next start.
  */
 import { isAway, type Logger, messageOf, RepeatableWork, type StartTimer } from '#kernel'
 import type { EndedRun } from './runner.ts'

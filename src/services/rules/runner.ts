@@ -31,19 +31,19 @@ import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
 export interface RunnableTask {
   readonly id: string
-  /** number of its start, from 1; states of other epochs are stale */
+  /** counts the task's starts, from 1; states of other epochs are stale */
   readonly epoch: number
   readonly createTime: number
-  /** the template or rule with exact plug versions; one object for all tasks of a template's version */
+  /** the template or rule with exact plug versions; the same object for all tasks of a template version */
   readonly source: Template | Rule
-  /** settings of the task itself, node overrides included; never with `start` */
+  /** the task's own settings, including node overrides; never contains `start` */
   readonly settings: TaskSettings
 }
 
 export type TaskChange =
-  /** begins a run and drops the run before */
+  /** begins a run, and drops the previous run */
   | { readonly kind: 'begin'; readonly task: RunnableTask }
-  /** continues the run under another rule and other settings; untouched nodes keep their states */
+  /** continues the run with another rule or settings; unaffected nodes keep their states */
   | {
       readonly kind: 'change'
       readonly task: RunnableTask
@@ -54,61 +54,65 @@ export type TaskChange =
 
 export interface PlannedChange {
   readonly writes: readonly Write[]
-  /** of `begin` and `change`: every resource of a node, placeholders resolved */
+  /** for `begin` and `change`: every resource of a node, with placeholders resolved */
   readonly resourceIds: readonly string[]
-  /** After the commit. Rejects only for what `plan` cannot find out; later failures are `ended` reports. */
+  /**
+   * Call after the commit. Rejects only for errors that `plan` cannot detect; later failures are reported by `ended$`.
+   */
   apply(): Promise<void>
   /**
-   * Replaces that commit and `apply` where both can be one: commits the service's writes with `writes` and the change's
-   * log entry, which saves a wait for the disk, then applies the change. Rejects as the commit does, without any
-   * effect.
+   * Replaces the commit and `apply` if both can be one step: commits the service's writes, `writes` and the change's
+   * log entry together, then applies the change. This saves one wait for the disk. Rejects as the commit does, without
+   * any effect.
    */
   readonly carryOut?: (writes: readonly Write[]) => Promise<void>
 }
 
 export interface TaskRunner {
-  /** `VALIDATION` (all problems at once) and `RESOLUTION` for a `begin` or `change` that cannot run. */
+  /** Throws `VALIDATION` (all problems at once) or `RESOLUTION` for a `begin` or `change` that cannot run. */
   plan(change: TaskChange): Promise<PlannedChange>
   /**
-   * State that nodes would lose by a `change` to that task; undefined without a run of its epoch. Rejects as `plan`
-   * does.
+   * Returns the state that nodes would lose by a `change` to this task; undefined if the task has no run of its epoch.
+   * Rejects as `plan` does.
    */
   losses(task: RunnableTask): Promise<readonly Lost[] | undefined>
   /**
-   * Continues stored tasks at start, in portions, or begins those without a state; a task that cannot continue is
-   * reported as `failed`. Resolves when they accept inputs. Portions are resumed in the order of the calls; the states
-   * of the next one are read meanwhile.
+   * At start, continues stored tasks in portions, and begins tasks without a state. Reports a task that cannot continue
+   * as `failed`. Resolves when the tasks accept inputs. Portions are resumed in the order of the calls; the states of
+   * the next portion are read meanwhile.
    */
   resume(tasks: readonly RunnableTask[]): Promise<void>
   readonly nodes: NodeControl
   readonly intake: DataIntake
   readonly reports: RunReports
-  /** absent: tasks have only a present */
+  /** absent: past states of tasks cannot be shown */
   readonly past?: TaskPast | undefined
 }
 
-/** Tasks as they were, as far as inputs are kept. Looking does not touch live tasks. */
+/** Shows past inputs and states of tasks, as long as inputs are kept. Does not affect live tasks. */
 export interface TaskPast {
-  /** `resources`: those of the task now are among them */
+  /** `resources`: includes the task's present resources */
   inputs(id: string, query: InputsQuery): Promise<InputsPage>
-  /** `NOT_FOUND` for an instant of which no inputs are kept. */
+  /** Throws `NOT_FOUND` if no inputs are kept for the instant. */
   state(id: string, at: number | undefined): Promise<TaskStateView>
   deleteResource(resource: string): Promise<void>
 }
 
-/** Inspection and inputs of one task. `NOT_FOUND` for a task without a run here. */
+/** Inspects and controls the nodes of one task. Throws `NOT_FOUND` for a task without a run here. */
 export interface NodeControl {
-  /** counts and times of this epoch; undefined without a run */
+  /** returns counts and times of the present epoch; undefined if the task has no run */
   info(task: string): TaskInfo | undefined
-  /** every node in the order of the rule, or the named one; empty without a run */
+  /** returns every node in the order of the rule, or only the named node; empty if the task has no run */
   view(task: string, label?: string): readonly NodeView[]
-  /** Observes a state, sets raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`, `VALIDATION`. */
+  /**
+   * Sets the state of a node, its raw data, or both. Throws `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`, `VALIDATION`.
+   */
   push(
     task: string,
     node: string,
     value: { readonly state?: string; readonly rawData?: Record<string, unknown> },
   ): Promise<void>
-  /** `start` runs a sensor now; `resume` ends the pause of a node. `NOT_FOUND`, `WRONG_STATUS`. */
+  /** `start` runs a sensor now; `resume` ends a node's pause. Throws `NOT_FOUND`, `WRONG_STATUS`. */
   command(task: string, node: string, operation: 'start' | 'resume'): Promise<void>
   resync(task: string): Promise<void>
   explain(task: string, node: string): Explanation
@@ -117,52 +121,55 @@ export interface NodeControl {
 
 export interface DataIntake {
   /**
-   * Resolves when the posts and the caller's writes are durable, in one commit, and the posts are applied in their
-   * order. Writes are committed in the order of arrival, also of messages without a listener. A rejected call wrote
-   * nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the caller's writes by index,
-   * `TOO_LARGE`, `CLOSED`. `followed`: as of a unit of the log.
+   * Resolves when the posts and the caller's writes are durable, in one commit, and the posts are applied in order.
+   * Writes are committed in order of arrival, even if no task listens to the messages. A rejected call has written
+   * nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT` with issues that name the caller's writes by
+   * index, `TOO_LARGE`, `CLOSED`. `followed` is called as for a unit of the log.
    */
   receive(posts: readonly IntakePost[], writes?: readonly Write[], followed?: Followed): Promise<Intake>
 }
 
-/** One invocation. */
+/** One invocation of the tasks that listen to its messages. */
 export interface IntakePost {
   readonly messages: Message | readonly Message[]
-  /** the messages as JSON, if at hand */
+  /** the messages as JSON, if already serialized */
   readonly text?: string
-  /** they are logged with or without a listener */
+  /** log the messages even if no task listens to them */
   readonly kept?: KeptMessage | undefined
   /** default: broker data */
   readonly channel?: string
-  /** number of rules in a row that led to the messages; default 0 */
+  /** number of consecutive rules that led to the messages; default 0 */
   readonly hops?: number
-  /** with hops: the id of the arrival behind them */
+  /** if there are hops: id of the first arrival that led to the messages */
   readonly root?: string
-  /** indexes of messages without a timestamp: theirs is that of their arrival */
+  /** indexes of messages that took their arrival as timestamp */
   readonly unstamped?: readonly number[] | undefined
-  /** keys ignored when a message is compared with earlier ones; `all`: it is always new */
+  /** keys to ignore when comparing a message with earlier ones; `all`: treat every message as new */
   readonly identityIgnores?: readonly string[] | 'all' | undefined
 }
 
 export interface Intake {
-  /** whether some running task receives a message */
+  /** whether any running task receives a message */
   readonly taken: boolean
-  /** results of the caller's writes, in their order, as of a commit: new versions, last positions */
+  /** results of the caller's writes in order, as from a commit: new versions, last positions */
   readonly results: readonly number[]
 }
 
 export interface RunReports {
   history(task: string, after: number): TaskHistory
   /**
-   * Lifecycle events: starts, ends, failures of plugs, lines of the log. Costs nothing. Never errors; completes when
-   * the runner is closed.
+   * Emits lifecycle events: starts, ends, failures of plugs, log lines. Costs nothing. Never errors; completes when the
+   * runner is closed.
    */
   readonly lifecycle$: Observable<EngineEvent>
-  /** Every event of one task, which leaves the columnar path meanwhile. Otherwise as `lifecycle$`. */
+  /**
+   * Emits every event of one task, which does not take part in vectorized batches meanwhile. Otherwise like
+   * `lifecycle$`.
+   */
   watch(task: string): Observable<EngineEvent>
   /**
-   * Runs that finished, or failed, by themselves. Reported at least once, and again after a crash until the task is
-   * begun again or forgotten.
+   * Emits runs that finished or failed by themselves. Each is reported at least once, and again after a crash until the
+   * task is restarted or forgotten.
    */
   readonly ended$: Observable<EndedRun>
 }

@@ -1,4 +1,7 @@
-/** The rules service: documents in the store, runs in the runner. Writes go to the store first, then to the engine. */
+/**
+ * The rules service: keeps documents in the store and runs in the runner. Writes to the store first, then changes the
+ * engine.
+ */
 import type { Subscription } from 'rxjs'
 import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
@@ -94,7 +97,7 @@ class Rules implements InternalRules {
 
   #local(caller: Caller): RulesApi {
     const [rules, rehearsals] = [this.#rules, this.#rehearsals]
-    // lazy: most requests need one of them
+    // getters, because most requests use only one of these APIs
     return {
       get tasks() {
         return taskApi(rules, caller)
@@ -162,7 +165,7 @@ class Rules implements InternalRules {
     }
   }
 
-  /** The next portions are read and logged while the runner resumes the last. */
+  /** Reads and logs the next portions while the runner resumes the current one. */
   async #resume(): Promise<void> {
     const { collections, maker, options } = this.#rules
     const { number = 0 } = options.partition ?? {}
@@ -180,7 +183,7 @@ class Rules implements InternalRules {
           const loaded = parts instanceof Promise ? await parts : parts
           tasks.push(runnable(id, value.epoch, value.createTime, loaded))
         } catch (error) {
-          // not a failure of the rule: the start is retried
+          // the store is unavailable, so the rule has not failed: the start is retried
           if (isAway(error)) throw error
           const run = { id, epoch: value.epoch, status: 'failed', finishedTime: options.now() } as const
           this.#runEnds.note({ ...run, error: messageOf(error) })

@@ -1,4 +1,4 @@
-/** Schemas shared by the rules contract: enumerations, fields, paging, and the body of an error. */
+/** Schemas shared by the rules contract: enumerations, fields, paging, and error bodies. */
 import { Type } from 'typebox'
 import type { PatchOperation } from '#kernel'
 import type { Checked, Decoded } from '#services/shared/contract'
@@ -18,7 +18,7 @@ export const TaskType = Type.Enum(['onetime', 'scheduled', 'reactive', 'periodic
 
 export const ISSUE_TYPES = { type: 'TYPE', typeOfUnknown: 'FIELD' } as const
 
-/** A body that the core, or a thread, checks. */
+/** A body that is checked later, by the core or in another thread. */
 export function unread<T>(schema: object): Checked<ReturnType<typeof Type.Unsafe<T>>> {
   return { schema: Type.Unsafe<T>(schema), read: (value) => value as Decoded<ReturnType<typeof Type.Unsafe<T>>> }
 }
@@ -63,7 +63,7 @@ export interface ErrorBody extends Decoded<typeof ErrorBodySchema> {}
 export const MAX_HITS = 100
 export const DEFAULT_HITS = 10
 
-/** The answer to the paged media type. */
+/** The response for the paged media type. */
 export function pagedSchema<T extends ReturnType<typeof Type.Object>>(item: T, title: string) {
   return Type.Object(
     {

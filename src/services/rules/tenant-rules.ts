@@ -1,4 +1,4 @@
-/** Parts of the rules service that make, change and show tasks, with the plugs of the tenant. */
+/** Holds the parts of the rules service that make, change and show the tasks of one tenant. */
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
 import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
@@ -22,24 +22,24 @@ export interface RulesOptions {
   readonly places?: JobPlaces
   readonly store: Store
   readonly runner: TaskRunner
-  /** the plugs that rules may name; the same list until it changes */
+  /** returns the plugs that rules may name; the same array until they change */
   readonly plugs: () => readonly Plug[]
-  /** the same plugs for runs that store nothing, which can wait where tasks must not; default `plugs` */
+  /** the same plugs for runs that store nothing, where plugs may wait longer than in tasks; default `plugs` */
   readonly directPlugs?: () => readonly Plug[]
-  /** threads for long runs that store nothing; default: this thread */
+  /** threads for long runs that store nothing; default: the current thread */
   readonly elsewhere?: RunsElsewhere
   readonly ports?: Ports
   /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
   readonly logger?: Logger
-  /** the tenant's partition; absent: it has one */
+  /** the tenant's partition; absent: the tenant is not partitioned */
   readonly partition?: RulesPartition | undefined
-  /** looked up at each use; without it the filters `resourceType` and `resourceMetadataExpression` are rejected */
+  /** called on each use; if absent, the filters `resourceType` and `resourceMetadataExpression` are rejected */
   readonly resources?: () => ResourceFinder | undefined
   /** called after a template was created, changed or removed; must not wait */
   readonly templateWritten?: (template: string) => void
-  /** resolves when all messages posted before are in the series of the store */
+  /** resolves once all earlier posts can be read from series */
   readonly readable?: () => Promise<void>
 }
 
@@ -55,15 +55,15 @@ export class TenantRules {
   readonly context: RunDependencies
   readonly direct: DirectRuns
   readonly templateLanes = new KeyedMutex()
-  /** by template: exclusive while it is deleted, so that tasks are not made of a deleted one */
+  /** per template: held exclusively during deletion, so that no task is made from a deleted template */
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
 
-  /** Throws `PLUG` when two plugs have the same name and version. */
+  /** Throws `PLUG` if two plugs have the same name and version. */
   constructor(options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
     const { store, plugs, directPlugs = plugs, elsewhere, ports = {}, runner, now } = options
     const registry = followPlugs(plugs)
-    // fails now, not in a request; the direct plugs are the same, and many tenants never use them
+    // fails now rather than during a request; the registry of direct plugs stays lazy, since many tenants never use it
     registry.list()
     this.options = options
     this.history = history

@@ -1,53 +1,54 @@
-/** Options of the listener, and its interface to connections. */
+/** Options of the MQTT listener, and its interface to connections. */
 import type { Caller, RateLimitedLogger } from '#kernel'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
-  /** the API of that caller */
+  /** returns the API with the caller's rights */
   readonly api: (caller: Caller) => BrokerApi
-  /** Undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
+  /** Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
   /**
-   * Converts a message on another topic: true when it is durable, false for an unknown topic. Default: all are unknown.
+   * Converts a message on any other topic. Returns true once the message is durable, false for an unknown topic.
+   * Default: all such topics are unknown.
    */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
-  /** Hosts of other tenants. Default: this one has all. */
+  /** Finds the hosts of other tenants. Default: this host has all tenants. */
   readonly others?: OtherHosts | undefined
   readonly host: string
-  /** 0: chosen by the system */
+  /** 0: the system picks a port */
   readonly port: number
   readonly newId: () => string
   /**
-   * An injected `setTimeout` that returns its cancellation. Default: the machine's timers, which do not keep a process
+   * An injected `setTimeout` that returns a function to cancel it. Default: machine timers, which do not keep a process
    * alive.
    */
   readonly after?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<MqttLimits>
-  /** Logs errors of clients; floods are summarized. Default: not logged. */
+  /** Logs errors of clients, and summarizes floods of them. Default: errors are not logged. */
   readonly report?: (what: string, details: Readonly<Record<string, unknown>>) => void
 }
 
-/** Totals since the start. */
+/** Totals since the listener started. */
 export interface MqttCounts {
   /** rejected messages, whether or not the client was notified */
   refused: number
-  /** connections closed after protocol errors */
+  /** connections closed because of protocol errors */
   faults: number
   wrongCredentials: number
 }
 
 export interface MqttLimits {
-  /** default 20,000 */
+  /** maximum connections; default 20,000 */
   readonly connections: number
-  /** bytes of a packet; default 1 MiB */
+  /** maximum bytes of a packet; default 1 MiB */
   readonly packetBytes: number
-  /** messages in flight of one client; default 256 */
+  /** maximum messages in flight per client; default 256 */
   readonly inFlight: number
-  /** subscriptions of one client; default 100 */
+  /** maximum subscriptions per client; default 100 */
   readonly subscriptions: number
-  /** waiting messages of one subscription; default 1,000 */
+  /** maximum waiting messages per subscription; default 1,000 */
   readonly waiting: number
 }
 
@@ -57,10 +58,10 @@ export interface ConnectionContext {
   readonly counts: MqttCounts
   readonly log: RateLimitedLogger
   after(ms: number, work: () => void): () => void
-  /** Disconnects an earlier client of this name. */
+  /** Registers a connection by its client id, and disconnects an earlier connection with the same id. */
   named(tenant: string, clientId: string, connection: Leaving): void
   left(connection: Leaving, tenant: string | undefined, clientId: string): void
-  /** Serializes each message once. */
+  /** Returns a message as text, serialized once. */
   textOf(message: BrokerMessage): Buffer
 }
 

@@ -1,4 +1,4 @@
-/** The connection of one client: its packets are processed in order. */
+/** The connection of one client. Processes its packets in order. */
 import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import { AppError, type Caller, messageOf } from '#kernel'
@@ -13,11 +13,11 @@ import { Subscriptions } from './subscriptions.ts'
 import type { ConnectionContext } from './connection-context.ts'
 import { publishTopic, type PublishTopic } from './topics.ts'
 
-/** ms until the first packet must have arrived */
+/** ms within which the first packet must arrive */
 const INTRODUCTION_MS = 10_000
-/** bytes of the first packet, whose sender is not authenticated yet */
+/** maximum bytes of the first packet, whose sender is not authenticated yet */
 const MAX_INTRODUCTION = 131_072
-/** characters of client data in a line of the log */
+/** maximum characters of client data in a log line */
 const MAX_SHOWN = 200
 
 interface Will {
@@ -41,18 +41,18 @@ export class Connection {
   #known: Known | undefined
   #will: Will | undefined
   #introduced = false
-  /** bytes before the tenant was known, which another host may need */
+  /** bytes received before the tenant is known, to forward if the tenant is at another host */
   #received: Buffer[] | undefined
-  /** from a host that forwarded the connection */
+  /** set if another host forwarded the connection */
   #origin: Origin | undefined
-  /** packets before the client was authenticated */
+  /** packets received before the client is authenticated */
   readonly #early: Packet[] = []
-  /** ids of messages of QoS 2 that are accepted and not released */
+  /** ids of QoS 2 messages that are accepted and not released yet */
   readonly #taken = new Set<number>()
   #inFlight = 0
-  /** messages of QoS 1 and 2 without their last acknowledgement */
+  /** messages of QoS 1 and 2 whose exchange of acknowledgements is not complete */
   #unacknowledged = 0
-  /** the last of the ordered acknowledgements */
+  /** the latest in the chain of ordered acknowledgements */
   #last: Promise<void> = Promise.resolve()
   #cancelTimer: () => void
   #silenceMs = 0
@@ -73,10 +73,13 @@ export class Connection {
     socket.on('close', () => this.#leave())
   }
 
-  /** Ends with a reason, as far as the version supports it. Resolves when accepted messages are durable. */
+  /**
+   * Ends the connection with a reason, if the protocol version supports one. Resolves when accepted messages are
+   * durable.
+   */
   async end(reason: Reason): Promise<void> {
     if (!this.#isOver) {
-      // the broker ends the connection, so the will does not apply
+      // the broker ends the connection, so the will is not published
       if (reason === REASONS.shuttingDown) this.#will = undefined
       if (this.#known !== undefined && this.#writer.version === 5) {
         this.#writer.send({ cmd: 'disconnect', reasonCode: reason })
@@ -87,7 +90,7 @@ export class Connection {
   }
 
   #read(bytes: Buffer): void {
-    // later bytes are dropped, so that nothing accumulates
+    // drop later bytes, so that they do not accumulate
     if (this.#isOver) return
     this.#listenOn()
     const own = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
@@ -107,7 +110,7 @@ export class Connection {
     }
   }
 
-  /** Strips the line of a forwarding host; undefined while that line is incomplete. */
+  /** Strips the introduction line of a forwarding host. Returns undefined while that line is incomplete. */
   #withoutIntroduction(received: Buffer[], bytes: Buffer): Buffer | undefined {
     received.push(bytes)
     if (this.#introduced || this.#origin !== undefined) return bytes
@@ -125,7 +128,7 @@ export class Connection {
     return own
   }
 
-  /** A protocol error: the connection is closed. */
+  /** Closes the connection because of a protocol error. */
   #fault({ reason, text }: PacketFault): void {
     if (this.#isOver) return
     this.#listener.counts.faults++
@@ -155,7 +158,7 @@ export class Connection {
       this.#introduced = true
       this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
-      // the tenant may have left just now
+      // fails if the tenant has just left this host
       this.#introduce(packet).catch(() => this.#refuse(REASONS.busy))
     } else if (this.#known === undefined) this.#early.push(packet)
     else this.#handle(packet, this.#known)
@@ -190,7 +193,7 @@ export class Connection {
     this.#socket.resume()
   }
 
-  /** Whether another host takes the connection, or it was rejected. */
+  /** Returns whether the connection was forwarded to another host, or rejected. */
   async #goesElsewhere({ tenant }: Caller): Promise<boolean> {
     const { others } = this.#listener.options
     if (others === undefined) return false
@@ -286,7 +289,7 @@ export class Connection {
       case 'pingreq':
         return this.#writer.send({ cmd: 'pingresp' })
       case 'disconnect':
-        // 4: disconnect with will
+        // reason code 4 means: disconnect, and publish the will
         if (packet.reasonCode !== 4) this.#will = undefined
         return this.#over()
       case 'auth':
@@ -306,7 +309,7 @@ export class Connection {
       place === undefined
         ? this.#convert(known.caller, topic, Buffer.from(payload))
         : post(known.api, place, Buffer.from(payload))
-    // processed in its turn
+    // the rejection is handled when the message's turn comes
     posted.catch(() => undefined)
     this.#waitFor(1)
     if (qos === 2) this.#taken.add(messageId)
@@ -321,13 +324,13 @@ export class Connection {
     })
   }
 
-  /** Other topics may belong to converters. */
+  /** Passes a message on any other topic to the converters. */
   async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
     const isTaken = (await this.#listener.options.convert?.(caller, topic, payload)) ?? false
     if (!isTaken) throw new UnknownTopic(topic)
   }
 
-  /** Undefined when nothing may be acknowledged. */
+  /** Returns the reason code to acknowledge with; undefined if the message must not be acknowledged. */
   async #outcome(posted: Promise<unknown>, topic: string): Promise<Reason | undefined> {
     try {
       await posted
@@ -364,7 +367,9 @@ export class Connection {
     else if (this.#inFlight < inFlight / 2 && this.#socket.isPaused()) this.#socket.resume()
   }
 
-  /** A client that is silent for one and a half times its keep-alive is gone. */
+  /**
+   * Restarts the keep-alive timer. A client that stays silent for one and a half times its keep-alive is disconnected.
+   */
   #listenOn(): void {
     if (this.#known === undefined) return
     this.#cancelTimer()
@@ -376,9 +381,9 @@ export class Connection {
   #over(): void {
     this.#isOver = true
     this.#socket.end()
-    // later bytes are dropped, so that the peer can read the reason
+    // keep reading and drop the bytes, so that the peer can read the reason
     this.#socket.resume()
-    // do not wait for a silent peer
+    // do not wait forever for a silent peer
     this.#listener.after(1000, () => this.#socket.destroy())
     this.#leave()
   }
@@ -405,7 +410,7 @@ class UnknownTopic extends AppError {
   }
 }
 
-/** Devices do not read why a message was rejected. */
+/** Accepts timestamps out of bounds, because devices do not read why a message was rejected. */
 const UNANSWERED = { badTime: 'receipt' } as const
 
 async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {

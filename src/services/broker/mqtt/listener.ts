@@ -38,7 +38,7 @@ const LIMITS: MqttLimits = {
   waiting: 1000,
 }
 
-/** `LISTEN` when the address is not available. */
+/** Rejects with `LISTEN` when the address is not available. */
 export async function openMqtt(options: MqttOptions): Promise<MqttListener> {
   const listener = new MqttServer(options)
   await listener.listen()
@@ -52,9 +52,9 @@ class MqttServer implements MqttListener, ConnectionContext {
   readonly log: RateLimitedLogger
   readonly #server = createServer((socket) => this.#welcome(socket))
   readonly #open = new Set<Leaving>()
-  /** by tenant and client id */
+  /** connections by tenant and client id */
   readonly #named = new Map<string, Leaving>()
-  /** messages as text, each serialized once */
+  /** messages as text, so that each is serialized once */
   readonly #texts = new WeakMap<BrokerMessage, Buffer>()
 
   constructor(options: MqttOptions) {
@@ -98,7 +98,7 @@ class MqttServer implements MqttListener, ConnectionContext {
     return after(ms, work)
   }
 
-  /** An earlier client of this name is disconnected. */
+  /** Registers a connection by its client id, and disconnects an earlier connection with the same id. */
   named(tenant: string, clientId: string, connection: Leaving): void {
     const key = `${tenant}\n${clientId}`
     const before = this.#named.get(key)
@@ -120,7 +120,7 @@ class MqttServer implements MqttListener, ConnectionContext {
     return text
   }
 
-  /** Clients find the new host when they reconnect. */
+  /** Disconnects the clients of a tenant that moved; they find the new host when they reconnect. */
   #endTenant(tenant: string): void {
     for (const [key, one] of this.#named) if (key.startsWith(`${tenant}\n`)) void one.end(REASONS.shuttingDown)
   }

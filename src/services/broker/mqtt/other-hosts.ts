@@ -1,44 +1,50 @@
 /**
- * Connections of tenants at other hosts: their bytes are forwarded to the listener of that host, both ways, until one
- * side ends. So all connections of a tenant are at one host, which knows their client ids.
+ * Forwards connections of tenants that are at other hosts: bytes pass both ways to the listener of the tenant's host,
+ * until either side ends. All connections of a tenant are therefore at one host, which knows their client ids.
  */
 import { connect, type Socket } from 'node:net'
 
-/** A forwarded connection. */
+/** Where a forwarded connection comes from. */
 export interface Origin {
-  /** of the client */
+  /** address of the client */
   readonly address: string
-  /** hosts that forwarded it */
+  /** number of hosts that forwarded the connection */
   readonly hops: number
-  /** of the tenant's slot, as the forwarding host knows it */
+  /** term of the tenant's slot, as known to the forwarding host */
   readonly term: number
 }
 
-/** The listener with the connections of a tenant. */
+/** The listener that has the connections of a tenant. */
 export interface OtherListener {
   readonly host: string
   readonly port: number
-  /** the line before the client's bytes, which differs from any CONNECT */
+  /** the line to send before the client's bytes; it cannot be mistaken for a CONNECT */
   readonly introduction: string
   /** aborts when the host is gone */
   readonly gone: AbortSignal
 }
 
 export interface OtherHosts {
-  /** Undefined: the tenant is open here. `FENCED` when it is not at any host. */
+  /**
+   * Returns the listener of the tenant's host; undefined if the tenant is open here. Rejects with `FENCED` when the
+   * tenant has no host.
+   */
   find(tenant: string, origin: Origin): Promise<OtherListener | undefined>
-  /** Reads the line of another host; undefined when it is invalid or expired. */
+  /** Parses the introduction line from another host; returns undefined if the line is invalid or expired. */
   read(introduction: string): Origin | undefined
-  /** `onTenant` is called with tenants that leave this host. */
+  /** Registers `onTenant`, which is called with each tenant that leaves this host. */
   onLeave(onTenant: (tenant: string) => void): void
 }
 
-/** First byte of an introduction; a CONNECT begins otherwise. */
+/** First byte of an introduction. No CONNECT begins with it. */
 export const INTRODUCTION = 'R'
 export const MAX_LINE = 512
 const CONNECT_MS = 2_000
 
-/** `received`: bytes of the client so far. Destroys the socket when the other side ends or cannot be reached. */
+/**
+ * Connects a client with another listener. `received`: bytes from the client so far. Destroys the socket when the other
+ * side ends or cannot be reached.
+ */
 export function handOver(socket: Socket, { host, port, introduction, gone }: OtherListener, received: Buffer): void {
   const upstream = connect({ host, port, noDelay: true })
   const cut = (): void => void upstream.destroy()

@@ -1,18 +1,18 @@
 /**
- * Protocol errors that the parser of `mqtt-packet` accepts: invalid UTF-8 or NUL, wildcards in topics, packet ids of 0,
- * repeated or unexpected properties, topic aliases that were not offered, and wrong lengths. Checks a whole packet
- * before it is parsed.
+ * Finds protocol errors that the parser of `mqtt-packet` accepts: invalid UTF-8 or NUL, wildcards in topics, packet ids
+ * of 0, repeated or unexpected properties, topic aliases that were not offered, and wrong lengths. Checks a whole
+ * packet before it is parsed.
  */
 import { isUtf8 } from 'node:buffer'
 import { REASONS, type Reason } from './reasons.ts'
 
 export interface PacketFault {
   readonly reason: Reason
-  /** for the log */
+  /** text for the log */
   readonly text: string
 }
 
-/** By the upper four bits of the first byte. */
+/** Packet types, by the upper four bits of the first byte. */
 const TYPES = {
   connect: 1,
   publish: 3,
@@ -43,7 +43,7 @@ type Kind = 'flag' | 'two' | 'twoNot0' | 'four' | 'fourNot0' | 'numberNot0' | 't
 const USER_PROPERTY = 38
 const TOPIC_ALIAS = 35
 
-/** Properties that a client may send. */
+/** Properties that a client may send, and the packets they may be in. */
 const PROPERTIES: ReadonlyMap<number, readonly [kind: Kind, ...of: readonly Holder[]]> = new Map([
   [1, ['flag', 'publish', 'will']],
   [2, ['four', 'publish', 'will']],
@@ -65,7 +65,7 @@ const PROPERTIES: ReadonlyMap<number, readonly [kind: Kind, ...of: readonly Hold
   [39, ['fourNot0', 'connect']],
 ])
 
-/** Why the connection must be closed for this packet; undefined: not found here. */
+/** Returns why this packet must close the connection; undefined if no fault was found here. */
 export function packetFault(packet: Buffer, version: number): PacketFault | undefined {
   try {
     checkPacket(new PacketWalk(packet), version)
@@ -76,7 +76,7 @@ export function packetFault(packet: Buffer, version: number): PacketFault | unde
   }
 }
 
-/** Thrown inside of a walk only. */
+/** Thrown only while a packet is being walked. */
 class Fault extends Error {
   readonly reason: Reason
 
@@ -168,7 +168,7 @@ function checkReason(walk: PacketWalk, version: number, holder: Holder): void {
   walk.end()
 }
 
-/** Walks through the bytes of a packet; throws at the first error. */
+/** Walks through the bytes of a packet. Throws at the first error. */
 class PacketWalk {
   readonly type: number
   readonly flags: number
@@ -217,7 +217,7 @@ class PacketWalk {
     if (this.two() === 0) throw new Fault('packet id 0', REASONS.protocol)
   }
 
-  /** The ids of the properties. */
+  /** Reads properties and returns their ids. */
   properties(holder: Holder): ReadonlySet<number> {
     const length = this.#number()
     const end = this.#at + length
@@ -257,7 +257,7 @@ class PacketWalk {
     if (kind === 'bytes') this.bytes()
   }
 
-  /** One to four bytes. */
+  /** Reads an integer of one to four bytes. */
   #number(): number {
     let value = 0
     for (let i = 0; i < 4; i++) {

@@ -1,9 +1,9 @@
-/** Splits a connection into packets, and buffers at most one packet. */
+/** Splits the bytes of a connection into packets. Buffers at most one packet. */
 
-/** bytes of the type, and of the longest length */
+/** maximum bytes of a header: the type and the longest length */
 const MAX_HEADER = 5
 
-/** Valid lower four bits of the first byte, by type; undefined: any. */
+/** Valid lower four bits of the first byte, by packet type; undefined: any. */
 const FLAGS: ReadonlyMap<number, number | undefined> = new Map([
   [1, 0],
   [3, undefined],
@@ -19,11 +19,11 @@ const FLAGS: ReadonlyMap<number, number | undefined> = new Map([
 ])
 
 export class PacketFrames {
-  /** bytes of the largest packet */
+  /** maximum bytes of a packet */
   limit: number
   #chunks: Buffer[] = []
   #size = 0
-  /** bytes of the current packet, once known */
+  /** bytes of the current packet, once its length is known */
   #wanted: number | undefined
 
   constructor(limit: number) {
@@ -35,7 +35,7 @@ export class PacketFrames {
     this.#size += bytes.length
   }
 
-  /** The next packet; undefined while it is incomplete; a word for an invalid one. */
+  /** Returns the next packet; undefined while the packet is incomplete; a string if the packet is invalid. */
   next(): Buffer | 'tooLarge' | 'malformed' | undefined {
     if (this.#wanted === undefined) {
       const length = packetLength(this.#joined(MAX_HEADER))
@@ -43,7 +43,7 @@ export class PacketFrames {
       this.#wanted = length
     }
     if (this.#wanted === undefined) return undefined
-    // without waiting for the rest
+    // reject a packet that is too large without waiting for its remaining bytes
     if (this.#wanted > this.limit) return 'tooLarge'
     if (this.#size < this.#wanted) return undefined
     const all = this.#joined(this.#wanted)
@@ -54,7 +54,7 @@ export class PacketFrames {
     return packet
   }
 
-  /** The first chunk, joined to at least so many bytes if they are there. */
+  /** Returns the first chunk, joined with later chunks to at least `least` bytes if available. */
   #joined(least: number): Buffer {
     const [first = Buffer.alloc(0)] = this.#chunks
     if (first.length >= least || this.#chunks.length < 2) return first
@@ -64,11 +64,11 @@ export class PacketFrames {
   }
 }
 
-/** Includes the header. Undefined while the length is incomplete. */
+/** Returns the length of a packet including its header; undefined while the length is incomplete. */
 function packetLength(bytes: Buffer): number | 'malformed' | undefined {
   const [first] = bytes
   if (first === undefined) return undefined
-  // an invalid packet is rejected at once
+  // reject an invalid packet as early as possible
   if (!FLAGS.has(first >> 4) || (FLAGS.get(first >> 4) ?? first & 0x0f) !== (first & 0x0f)) return 'malformed'
   let rest = 0
   for (let i = 1; i < MAX_HEADER; i++) {

@@ -1,11 +1,11 @@
-/** Outgoing MQTT packets, in the version of the client. */
+/** Writes MQTT packets in the protocol version of the client. */
 import type { Socket } from 'node:net'
 import { generate, writeToStream, type Packet } from 'mqtt-packet'
 
 export class PacketWriter {
-  /** of the protocol: 3, 4 or 5 */
+  /** protocol version: 3, 4 or 5 */
   version = 4
-  /** bytes of the largest packet that the client accepts */
+  /** size in bytes of the largest packet that the client accepts */
   mostBytes: number | undefined
   readonly #socket: Socket
   #drained: Promise<void> | undefined
@@ -14,7 +14,7 @@ export class PacketWriter {
     this.#socket = socket
   }
 
-  /** Skips packets that are too large for the client. */
+  /** Sends a packet, unless it is too large for the client. */
   send(packet: Packet): void {
     if (this.#socket.destroyed || this.#socket.writableEnded) return
     const options = { protocolVersion: this.version }
@@ -23,7 +23,7 @@ export class PacketWriter {
     if (bytes.length <= this.mostBytes) this.#socket.write(bytes)
   }
 
-  /** Undefined when more can be sent now; otherwise resolves when it can, or never will. */
+  /** Returns undefined if more packets can be sent now; otherwise resolves once they can, or once the socket closes. */
   ready(): Promise<void> | undefined {
     if (!this.#socket.writableNeedDrain || this.#socket.destroyed) return undefined
     this.#drained ??= new Promise<void>((resolve) => {

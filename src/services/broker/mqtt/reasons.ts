@@ -48,7 +48,7 @@ export function returnCode(reason: Reason): number {
   }
 }
 
-/** The reason of a permanent rejection; undefined when a repetition may help. */
+/** Returns the reason of a permanent rejection; undefined if sending the message again may succeed. */
 export function refusalReason(error: unknown): Reason | undefined {
   if (!(error instanceof AppError) || error.status >= 500) return undefined
   if (error.code === 'RATE_LIMITED') return undefined

@@ -1,4 +1,4 @@
-/** Subscriptions of one client, and messages on their way to it. */
+/** Manages the subscriptions of one client, and delivers their messages. */
 import type { ISubscribePacket, ISubscription } from 'mqtt-packet'
 import type { AppError } from '#kernel'
 import type { BrokerApi } from '../contract.ts'
@@ -7,7 +7,7 @@ import { REASONS } from './reasons.ts'
 import type { ConnectionContext } from './connection-context.ts'
 import { ERRORS_TOPIC, subscribeTopic, topicOf, type SubscribeTopic } from './topics.ts'
 
-/** messages of QoS 1 without an acknowledgement */
+/** maximum messages of QoS 1 that the client has not acknowledged */
 const MAX_UNACKNOWLEDGED = 100
 const MAX_IDS = 0xffff
 
@@ -25,13 +25,13 @@ export class Subscriptions {
   readonly #byFilter = new Map<string, Subscription>()
   readonly #unacknowledged = new Set<number>()
   readonly #mostUnacknowledged: number
-  /** subscriptions at other partitions that are being opened */
+  /** subscriptions being opened at other partitions */
   readonly #opening = new Set<Promise<void>>()
   #nextId = 0
   #freed: (() => void)[] = []
   #isOver = false
 
-  /** `ended`: called when the broker ends a stream. */
+  /** `ended` is called when the broker ends a stream. */
   constructor(
     api: BrokerApi,
     writer: PacketWriter,
@@ -46,12 +46,12 @@ export class Subscriptions {
     this.#mostUnacknowledged = Math.min(MAX_UNACKNOWLEDGED, receiveMaximum)
   }
 
-  /** Returns the granted QoS, or a reason, for each. */
+  /** Subscribes to each filter. Returns the granted QoS, or a reason code, for each. */
   add({ subscriptions, properties }: ISubscribePacket): number[] {
     return subscriptions.map((asked) => this.#addOne(asked, properties?.subscriptionIdentifier))
   }
 
-  /** Resolves when the subscriptions are active; undefined: they are already. */
+  /** Resolves when all subscriptions are active; undefined if they already are. */
   get ready(): Promise<unknown> | undefined {
     return this.#opening.size === 0 ? undefined : Promise.all(this.#opening)
   }
@@ -69,7 +69,7 @@ export class Subscriptions {
     for (const freed of this.#freed.splice(0)) freed()
   }
 
-  /** Reports a rejection to a client that subscribed to `errors`. */
+  /** Reports a rejection to the client if it has subscribed to `errors`. */
   tellError(topic: string, error: AppError): void {
     const subscription = this.#byFilter.get(ERRORS_TOPIC)
     if (subscription === undefined) return
@@ -92,7 +92,7 @@ export class Subscriptions {
     if (filter.startsWith('$share/')) return is5 ? REASONS.sharedSubscriptions : REASONS.unspecified
     const topic = subscribeTopic(filter)
     if (topic === undefined) return is5 ? REASONS.badFilter : REASONS.unspecified
-    // messages do not record the connection that they came over
+    // `nl` (no local) is unsupported, because messages do not record the connection that they came from
     if (is5 && nl) return REASONS.notHere
     const isNew = !this.#byFilter.has(filter)
     if (isNew && this.#byFilter.size >= this.#listener.limits.subscriptions) return REASONS.unspecified
@@ -104,7 +104,10 @@ export class Subscriptions {
     return granted
   }
 
-  /** Ends with its signal; the feed bounds what waits for this client. */
+  /**
+   * Delivers the messages of a subscription until its signal aborts. The feed bounds the messages that wait for this
+   * client.
+   */
   async #follow(topic: Exclude<SubscribeTopic, { kind: 'errors' }>, subscription: Subscription): Promise<void> {
     const options = { signal: subscription.end.signal, most: this.#listener.limits.waiting }
     const { streams } = this.#api
@@ -124,11 +127,11 @@ export class Subscriptions {
       const ready = this.#writer.ready()
       if (ready !== undefined) await ready
     }
-    // a connected client would mistake it for silence
+    // end the connection, because the client would take a dead stream for an idle one
     if (!subscription.end.signal.aborted) this.#ended()
   }
 
-  /** A stream that fails ends, and with it the connection. */
+  /** Tracks a subscription being opened. If opening fails, the stream ends and closes the connection. */
   #waitFor(ready: Promise<void>): void {
     const opening = ready.catch(() => undefined)
     this.#opening.add(opening)

@@ -1,6 +1,7 @@
 /**
- * Topics of devices: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name their
- * resource, and `errors`, on which a connection receives why its messages were rejected. An id may contain slashes.
+ * Parses the topics of devices: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name
+ * their resource, and `errors`, on which a connection receives the reasons why its messages were rejected. An id may
+ * contain slashes.
  */
 import type { Channel } from '../contract.ts'
 
@@ -9,7 +10,7 @@ export type PublishTopic =
 
 export type SubscribeTopic =
   | { readonly kind: 'resource'; readonly resource: string; readonly channel: Channel }
-  /** events of all resources whose topic matches */
+  /** events of every resource whose topic matches */
   | { readonly kind: 'many'; readonly fits: (topic: string) => boolean }
   | { readonly kind: 'errors' }
 
@@ -18,14 +19,14 @@ const MESSAGES_TOPIC = 'messages'
 const MAX_LEVELS = 64
 const RESOURCE_TOPIC = /^resources\/(?<resource>.+)\/(?<channel>events|commands)$/s
 
-/** Undefined for a topic without a publisher. */
+/** Returns undefined for a topic to which clients cannot publish. */
 export function publishTopic(topic: string): PublishTopic | undefined {
   if (topic === MESSAGES_TOPIC) return { kind: 'messages' }
   if (/[+#\0]/.test(topic)) return undefined
   return resourceTopic(topic)
 }
 
-/** Undefined for a filter that cannot match, such as commands with wildcards. */
+/** Returns undefined for a filter that cannot match, such as commands with wildcards. */
 export function subscribeTopic(filter: string): SubscribeTopic | undefined {
   if (filter === ERRORS_TOPIC) return { kind: 'errors' }
   const levels = filter.split('/')
@@ -42,7 +43,7 @@ export function subscribeTopic(filter: string): SubscribeTopic | undefined {
   return isWellFormed && mayFit ? { kind: 'many', fits: (topic) => fits(levels, topic.split('/')) } : undefined
 }
 
-/** Undefined for an id that a topic cannot contain. */
+/** Returns undefined for an id that a topic cannot contain. */
 export function topicOf(resource: string, channel: Channel): string | undefined {
   return /[+#\0]/.test(resource) ? undefined : `resources/${resource}/${channel}`
 }

@@ -1,15 +1,15 @@
-/** The broker of one partition of a tenant: how it splits posts and merges streams of all partitions. */
+/** Splits posts by partition, and merges the streams of all partitions. */
 import type { LogPlace } from '#kernel'
 import { type Partition, partitionOf } from '#cluster'
 import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscription } from '../contract.ts'
 import type { PublishRequest } from '../posting/publish-request.ts'
 import { MergedReader } from './merged-reader.ts'
 
-/** This partition, and calls to the others. */
+/** This partition, and calls to the other partitions. */
 export interface BrokerPartition extends Partition {
-  /** Calls `answer` of the broker of another partition. `FENCED` when it is not at any host. */
+  /** Calls `answer` of another partition's broker. Rejects with `FENCED` when the partition has no host. */
   ask(partition: number, question: BrokerQuestion): Promise<unknown>
-  /** Calls `follow` there; rejects with `FENCED` when it is not at any host. */
+  /** Calls `follow` of another partition's broker. Rejects with `FENCED` when the partition has no host. */
   follow(partition: number, request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
 }
 
@@ -19,8 +19,8 @@ export interface SplitPost {
 }
 
 /**
- * Splits a post by the partitions of its resources, each part in the order of the post. A bulk is not split: any
- * partition can write series. Commands belong to the first partition.
+ * Splits a post by the partitions of its resources; each part keeps the order of the post. A bulk is not split, because
+ * any partition can write series. Commands belong to the first partition.
  */
 export function splitPost(post: PublishRequest, { number, count }: Partition): SplitPost {
   const isWhole =
@@ -42,12 +42,15 @@ export function splitPost(post: PublishRequest, { number, count }: Partition): S
   }
 }
 
-/** Oddities are counted once, where the post arrived; every partition needs them to derive what rules read. */
+/**
+ * Marks oddities as counted, since they are counted only where the post arrived. Other partitions still need them to
+ * derive what rules read.
+ */
 function uncounted({ oddities }: PublishRequest): Pick<PublishRequest, 'oddities'> {
   return oddities === undefined ? {} : { oddities: { ...oddities, isCounted: true } }
 }
 
-/** Whether it adds samples or messages of resources of other partitions. */
+/** Returns whether a post adds samples or messages to resources of other partitions. */
 export function isOfOthers({ arrivals, bulk, store }: PublishRequest, { number, count }: Partition): boolean {
   const isForeign = (resource: string): boolean => partitionOf(resource, count) !== number
   return (
@@ -55,7 +58,10 @@ export function isOfOthers({ arrivals, bulk, store }: PublishRequest, { number, 
   )
 }
 
-/** Streams of a tenant with several partitions: of one resource from its partition, of all resources merged. */
+/**
+ * Opens streams for a tenant with several partitions. A stream of one resource comes from its partition; a stream of
+ * all resources merges every partition.
+ */
 export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): StreamApi {
   const { number, count } = partition
   const merged = (numbers: readonly number[], request: FollowedStream, options: Subscription): MergedReader => {
@@ -86,14 +92,14 @@ export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): St
   }
 }
 
-/** The part of a place that belongs to this partition. */
+/** Returns the part of a place that concerns this partition. */
 function placeIn(seen: LogPlace | undefined, partition: number): LogPlace | undefined {
   if (seen === undefined) return undefined
   const { others = [], ...first } = seen
   return [first, ...others].find((one) => (one.partition ?? 0) === partition)
 }
 
-/** Streams messages of this partition to one that merges them. `options`: of the reader here. */
+/** Streams messages of this partition to another partition that merges streams. `options`: those of the reader. */
 export async function* followed(
   streams: StreamApi,
   { resource, channel, since }: FollowedStream,

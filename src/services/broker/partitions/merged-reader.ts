@@ -1,9 +1,10 @@
 /**
- * One stream of messages of several partitions: messages of each in order, across partitions as they arrive. It ends
- * when one of them ends, because that partition has moved; the reader reconnects with its place in each of them.
- *
+ * Merges the message streams of several partitions into one. Messages of one partition stay in order; messages of
+ * different partitions are ordered by arrival. The merged stream ends when any of its streams ends, because that
+ * partition has moved. The reader then reconnects with its place in each partition.
+ * ||
  * MERGED-1 after `ready`, each message of a partition arrives, or the stream ends, or the message is counted as dropped
- * MERGED-2 a reader that resumes receives each stored message of all partitions after its place once, or is notified of
+ * MERGED-2 a resuming reader receives each stored message after its place once, from all partitions, or is notified of
  *   a gap
  */
 import { AppError, type FeedReader, type LogPlace, messageOf, type Passed } from '#kernel'
@@ -12,24 +13,24 @@ import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.t
 type Next = IteratorResult<StreamedMessage, undefined>
 
 export interface MergedSources {
-  /** of each partition, until the signal aborts; the first part confirms the subscription */
+  /** streams of all partitions, open until the signal aborts; the first part of each confirms the subscription */
   readonly parts: readonly ((signal: AbortSignal) => AsyncIterable<FollowedPart>)[]
-  /** the reader resumes, but its place in one of the partitions is unknown */
+  /** whether the reader resumes without a known place in one of the partitions */
   readonly isGap: boolean
 }
 
-/** messages that may wait; beyond them partitions wait, and drop messages */
+/** limit of waiting messages; beyond it, partitions wait and drop messages */
 const MAX_WAITING = 256
 
 export class MergedReader implements FeedReader<BrokerMessage> {
   readonly ready: Promise<void>
-  /** place of the reader in each part; undefined: unknown */
+  /** the reader's place in each partition; undefined: unknown */
   readonly #places: (LogPlace | undefined)[]
   #missed: boolean
   readonly #ending = new AbortController()
   readonly #waiting: StreamedMessage[] = []
   #asked: ((next: Next) => void) | undefined
-  /** partitions that wait for room */
+  /** resolvers of partitions that wait for room */
   #full: (() => void)[] = []
   #dropped = 0
 
@@ -37,7 +38,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     this.#missed = isGap
     this.#places = parts.map(() => undefined)
     this.ready = this.#begin(parts)
-    // the first read finds the end
+    // the first read reports the failure
     this.ready.catch(() => undefined)
   }
 
@@ -75,7 +76,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return this
   }
 
-  /** The combined place; undefined while one is unknown. */
+  /** The combined place of the reader; undefined while any place is unknown. */
   get #place(): LogPlace | undefined {
     const places: LogPlace[] = []
     for (const place of this.#places) {
@@ -86,11 +87,11 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return first && (others.length === 0 ? first : { ...first, others })
   }
 
-  /** Starts reading when all partitions have confirmed: earlier messages would not have a place in all of them. */
+  /** Starts reading once all partitions have confirmed. Earlier messages would not have a place in every partition. */
   async #begin(parts: MergedSources['parts']): Promise<void> {
     const joined = await Promise.allSettled(parts.map((open, at) => this.#join(open, at)))
     for (const [at, one] of joined.entries()) {
-      // also if another one failed: this one ends and is released
+      // also after another stream failed, so that this stream ends and is released
       if (one.status === 'fulfilled') void this.#pump(one.value, at)
     }
     for (const one of joined) if (one.status === 'rejected') throw one.reason
@@ -115,7 +116,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return parts
   }
 
-  /** Never rejects: the end of one partition ends all. */
+  /** Forwards the stream of one partition. Never rejects: the end of one stream ends the merged stream. */
   async #pump(parts: AsyncIterator<FollowedPart>, at: number): Promise<void> {
     try {
       for await (const part of { [Symbol.asyncIterator]: () => parts }) {
@@ -124,7 +125,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
         else if ('message' in part) await this.#take(part, at)
       }
     } catch {
-      // its host is gone
+      // the host of the partition is gone
     }
     this.#end()
   }
@@ -133,7 +134,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     { resource, message, place }: Extract<FollowedPart, { message: unknown }>,
     at: number,
   ): Promise<void> | undefined {
-    // a message that is not in the log leaves the place as it is
+    // a message that is not in the log does not advance the place
     if (place !== undefined) this.#places[at] = place
     const told = { number: 0, topic: resource, value: message, place: this.#place }
     if (this.#asked !== undefined) {

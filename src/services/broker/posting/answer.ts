@@ -1,4 +1,4 @@
-/** Answers to posts, in the words of the platform. */
+/** Formats the results of posts as clients of the platform expect them. */
 import type { BrokerMessage, Posted } from '../contract.ts'
 import { countOf, routedMessageOf, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 
@@ -15,7 +15,7 @@ export function answerTo(post: PublishRequest, resource: string | undefined, isL
   return resource === undefined ? { message, content: routedMessageOf(first) } : new PublishedMessage(message, first)
 }
 
-/** An answer whose content is already serialized. */
+/** A result whose content is already serialized. */
 export class PublishedMessage implements Posted {
   readonly message: string
   readonly content: BrokerMessage

@@ -1,8 +1,8 @@
-/** Many messages of few resources as columns, for series and log. */
+/** Stores many messages of few resources as columns, for series and the log. */
 import type { SampleValue } from '#storage'
 import type { BrokerMessage } from '../contract.ts'
 
-/** Values of one metric in order of arrival. */
+/** Values of one metric, in order of arrival. */
 export interface Column {
   readonly resource: string
   readonly metric: string
@@ -11,30 +11,30 @@ export interface Column {
   readonly values: SampleValue[]
 }
 
-/** The first and the newest message of a resource. */
+/** The first message of a resource in the bulk, and the time of its newest message. */
 export interface Sighting {
   time: number
   readonly first: BrokerMessage
 }
 
-/** characters of a part as JSON, about: with its quotes escaped it still fits an entry of a log */
+/** approximate characters per part as JSON, so that a part fits into a log entry even with its quotes escaped */
 const MAX_CHARACTERS = 300_000
-/** characters of a number, its time and separators */
+/** characters for a number with its time and separators */
 const EACH = 40
 
 export class Bulk {
-  /** each becomes one entry of the log */
+  /** each part becomes one log entry */
   readonly parts: Column[][] = []
   readonly seen = new Map<string, Sighting>()
   count = 0
-  /** characters, about */
+  /** approximate number of characters */
   size = 0
   #part = new Map<string, Map<string, Column>>()
   #columns: Column[] = []
   #room = 0
 
   add(resource: string, metric: string, time: number, value: SampleValue): void {
-    // a character may need six in JSON, which are escaped once more
+    // a character may take six in JSON, whose backslashes are escaped again
     const size = typeof value === 'string' ? EACH + value.length * 6 : EACH
     this.size += size
     if (this.#room < size) this.#begin()

@@ -1,12 +1,12 @@
-/** Idempotency keys of posts, kept for a day: a repetition returns the first answer, without effect. */
+/** Keeps the idempotency keys of posts for a day. A repeated post returns the first result and has no effect. */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store, type Write } from '#storage'
 
 interface KeyRecord {
-  /** digest of the post */
+  /** digest of the post's content */
   readonly print: string
-  /** epoch ms of the post: reading it again as of this time returns the same answer */
+  /** epoch ms of the post; reading the post again as of this time returns the same result */
   readonly at: number
 }
 
@@ -17,13 +17,13 @@ export const POST_KEYS: CollectionSpec<KeyRecord> = {
 }
 
 const DAY_MS = 86_400_000
-/** beyond it the oldest are deleted */
+/** maximum number of keys; beyond it, the oldest are deleted */
 const MAX_KEYS = 1_000_000
 const MAX_CHARACTERS = 1_000
 
 export type Known =
   | { readonly kind: 'done'; readonly at: number }
-  /** to commit with the post */
+  /** `write` must be committed with the post */
   | { readonly kind: 'new'; readonly write: Write }
 
 export class PostKeys {
@@ -33,7 +33,7 @@ export class PostKeys {
     this.#records = store.collection(POST_KEYS)
   }
 
-  /** Throws `VALIDATION` for an invalid key, `CONFLICT` for a key of another post. */
+  /** Looks up a key. Throws `VALIDATION` for an invalid key, and `CONFLICT` for a key used by a different post. */
   async look(key: string, post: unknown, now: number): Promise<Known> {
     if (key === '' || key.length > MAX_CHARACTERS) {
       throw new AppError('VALIDATION', `Idempotency-Key: send 1 to ${MAX_CHARACTERS} characters`)
@@ -49,7 +49,7 @@ export class PostKeys {
     return { kind: 'new', write: this.#records.putting(id, { print, at: now }, expect) }
   }
 
-  /** Deletes expired keys; returns their number. */
+  /** Deletes expired keys, and returns how many. */
   sweep(now: number): Promise<number> {
     return forgetOldest(this.#records, 'at', { until: now - DAY_MS, most: MAX_KEYS })
   }

@@ -21,11 +21,11 @@ import { entriesOf, forwarded } from './log-entry.ts'
 import { groupsOf, type Grouped } from './post-group.ts'
 import { isRefusal, type Logged, type SeriesProjector } from './series-projector.ts'
 
-/** posts and characters in flight: of clients, and as many of rules */
+/** Limits for unacknowledged posts: one set for clients, and an equal one for rules. */
 export interface IngestLimits {
   /** default 50,000 */
   readonly posts: number
-  /** characters of their messages; default 128 Mi */
+  /** characters of the messages in unacknowledged posts; default 128 Mi */
   readonly characters: number
 }
 
@@ -33,25 +33,28 @@ export interface IngestQueueDependencies {
   readonly log: TenantLog
   readonly projector: SeriesProjector
   readonly limits: IngestLimits
-  /** absent: there are not any tasks */
+  /** undefined: the host has no tasks */
   readonly engine: () => Forwarding | undefined
   /** called with durable posts before they are acknowledged; never rejects */
   readonly arrived: (posts: readonly PublishRequest[]) => Promise<void> | undefined
-  /** called in the order of acknowledgement; `position`: of its entry; undefined: the log does not have its messages */
+  /**
+   * called in order of acknowledgement. `position`: log position of the post; undefined: its messages are not in the
+   * log
+   */
   readonly acknowledged: (post: PublishRequest, position: number | undefined) => void
-  /** called after that: all entries up to the position are acknowledged */
+  /** called afterwards, once all entries up to the position are acknowledged */
   readonly passed: (position: number) => void
 }
 
-/** Posts of clients, or of rules. */
+/** Posts from clients, or from rules. */
 interface Source {
-  /** posts of this turn, and posts that wait for room in the window */
+  /** posts of this turn, and posts waiting for room in the window */
   readonly gathered: Waiting[]
-  /** posts that may be on their way into the log at once */
+  /** maximum number of posts being written to the log at once */
   readonly window: number
-  /** posts so far */
+  /** number of posts so far */
   came: number
-  /** unacknowledged posts, and characters of their messages */
+  /** unacknowledged posts, and the characters of their messages */
   posts: number
   characters: number
 }
@@ -66,27 +69,27 @@ interface Waiting extends Grouped {
   reject(error: unknown): void
 }
 
-/** A durable unit that is not acknowledged yet. */
+/** A durable unit of the log that is not acknowledged yet. */
 interface Unit {
-  /** undefined: it did not come through this queue */
+  /** undefined: the unit did not come through this queue */
   readonly group: readonly Waiting[] | undefined
   readonly place: UnitPlace
   readonly ended: () => void
 }
 
-/** So many posts are committed before the turn ends: the store works while the turn continues. */
+/** After this many posts, a commit starts before the turn ends, so that the store works in parallel. */
 const ENOUGH = 32
-/** Posts that are on their way into the log at once, so that other tenants have their share of the store. */
+/** Maximum number of posts being written at once, so that other tenants get their share of the store. */
 const WINDOW = 4_000
-/** The same for posts of rules, which a post of a client may find ahead of it. */
+/** The same limit for posts from rules; a post from a client may have to wait behind these. */
 const DERIVED_WINDOW = 128
 
 export class IngestQueue {
   readonly #dependencies: IngestQueueDependencies
   readonly #arrivals = newSource(WINDOW)
-  /** posts of rules */
+  /** posts from rules */
   readonly #derived = newSource(DERIVED_WINDOW)
-  /** resolve when all posts of a group are acknowledged or rejected */
+  /** one promise per group, which resolves when all its posts are acknowledged or rejected */
   readonly #underWay = new Set<Promise<void>>()
   #units: Unit[] = []
   #isAcknowledging = false
@@ -97,14 +100,14 @@ export class IngestQueue {
     dependencies.log.followOthers((place) => this.#follow({ group: undefined, place, ended: nothing }))
   }
 
-  /** unacknowledged posts */
+  /** Number of unacknowledged posts. */
   get size(): number {
     return this.#arrivals.posts + this.#derived.posts
   }
 
   /**
-   * Resolves when the post is durable. `writes` are committed with it. `RATE_LIMITED` when the queue is full, `STORE`
-   * when series have not been written for too long; otherwise rejects as the commit does.
+   * Resolves when the post is durable, together with `writes`. Rejects with `RATE_LIMITED` when the queue is full, with
+   * `STORE` when series have not been written for too long, and otherwise as the commit does.
    */
   submit(post: PublishRequest, writes: readonly Write[] = NO_WRITES): Promise<void> {
     const source = post.hops > 0 ? this.#derived : this.#arrivals
@@ -122,8 +125,8 @@ export class IngestQueue {
   }
 
   /**
-   * Resolves when each post that may be durable is acknowledged or rejected, including all posts of clients so far;
-   * undefined when that is already true. Posts of rules that are not with the store yet are not visible.
+   * Resolves when each post that may be durable is acknowledged or rejected, including all earlier posts from clients;
+   * returns undefined if that is already the case. Posts from rules that are still queued do not count.
    */
   passed(): Promise<void> | undefined {
     return this.#arrivals.gathered.length + this.#underWay.size === 0 ? undefined : this.#passed(this.#arrivals.came)
@@ -158,7 +161,7 @@ export class IngestQueue {
     )
   }
 
-  /** Posts of one turn of the event loop are committed together. */
+  /** Schedules a commit of all posts of this turn of the event loop. */
   #wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
@@ -173,7 +176,9 @@ export class IngestQueue {
     this.#handOnOf(this.#derived)
   }
 
-  /** All groups at once, so that they share a transaction; the rest follows when there is room. */
+  /**
+   * Submits all groups at once, so that they share a transaction. The remaining posts follow when the window has room.
+   */
   #handOnOf({ gathered, posts: all, window }: Source): void {
     const room = window - (all - gathered.length)
     if (gathered.length === 0 || room <= 0) return
@@ -192,7 +197,7 @@ export class IngestQueue {
         this.#follow({ group, place, ended })
       }
       const failed = (error: unknown): void => {
-        // it is in the log: failures of tasks do not concern the poster
+        // the posts are in the log, so failures of tasks do not concern the poster
         if (isFollowed) return
         if (group.length > 1 && isRefusal(error)) return void this.#commitEach(group, ended)
         for (const { source, size, reject } of group) {
@@ -215,10 +220,10 @@ export class IngestQueue {
     ended()
   }
 
-  /** Not async: calls of one turn reach engine and store in their order. */
+  /** Must not be async: calls of one turn must reach the engine and the store in order. */
   #write(group: readonly Waiting[], followed: Followed): Promise<unknown> {
     const { log, engine } = this.#dependencies
-    // posts of one group agree in `forward`
+    // all posts of a group have the same `forward`
     const [first] = group
     const writes = first?.writes.length === 0 ? NO_WRITES : group.flatMap((one) => one.writes)
     const taking = first?.post.forward === true ? engine() : undefined
@@ -270,9 +275,9 @@ export class IngestQueue {
     this.#goOn()
   }
 
-  /** Called when there may be room again. */
+  /** Called when the window may have room again. */
   #goOn(): void {
-    // a few are of this turn, and wait for the others of it
+    // a small number may all be from this turn, so wait for the rest of the turn
     if (this.#arrivals.gathered.length >= ENOUGH) this.#handOn()
     else if (this.#arrivals.gathered.length + this.#derived.gathered.length > 0) this.#wake()
   }
@@ -293,7 +298,7 @@ function sizeOf({ bulk, arrivals }: PublishRequest): number {
   return size
 }
 
-/** Undefined when it does not have samples or messages. */
+/** Returns undefined if the unit contains no samples or messages. */
 function loggedOf(group: readonly Waiting[], { first, last }: UnitPlace): Logged | undefined {
   const posts = group.flatMap(({ post }) => (post.store ? [post] : []))
   if (posts.length === 0 || last === 0) return undefined

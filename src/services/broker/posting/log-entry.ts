@@ -1,4 +1,4 @@
-/** Entries of the log for posts, and their samples and messages for series. */
+/** Converts posts to log entries, and log entries to samples and messages for series. */
 import { isPlainObject, type Json } from '#kernel'
 import { KEPT_EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
 import type { LogBody, NewMessage, Sample, SampleValue } from '#storage'
@@ -8,14 +8,14 @@ import { CLAIMED_TIMESTAMP } from './time-bounds.ts'
 
 interface BulkEntry {
   readonly k: 'bulk'
-  /** JSON: resource, metric, times and values of each column */
+  /** JSON with the resource, metric, times and values of each column */
   readonly c: string
   readonly x?: number
 }
 
 type WireColumn = readonly [resource: string, metric: string, times: readonly number[], values: readonly SampleValue[]]
 
-/** The post as the engine receives it. */
+/** Converts a post to the form that the engine receives. */
 export function forwarded(post: PublishRequest): ForwardedPost {
   const { arrivals, hops, root, identityIgnores, store } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
@@ -32,7 +32,7 @@ export function forwarded(post: PublishRequest): ForwardedPost {
   }
 }
 
-/** The entries of a post without tasks: one, or one per part of a bulk; none if it is not stored. */
+/** Returns the log entries of a post without tasks: one, or one per part of a bulk; none if the post is not stored. */
 export function entriesOf(post: PublishRequest): readonly LogBody[] {
   const { bulk, expires, store } = post
   if (!store) return []
@@ -48,7 +48,7 @@ function isReadable({ oddities }: PublishRequest): boolean {
   return oddities === undefined || oddities.unreadable === 0
 }
 
-/** The messages as JSON; undefined where tasks receive less than what arrived. */
+/** Returns the messages as JSON; undefined if tasks must not receive everything that arrived. */
 function textOf(post: PublishRequest): string | undefined {
   if (!isReadable(post)) return undefined
   const { arrivals } = post
@@ -81,7 +81,7 @@ export function isFull({ samples, messages }: Projected): boolean {
   return samples.length + messages.length > MAX_AT_ONCE
 }
 
-/** samples and messages of one append; a single post is never split */
+/** maximum samples and messages per append; a single post is never split */
 const MAX_AT_ONCE = 40_000
 
 export function projectPost(post: PublishRequest, into: Projected): void {
@@ -97,7 +97,10 @@ export function projectPost(post: PublishRequest, into: Projected): void {
   }
 }
 
-/** Returns false for an entry of an unknown form. Inputs that are not stored add nothing. */
+/**
+ * Adds the samples and messages of a log entry. Returns false if its form is unknown. Inputs that are not stored add
+ * nothing.
+ */
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
   if (!isPlainObject(entry)) return false
@@ -111,7 +114,7 @@ export function projectEntry(body: Json, into: Projected): boolean {
   return typeof k === 'string'
 }
 
-/** Whether a metric becomes a sample; others stay in the message only. */
+/** Returns whether a metric becomes a sample; other metrics stay in the message only. */
 export function isSample(value: unknown): value is SampleValue {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
 }
@@ -132,7 +135,10 @@ interface MessageOfPost {
   readonly arrived: number
 }
 
-/** Samples have the timestamp of the message; the message itself is not newer than its arrival. */
+/**
+ * Adds a message and its samples. Samples have the message's timestamp; the message itself is not dated after its
+ * arrival.
+ */
 function project(
   { channel, resource, text, expires, arrived }: MessageOfPost,
   message: BrokerMessage,

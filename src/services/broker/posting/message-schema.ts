@@ -1,4 +1,4 @@
-/** Schemas of posts and their answers. `read-post.ts` checks the same limits by hand, for speed. */
+/** Schemas of posts and their results. `read-post.ts` checks the same limits without a schema, for speed. */
 import { Type } from 'typebox'
 import { MAX_ID_BYTES } from '#kernel'
 import { MAX_TIME } from '#services/shared/contract'

@@ -1,15 +1,15 @@
 /**
- * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call of
- * the engine once.
- *
- * POSTGROUP-1 a group is committed whole. Posts with writes, which the store may reject, share only with each other, so
- *   that the retry of such a group does not delay posts that were not rejected
+ * Groups posts of one turn that have the same `store` and `forward` into one unit of the log, so that they share a
+ * commit and a call of the engine.
+ * ||
+ * POSTGROUP-1 a group is committed as a whole. Posts with writes, which the store may reject, are grouped only with
+ *   each other, so that retrying such a group does not delay other posts
  * POSTGROUP-2 a group is not larger than a single post may be
  */
 import type { Write } from '#storage'
 import type { PublishRequest } from './publish-request.ts'
 
-/** A post with its size and writes. */
+/** A post with its size and its writes. */
 export interface Grouped {
   readonly post: PublishRequest
   readonly size: number

@@ -1,4 +1,4 @@
-/** Posts and commands: validated, submitted to the log, answered. */
+/** Handles posts and commands: validates them, submits them to the log, and returns the result. */
 import type { EffectLedger, EffectOfTask } from '#services/shared'
 import { parseWritten, retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
@@ -16,23 +16,23 @@ export interface PostingDependencies {
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
-  /** absent: the tenant has one partition */
+  /** absent: the tenant is not partitioned */
   readonly partition?: BrokerPartition | undefined
-  /** resolves when all posts of this partition can be read */
+  /** resolves once all earlier posts of this partition can be read */
   readonly readable: () => Promise<void>
   readonly bounds: TimeBounds
   /** epoch ms */
   readonly now: () => number
 }
 
-/** What makes a post idempotent, and ordered among effects of its task. */
+/** Makes a post idempotent, and orders it among the effects of its task. */
 interface Once {
   readonly key: string
   readonly resource: string | undefined
   readonly cause: EffectOfTask | undefined
 }
 
-/** Of two concurrent posts with one key, the second finds the key of the first. */
+/** When two concurrent posts share a key, the second fails and finds the key of the first. */
 const MAX_TRIES = 3
 
 export class Posting implements PostingApi {
@@ -47,7 +47,7 @@ export class Posting implements PostingApi {
     return key === undefined ? this.#events(resource, body, options) : this.#eventsOnce(key, resource, body, options)
   }
 
-  /** The body itself may be collected while the post waits. */
+  /** Keeps no reference to the body, so that it can be garbage-collected while the post waits. */
   async #events(resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
     const isList = Array.isArray(body)
     const { now, bounds } = this.#dependencies
@@ -79,9 +79,9 @@ export class Posting implements PostingApi {
     return answer(post)
   }
 
-  /** Takes messages of this partition's resources that arrived at another partition. */
+  /** Takes messages of this partition's resources that were posted to another partition. */
   async take(sent: PublishRequest, key: string | undefined): Promise<void> {
-    // integers beyond the precision of a number are in the texts only
+    // integers beyond the precision of a number are only in the texts
     const post = { ...sent, arrivals: sent.arrivals.map(rewritten) }
     if (key === undefined) return this.#dependencies.queue.submit(post)
     const print = post.arrivals.map(({ resource, text }) => [resource, text])
@@ -89,7 +89,7 @@ export class Posting implements PostingApi {
     await this.#once(once, ['taken', print], () => post, answerToCommand)
   }
 
-  /** Parts of other partitions come first: if one is rejected, the post may be sent again under its key. */
+  /** Submits the parts of other partitions first: if one is rejected, the post can be repeated with its key. */
   async #submit(post: PublishRequest, writes: readonly Write[], key?: string): Promise<void> {
     const { queue, partition } = this.#dependencies
     if (partition === undefined) return queue.submit(post, writes)
@@ -103,7 +103,7 @@ export class Posting implements PostingApi {
     )
     if (parts.length > 0) await Promise.all(parts)
     if (hasEffect(own) || writes.length > 0) await queue.submit(own, writes)
-    // reads go to the partition of the resource
+    // a read goes to the partition of the resource, which must see the post
     if (isOfOthers(own, partition)) await this.#dependencies.readable()
   }
 
@@ -118,7 +118,7 @@ export class Posting implements PostingApi {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
       if (known.kind === 'done') {
-        // the first one may be durable, but not readable yet
+        // the first post may be durable but not readable yet
         await queue.passed()
         return answer(read(known.at))
       }

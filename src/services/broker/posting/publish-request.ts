@@ -1,18 +1,18 @@
-/** A post after its body and options were read: its messages, and what is done with them. */
+/** A post after its body and options have been read: its messages and what to do with them. */
 import type { BrokerMessage, Channel } from '../contract.ts'
 import { withoutWritten } from '#kernel'
 import type { Bulk } from './bulk.ts'
 
-/** A message of a post. */
+/** A single message in a post. */
 export interface IncomingMessage {
   readonly resource: string
   /** metrics and `timestamp`, without `resource` */
   readonly message: BrokerMessage
-  /** its timestamp is that of its arrival */
+  /** the message has no timestamp of its own, so it takes the time of its arrival */
   readonly isUnstamped?: true
   /** the message as JSON, serialized once */
   readonly text: string
-  /** with `resource`, as tasks and subscribers receive it; created on first use */
+  /** the message including `resource`, as tasks and subscribers receive it; created on first use */
   routed?: RoutedMessage
 }
 
@@ -23,9 +23,9 @@ export function routedMessageOf(incoming: IncomingMessage): RoutedMessage {
   return incoming.routed
 }
 
-/** The routed message as JSON, derived from its text. */
+/** Returns the routed message as JSON, built from its text. */
 export function routedText({ resource, text }: IncomingMessage): string {
-  // a message has at least its timestamp
+  // the text is never `{}`, because every message has a timestamp
   return `{"resource":${JSON.stringify(resource)},${text.slice(1)}`
 }
 
@@ -33,44 +33,47 @@ export interface PublishRequest {
   readonly channel: Channel
   /** empty for a bulk */
   readonly arrivals: readonly IncomingMessage[]
-  /** several messages of one resource: they go into series only */
+  /** many messages of few resources, which go into series only */
   readonly bulk?: Bulk
   /** epoch ms */
   readonly arrived: number
-  /** stored in series, and in messages unless it is a bulk */
+  /** store the post in series and, unless it is a bulk, in messages */
   readonly store: boolean
-  /** handed to tasks */
+  /** hand the post to tasks */
   readonly forward: boolean
-  /** epoch ms at which what is stored expires */
+  /** epoch ms at which the stored data expires */
   readonly expires?: number
-  /** rules in a row that led to it */
+  /** number of consecutive rules that led to the post */
   readonly hops: number
-  /** with hops: id of the first input that led to it */
+  /** if there are hops: id of the first input that led to the post */
   readonly root?: string
   readonly oddities?: Oddities
-  /** as in `ForwardedPost` */
+  /** see `ForwardedPost` */
   readonly identityIgnores?: readonly string[] | 'all'
 }
 
-/** Parts of a post that were changed or dropped: they are counted, and logged at a limited rate. */
+/** Parts of a post that were changed or dropped. They are counted, and logged at a limited rate. */
 export interface Oddities {
-  /** integers beyond the precision of a number; the first of each metric of a resource are named */
+  /** number of integers beyond the precision of a number; `unread` names the first for each metric of a resource */
   readonly unreadable: number
   readonly unread: readonly { readonly resource: string; readonly metric: string; readonly digits: string }[]
-  /** by another partition */
+  /** another partition has already counted them */
   readonly isCounted?: true
-  /** timestamps that are too far from the clock of the host; the first of each resource are named */
+  /** number of timestamps too far from the host's clock; `badTimes` names the first for each resource */
   readonly badTime: number
   readonly badTimes: readonly { readonly resource: string; readonly claim: string }[]
 }
 
-/** The message as rules read it: without integers beyond the precision of a number. */
+/** Returns the message as rules read it, without integers beyond the precision of a number. */
 export function readableMessageOf(incoming: IncomingMessage, { oddities }: PublishRequest): RoutedMessage {
   const routed = routedMessageOf(incoming)
   return oddities === undefined || oddities.unreadable === 0 ? routed : withoutWritten(routed)
 }
 
-/** epoch ms by which it is newer than another: a clock that is ahead does not make a message newer */
+/**
+ * Returns the epoch ms by which messages are compared for newness. A timestamp ahead of the arrival counts as the
+ * arrival.
+ */
 export function timeOf({ message }: IncomingMessage, { arrived }: PublishRequest): number {
   return Math.min(message.timestamp, arrived)
 }
@@ -79,7 +82,7 @@ export function hasEffect({ store, forward }: PublishRequest): boolean {
   return store || forward
 }
 
-/** messages of a post */
+/** Counts the messages of a post. */
 export function countOf({ arrivals, bulk }: PublishRequest): number {
   return bulk?.count ?? arrivals.length
 }

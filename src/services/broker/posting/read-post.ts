@@ -1,4 +1,4 @@
-/** Reads the body and the options of a post; reports all problems at once, each with its path. */
+/** Reads the body and options of a post. Reports all problems at once, each with its path. */
 import {
   AppError,
   at,
@@ -23,20 +23,21 @@ import { MAX_MESSAGES } from './message-schema.ts'
 import { shortMs } from '../series/grouping.ts'
 import { boundsProblem, CLAIMED_TIMESTAMP, isWithin, NO_BOUNDS } from './time-bounds.ts'
 
-/** values of one post, over all of its messages */
+/** maximum values of one post, over all of its messages */
 export const MAX_VALUES = 50_000
-/** bytes of a text value */
+/** maximum bytes of a text value */
 const MAX_TEXT = 65_536
-/** bytes of a message as JSON: with its quotes escaped it still fits an entry of a log */
+/** maximum bytes of a message as JSON, so that the message fits into a log entry even with its quotes escaped */
 const MAX_MESSAGE = 400_000
-/** bytes of all messages of a list */
+/** maximum bytes of all messages in a list */
 const MAX_LIST = 900_000
 const MAX_LEVELS = 90
 const MAX_ISSUES = 100
 const UNSTORED = ['has a NUL or half of a surrogate pair', 'send text that is valid Unicode'] as const
 
 /**
- * Throws `VALIDATION` with all problems, or `TOO_LARGE`. `resource`: of the path; otherwise each message names its own.
+ * Throws `VALIDATION` with all problems, or `TOO_LARGE`. `resource`: the one in the path; if undefined, each message
+ * must name its own.
  */
 export function readPost(
   resource: string | undefined,
@@ -45,7 +46,7 @@ export function readPost(
   now: number,
   bounds = NO_BOUNDS,
 ): PublishRequest {
-  // rules post about messages that were accepted before
+  // rules post about messages that were already accepted, so their timestamps are not refused
   const isTaken = options.badTime === 'receipt' || (options.hops ?? 0) > 0
   const reader = new PostReader(resource, now, { ...bounds, refuses: bounds.refuses && !isTaken })
   const isList = Array.isArray(body)
@@ -55,7 +56,7 @@ export function readPost(
   reader.done('the message')
   const forward = settings.forward && bulk === undefined
   const oddities = reader.oddities.found
-  // the key decides whether it is a repetition
+  // with a key, the key alone decides whether a post is a repetition
   const identityIgnores = options.idempotencyKey === undefined ? options.identityIgnores : 'all'
   return {
     channel: 'events',
@@ -80,7 +81,7 @@ function repeatsResource(resource: string | undefined, list: readonly unknown[])
   return false
 }
 
-/** A command is an object with a `name`; it is stored, but not handed to tasks as data. */
+/** Reads a command, which is an object with a `name`. Commands are stored, but not handed to tasks as data. */
 export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): PublishRequest {
   const reader = new PostReader(resource, now, NO_BOUNDS)
   const arrival = reader.one(body, '')
@@ -104,7 +105,7 @@ class PostReader {
   readonly #bounds: TimeBounds
   readonly oddities = new OddityCount()
   #values = 0
-  /** the last timestamp was out of bounds */
+  /** whether the last timestamp was out of bounds */
   #isClaim = false
   #lastPlain: string | undefined
   #lastNamed: string | undefined
@@ -155,7 +156,7 @@ class PostReader {
     }
     const resource = this.#resource ?? this.#named(value['resource'], place)
     const read = this.#plain(value, place, resource) ?? this.#message(value, place, resource)
-    // invalid values may be endless, or not JSON
+    // invalid values may be cyclic, or not JSON at all
     if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
     if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, place)
@@ -163,7 +164,7 @@ class PostReader {
     return { resource, message: read, text, ...(!isStamped && { isUnstamped: true }) }
   }
 
-  /** Copies a message without `timestamp` and `resource` as a whole, which costs less than key by key. */
+  /** Copies a message without `timestamp` and `resource` as a whole, which is cheaper than key by key. */
   #plain(value: Record<string, unknown>, place: string, resource: string): BrokerMessage | undefined {
     if (this.#issues.count > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
       return undefined
@@ -173,7 +174,7 @@ class PostReader {
       const metric = copy[key]
       if (metric !== undefined) this.#metric(key, metric, place, resource)
       if (metric !== undefined && this.#issues.count === 0) continue
-      // reading key by key reports all problems
+      // start over key by key, which reports all problems
       this.#values = before
       this.#issues.clear()
       return undefined
@@ -225,7 +226,7 @@ class PostReader {
     const path = `${place}/resource`
     if (resource === undefined) this.wrong(path, 'is missing', 'name the resource that the message is of')
     else if (typeof resource !== 'string') this.wrong(path, 'must be a text')
-    // most messages of a list name the same resource
+    // most messages in a list name the same resource
     else if (resource !== this.#lastNamed) {
       const before = this.#issues.count
       this.#label(resource, path, 'the id of a resource')
@@ -236,7 +237,7 @@ class PostReader {
 
   #metric(name: string, value: unknown, place: string, resource: string): void {
     this.#values++
-    // nearly every metric is a number with a short name: one check is enough
+    // nearly every metric is a number with a short name, so a single check suffices
     if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
     const path = at(place, name.slice(0, 200))
     if (FORBIDDEN_KEYS.has(name))
@@ -252,7 +253,7 @@ class PostReader {
     else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is not JSON')
   }
 
-  /** Values that stay in the message must be JSON that every store accepts. */
+  /** Checks that a nested value is JSON that every store accepts. */
   #inside(value: unknown, path: string, level: number, of: { resource: string; metric: string }): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
     if (typeof value === 'string' && UNSTORABLE.test(value)) this.wrong(path, ...UNSTORED)
@@ -274,14 +275,14 @@ class PostReader {
   }
 
   #isPlain(name: string): boolean {
-    // messages of a list have the same few names
+    // messages in a list use the same few names
     if (name === this.#lastPlain) return true
     if (!PLAIN.test(name) || FORBIDDEN_KEYS.has(name)) return false
     this.#lastPlain = name
     return true
   }
 
-  /** `claim`: a timestamp out of bounds. */
+  /** Reads a timestamp. `claim` in the result: the given timestamp, if it is out of bounds. */
   #time(given: unknown, place: string, resource: string): { readonly time: number; readonly claim?: number | string } {
     this.#isClaim = false
     if (given === undefined || given === null) return { time: this.#now }
@@ -311,7 +312,7 @@ function refuseMany({ length }: readonly unknown[]): void {
   throw new AppError('TOO_LARGE', `${length} messages are more than ${MAX_MESSAGES}; send them in several posts`)
 }
 
-/** Tasks receive a list as one entry of the log. */
+/** Refuses a list that is too long, since tasks receive a list as one log entry. */
 function refuseLong(arrivals: readonly IncomingMessage[]): void {
   let bytes = 0
   for (const { resource, text } of arrivals) bytes += Buffer.byteLength(resource) + Buffer.byteLength(text)
@@ -323,7 +324,7 @@ const BEYOND = 'is a number beyond 1.8e308'
 const PLAIN = /^[\w.:-]{1,128}$/
 
 function isLongerThan(text: string, bytes: number): boolean {
-  // UTF-8 takes at most three bytes a unit
+  // UTF-8 takes at most three bytes per UTF-16 code unit
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }
 
@@ -331,10 +332,10 @@ function shown(value: unknown, most = 80): string {
   return (JSON.stringify(value) ?? typeof value).slice(0, most)
 }
 
-/** named per post */
+/** maximum number of oddities named per post */
 const MAX_NAMED = 20
 
-/** Collects parts of a post that are changed or dropped. */
+/** Collects the parts of a post that are changed or dropped. */
 class OddityCount {
   #unreadable = 0
   readonly #unread = new Map<string, Oddities['unread'][number]>()
@@ -367,7 +368,7 @@ class OddityCount {
 
 const TIME_TO_LIVE_FORM = 'write seconds such as 3600, a number with one of w, d, h, m, s such as 42m, or PT42M'
 
-/** ms of a `ttl`; zero: without a limit; undefined: invalid. */
+/** Returns the ms of a `ttl`; zero means unlimited, undefined means invalid. */
 function timeToLive(given: string | number): number | undefined {
   if (typeof given === 'number') return Number.isSafeInteger(given) && given >= 0 ? within(given * 1000) : undefined
   if (/^\d{1,15}$/.test(given)) return within(Number(given) * 1000)

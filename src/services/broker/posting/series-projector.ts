@@ -16,22 +16,22 @@ import { machineTimers } from '#platform'
 import { isFull, nothing, projectEntry, projectPost, type Projected } from './log-entry.ts'
 import type { PublishRequest } from './publish-request.ts'
 
-/** A part of the log, and the posts that series take of it. */
+/** A part of the log, and the posts in it that go into series. */
 export interface Logged {
   readonly posts: readonly PublishRequest[]
   readonly first: number
   last: number
-  /** characters, about */
+  /** approximate number of characters */
   readonly size: number
 }
 
-/** How far series may be behind acknowledged posts. */
+/** Limits how far series may lag behind acknowledged posts. */
 export interface LagLimits {
   readonly posts: number
   readonly characters: number
   /**
-   * ms until posts are applied without a waiting reader: each batch rewrites the pages that it touches, so large ones
-   * cost less
+   * ms before posts are applied if no reader waits. Each batch rewrites the pages that it touches, so large batches
+   * cost less.
    */
   readonly restMs: number
 }
@@ -42,35 +42,35 @@ export interface ProjectorDependencies {
   readonly limits: LagLimits
   /** Logs a line for the operator. */
   readonly report: (text: string) => void
-  /** called with entries that were read from the log again */
+  /** called with entries that were read again from the log */
   readonly recovered: (projected: Projected) => Promise<void> | void
 }
 
 interface Reader {
   readonly upTo: number
-  /** the first attempt that includes all of it */
+  /** number of the first attempt that includes all posts the reader waits for */
   readonly attempt: number
   resolve(): void
   reject(error: unknown): void
 }
 
-/** part of the limits at which a batch starts at once: a much larger one delays posts that arrive meanwhile */
+/** share of the limits at which a batch starts immediately; a much larger batch would delay later posts */
 const ENOUGH = 1 / 8
-/** entries that are read from the log at once */
+/** log entries read at once */
 const PAGE = 500
 
 export class SeriesProjector {
   readonly #dependencies: ProjectorDependencies
-  /** the last position that series have; undefined: unknown until series are asked */
+  /** the last log position that is in series; undefined until series have been asked */
   #stored: number | undefined
   #waiting: Logged[] = []
-  /** the last acknowledged position, and the last acknowledged one that is applied */
+  /** the last acknowledged position, and the last acknowledged position that has been applied */
   #acknowledged = 0
   #applied = 0
   #posts = 0
   #characters = 0
   #isRunning = false
-  /** attempts so far */
+  /** number of attempts so far */
   #attempts = 0
   #readers: Reader[] = []
   #failure: AppError | undefined
@@ -90,7 +90,7 @@ export class SeriesProjector {
     return this.#posts >= posts || this.#characters >= characters
   }
 
-  /** Resolves when series have all entries of the log. */
+  /** Resolves when all log entries are in series. */
   async open(): Promise<void> {
     const { log, series, report } = this.#dependencies
     const { first, last } = await log.bounds(PARTITION)
@@ -118,14 +118,14 @@ export class SeriesProjector {
     this.tryAgain()
   }
 
-  /** Skips entries without samples or messages, together with the next batch. */
+  /** Skips entries without samples or messages, in the same commit as the next batch. */
   pass(first: number, last: number): void {
     const newest = this.#waiting.at(-1)
     if (newest?.last === first - 1) newest.last = last
     else this.#waiting.push({ posts: [], first, last, size: 0 })
   }
 
-  /** Returns the last position that series have. `atRest`: skipped entries count too. */
+  /** Returns the last log position that is in series. `atRest`: includes skipped entries. */
   async reached(atRest: boolean): Promise<number> {
     const newest = this.#waiting.at(-1)
     if (atRest && newest !== undefined && this.#posts === 0) {
@@ -135,7 +135,7 @@ export class SeriesProjector {
     return this.#stored ?? 0
   }
 
-  /** Resolves when acknowledged posts can be read; undefined when they can already. Rejects with `STORE`. */
+  /** Resolves when all acknowledged posts can be read; returns undefined if they already can. Rejects with `STORE`. */
   caughtUp(): Promise<void> | undefined {
     if (this.#applied >= this.#acknowledged) return undefined
     return new Promise((resolve, reject) => {
@@ -149,17 +149,17 @@ export class SeriesProjector {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** Resolves when there is room again, or series cannot be written. */
+  /** Resolves when the queue has room again, or series cannot be written. */
   async room(): Promise<void> {
     while (this.isFull && this.#failure === undefined) await this.idle()
   }
 
-  /** Resolves when waiting posts are applied, or an attempt failed. */
+  /** Resolves when all waiting posts are applied, or an attempt failed. */
   async idle(): Promise<void> {
     await this.caughtUp()?.catch(() => undefined)
   }
 
-  /** Never rejects. */
+  /** Applies waiting posts until none are left. Never rejects. */
   async #run(): Promise<void> {
     this.#isRunning = true
     do {
@@ -171,7 +171,7 @@ export class SeriesProjector {
     this.#isRunning = false
   }
 
-  /** Readers that came during a failed attempt get one of their own. */
+  /** Settles waiting readers. A reader that arrived during a failed attempt waits for another attempt. */
   #answerReaders(): void {
     if (this.#readers.length === 0) return
     const readers = this.#readers
@@ -200,7 +200,7 @@ export class SeriesProjector {
       })
       this.#endRest = undefined
     }
-    // posts that are acknowledged in the same turn join the batch
+    // posts acknowledged in the same turn join the batch
     await machineTimers.breathe()
   }
 
@@ -223,7 +223,7 @@ export class SeriesProjector {
 
   #release(batch: readonly Logged[], hadFailed: boolean): void {
     if (hadFailed) {
-      // batches of failed attempts are applied too; only later posts still wait
+      // this batch includes those of failed attempts, so only later posts still wait
       this.#posts = 0
       this.#characters = 0
       this.#count(this.#waiting, 1)
@@ -237,7 +237,7 @@ export class SeriesProjector {
     }
   }
 
-  /** After a rejection the next attempt begins where series are. */
+  /** Applies a batch. After a rejection, the next attempt starts from the position that series have reached. */
   async #apply(batch: readonly Logged[]): Promise<void> {
     let projected = nothing()
     let position = 0
@@ -252,7 +252,7 @@ export class SeriesProjector {
         await flush()
         await this.#catchUp(first - 1)
       } else if (isFull(projected)) await flush()
-      // applied by another host
+      // another host has already applied it
       if (last <= (this.#stored ?? 0)) continue
       for (const post of posts) projectPost(post, projected)
       position = last
@@ -271,14 +271,14 @@ export class SeriesProjector {
     }
   }
 
-  /** Applies entries from the log, from where series are. */
+  /** Applies log entries, starting from the position that series have reached. */
   async #catchUp(upTo: number): Promise<void> {
     if ((this.#stored ?? -1) >= upTo) return
     const { log, series } = this.#dependencies
     let at = await series.applied(LOG_NAME, PARTITION)
     while (at < upTo) {
       const entries = await log.read(PARTITION, at, Math.min(PAGE, upTo - at))
-      // trimmed, because another host had applied them
+      // trimmed, because another host had already applied them
       if (entries.length === 0) break
       at = await this.#applyEntries(entries)
     }
@@ -337,7 +337,7 @@ export class SeriesProjector {
   }
 }
 
-/** Calls `refused` with the reason of a refusal; throws any other error. */
+/** Runs `work`. Calls `refused` with the reason if the store refuses it; throws any other error. */
 async function unlessRefused(work: Promise<void>, refused: (reason: string) => Promise<void>): Promise<void> {
   try {
     await work
@@ -347,7 +347,7 @@ async function unlessRefused(work: Promise<void>, refused: (reason: string) => P
   }
 }
 
-/** Whether the store rejected the content of a write, and wrote nothing. */
+/** Returns whether the store rejected the content of a write. Such a write has no effect. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
 }

@@ -1,8 +1,8 @@
-/** Bounds of timestamps of live messages by the clock of the host, and the words of a rejection. */
+/** Checks timestamps of live messages against the clock of the host, and formulates rejections. */
 import { msOf, otherUnitOf, unitName } from '#kernel'
 import type { TimeBounds } from '../contract.ts'
 
-/** the metric that keeps a rejected timestamp */
+/** the metric that stores a rejected timestamp */
 export const CLAIMED_TIMESTAMP = 'claimedTimestamp'
 
 export const NO_BOUNDS: TimeBounds = { ahead: Infinity, behind: Infinity, refuses: false }
@@ -11,7 +11,7 @@ export function isWithin(time: number, now: number, { ahead, behind }: TimeBound
   return time <= now + ahead && time >= now - behind
 }
 
-/** Returns what is wrong with a time out of bounds, and what would be right. */
+/** Returns what is wrong with a time out of bounds, and how to correct it. */
 export function boundsProblem(time: number, now: number, bounds: TimeBounds): readonly [string, string] {
   const unit = otherUnitOf(time)
   const right = unit === undefined ? undefined : msOf(time, unit)

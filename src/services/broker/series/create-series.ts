@@ -1,4 +1,4 @@
-/** The API of time series over the store of a tenant. */
+/** Implements the time series API over the store of a tenant. */
 import { AppError, ownValue } from '#kernel'
 import { MAX_TIME, SampleReader } from '#services/shared'
 import type { Sample, Series, Store, StoredMessage } from '#storage'
@@ -49,20 +49,20 @@ async function counted(
   return { resource, metric, time: messageOf(message).timestamp, value }
 }
 
-/** points of an answer */
+/** maximum points per response */
 const MAX_POINTS = 2_000
-/** samples of a page */
+/** maximum samples per page */
 const MAX_RAW = 10_000
-/** queries of a request */
+/** maximum queries per request */
 const MAX_QUERIES = 100
-/** times and values in an answer, so that serializing it does not block the event loop */
+/** maximum times and values per response, so that serializing does not block the event loop */
 const MAX_VALUES = 500_000
 
 export interface SeriesDependencies {
   readonly store: Store
   /** epoch ms */
   readonly now: () => number
-  /** samples that one request may read */
+  /** maximum samples that one request may read */
   readonly samplesRead?: number
 }
 
@@ -92,14 +92,14 @@ export function createSeries({ store, now, samplesRead }: SeriesDependencies): T
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
       query: (body) => answerBody(newReader(), body, now()),
-      // a power cut would undo it: removals are not in a log
+      // synced, because removals are not in a log and a power failure would undo them
       remove: async (what) => series.remove({ ...readRemoval(what, now()), synced: true }),
     },
     queryMessages: (body) => queryMessages(series, body, now()),
   }
 }
 
-/** `next` is a body of `POST /series/query`. */
+/** Runs a query. `next` in the result is a body for `POST /series/query`. */
 async function answer(reader: SampleReader, request: SeriesRequest): Promise<SeriesPart> {
   const { echo, descending, limit } = request
   const { rows: series, rest } = await rowsOf(reader, request)
@@ -111,7 +111,7 @@ async function answer(reader: SampleReader, request: SeriesRequest): Promise<Ser
 
 type SeriesPart = SeriesAnswer & { readonly next?: Readonly<Record<string, unknown>> }
 
-/** `next` has the parameters of a read of one series. */
+/** Reads one page of a series. `next` in the result contains the parameters for reading the next page. */
 async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesPage> {
   const { next, ...part } = await answer(reader, request)
   if (next === undefined) return part
@@ -128,7 +128,7 @@ async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<Ser
 function rowsOf(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { aggregates, grouping } = request
   if (aggregates.length === 0) return sampleRows(reader, request)
-  // a difference belongs to a sample, so groups are optional
+  // a difference belongs to a single sample, so groups are optional
   if (grouping === 'auto' && aggregates.every(({ needs }) => needs === 'change')) return differenceRows(reader, request)
   return groupRows(reader, request)
 }
@@ -143,7 +143,7 @@ async function latest(
   const { until } = query
   const asked = RawQuery.read({ limit: 1, ...query, resources: [resource], metric })
   const request = requestOf(asked, { now, most: MAX_POINTS })
-  // without a bound, samples ahead of the clock count too
+  // without a bound, samples with a time ahead of the clock are included
   const bound = until === undefined ? undefined : request.range.until
   const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
   const found = await new SampleReader(series).first(span, true, request.limit)
@@ -191,10 +191,10 @@ function readRemoval(what: SeriesRemoval, now: number): Parameters<Series['remov
   }
 }
 
-/** messages of an answer */
+/** maximum messages per response */
 const MAX_ANSWERED = 20_000
 
-/** Newest first for each resource with messages, in the order of the query. */
+/** Returns the messages of each resource, newest first, with resources in the order of the query. */
 async function queryMessages(series: Series, body: unknown, now: number): ReturnType<MessageApi['query']> {
   const query = MessageQuery.read(body)
   const limit = Math.min(query.limit ?? MAX_KEPT, MAX_KEPT)

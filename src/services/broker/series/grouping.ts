@@ -1,4 +1,4 @@
-/** Lengths of groups and windows as text. */
+/** Parses and formats the lengths of groups and windows. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -22,19 +22,19 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ])
 const SHORT = /^(\d{1,16})([wdhms])$/
 const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{1,16}(?:[.,]\d{1,9})?)S)?)?$/i
-/** ms: longer than any range of a Date */
+/** ms; longer than any range between two valid Dates */
 const LONGEST = 8_640_000_000_000_000
 
-/** A pattern of what `lengthMs` accepts. */
+/** A regular expression for the texts that `lengthMs` accepts. */
 export const LENGTH =
   `(?:${[...NAMED.keys()].join('|')}|` +
   String.raw`\d{1,16}[wdhms]|[Pp](?=.)(?:\d{1,16}[Dd])?` +
   String.raw`(?:[Tt](?=\d)(?:\d{1,16}[Hh])?(?:\d{1,16}[Mm])?(?:\d{1,16}(?:[.,]\d{1,9})?[Ss])?)?)`
 
-/** Valid forms for errors, after `write`. */
+/** Describes the valid forms for error messages, to follow the word `write`. */
 export const LENGTH_FORMS = `${[...NAMED.keys()].join(', ')}, a number with w, d, h, m or s such as 42m, or PnDTnHnMn.nS such as PT1H`
 
-/** Whole ms above 0 of `hour`, `42m` or `PT1H`; days are 24 hours. Undefined for anything else. */
+/** Converts `hour`, `42m` or `PT1H` to whole ms above 0; days have 24 hours. Returns undefined for anything else. */
 export function lengthMs(text: string): number | undefined {
   const ms = Math.trunc(NAMED.get(text) ?? shortMs(text) ?? isoMs(text) ?? 0)
   return ms > 0 && ms <= LONGEST ? ms : undefined
@@ -44,7 +44,7 @@ export function lengthText(ms: number): string {
   return ms % SECOND === 0 ? `${ms / SECOND}s` : `PT${ms / SECOND}S`
 }
 
-/** ms of `42m`; undefined for anything else. */
+/** Converts `42m` to ms; returns undefined for anything else. */
 export function shortMs(text: string): number | undefined {
   const [, count, unit = ''] = SHORT.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * (UNITS.get(unit) ?? 0)
@@ -54,7 +54,7 @@ function isoMs(text: string): number | undefined {
   const parts = ISO.exec(text)
   if (parts === null) return undefined
   const [, days = 0, hours = 0, minutes = 0, seconds = '0'] = parts
-  // whole µs before the sum: 1.001 s would be 1000.9999999999999 ms
+  // rounds to whole µs before summing: 1.001 s would become 1000.9999999999999 ms
   const fine = Math.floor(Math.round(Number(seconds.replace(',', '.')) * 1e6) / 1_000)
   return Number(days) * DAY + Number(hours) * HOUR + Number(minutes) * MINUTE + fine
 }
@@ -79,10 +79,13 @@ const STEPS: readonly number[] = [
   WEEK,
 ]
 const LONGEST_STEP = 4 * WEEK
-/** most groups of `auto`, up to the longest step */
+/** maximum number of groups with `auto`, unless the widest group is reached */
 const AUTO_GROUPS = 200
 
-/** Width of a group in ms: for `auto` the smallest round one with at most 200 groups, or four weeks. */
+/**
+ * Returns the width of a group in ms. `auto` means the smallest round width that leads to at most 200 groups, up to
+ * four weeks.
+ */
 export function widthOf(grouping: Grouping, range: { readonly from: number; readonly until: number }): number {
   if (grouping !== 'auto') return grouping
   return STEPS.find((step) => step * AUTO_GROUPS >= range.until - range.from) ?? LONGEST_STEP

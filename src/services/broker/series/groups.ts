@@ -1,31 +1,32 @@
 /**
- * Groups of a range. Without a zone they have one width and begin at `from`. With a zone they are days or weeks of its
- * calendar, 23 or 25 hours long at clock changes: the first begins at `from`, others at midnight, weeks on Mondays.
+ * Divides a range into groups. Without a zone, all groups have the same width, and the first begins at `from`. With a
+ * zone, groups are calendar days or weeks, which are an hour shorter or longer at clock changes. The first begins at
+ * `from`, the others at midnight, weeks on Mondays.
  */
 import { beginOfPeriod, type GroupRun, lastAtOrBefore, periodOf, type PeriodUnit } from '#services/shared'
 import { DAY, lengthText, widthOf, type Grouping } from './grouping.ts'
 import type { ResolvedRange } from './series-request.ts'
 
 export interface Groups {
-  /** starts of the groups of this answer, ascending */
+  /** start of each group in this result, ascending */
   readonly labels: readonly number[]
-  /** the first instant after them */
+  /** the first instant after the last group */
   readonly end: number
-  /** the groups as runs of one width, which storage aggregates itself */
+  /** the groups as runs of equal width, which the storage aggregates itself */
   readonly runs: readonly GroupRun[]
-  /** Start of the group of an instant; before the first group, any instant before it. */
+  /** Returns the start of the group that contains an instant. Before the first group, returns any instant before it. */
   startOf(time: number): number
-  /** the query of the other groups */
+  /** the query for the remaining groups */
   readonly rest?: ResolvedRange & { readonly grouping: string }
 }
 
 export interface CutOptions {
   readonly range: ResolvedRange
   readonly grouping: Grouping
-  /** an IANA zone */
+  /** IANA time zone */
   readonly zone: string | undefined
   readonly descending: boolean
-  /** most groups of the answer: the last ones when descending */
+  /** maximum number of groups in the result; when descending, the last groups are kept */
   readonly limit: number
 }
 
@@ -45,9 +46,9 @@ function cutEvenly({ range, grouping, descending, limit }: CutOptions): Groups {
     labels: Array.from({ length: count }, (_, k) => from + k * width),
     end: from + count * width,
     runs: [{ from, width, count }],
-    // the remainder is exact; a quotient may be rounded up
+    // the remainder is exact, whereas a quotient may be rounded up
     startOf: (time) => time - ((time - range.from) % width),
-    // `auto` depends on the range
+    // the width is fixed here, because `auto` depends on the range
     ...restOf(range, descending, { from, end: from + count * width, isWhole: count === all }, lengthText(width)),
   }
 }
@@ -64,7 +65,7 @@ function cutByCalendar({ range, descending, limit }: CutOptions, zone: string, u
   const startAt = (k: number): number => (k === 0 ? from : beginOfPeriod(first + k, zone, unit))
   const starts = Array.from({ length: count }, (_, k) => startAt(skipped + k))
   const end = count === all ? Math.max(until, beginOfPeriod(first + all, zone, unit)) : startAt(skipped + count)
-  // a day that a zone skipped at the date line begins with the next one
+  // a day that a zone skipped when it moved across the date line merges with the next day
   const labels = starts.filter((start, k) => start < (starts[k + 1] ?? end))
   return {
     labels,

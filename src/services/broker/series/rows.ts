@@ -1,18 +1,19 @@
 /**
- * Rows of samples, of differences between neighbours, and of groups: a group has the samples from its label up to the
- * next label, and every label before `until` has a row. A sample at `until` counts if its group began before.
+ * Reads rows of samples, of differences between neighbouring samples, and of groups. A group contains the samples from
+ * its label up to the next label, and every label before `until` has a row. A sample at `until` counts if its group
+ * began before `until`.
  */
 import { type GroupValues, type SampleReader, valuesOfGroups } from '#services/shared'
 import type { SampleValue } from '#storage'
 import { cutIntoGroups } from './groups.ts'
 import type { ResolvedRange, SeriesRequest } from './series-request.ts'
 
-/** The label of a group, then the value of each aggregate. */
+/** A row: the label of a group, then the value of each aggregate. */
 export type Row = readonly [time: number, ...values: (SampleValue | null)[]]
 
 export interface Rows {
   readonly rows: readonly Row[]
-  /** the query of the rest; absent: complete */
+  /** the query for the remaining rows; absent: the result is complete */
   readonly rest?: ResolvedRange & { readonly grouping?: string }
 }
 
@@ -31,7 +32,7 @@ export async function groupRows(reader: SampleReader, request: SeriesRequest): P
   return { rows, ...(rest && { rest }) }
 }
 
-/** `[time, value]` of each matching sample, at most `limit`. */
+/** Returns `[time, value]` for each matching sample, at most `limit`. */
 export async function sampleRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { resources, metric, range, filter, descending, limit } = request
   const span = { resources, metric, ...range }
@@ -52,7 +53,7 @@ export async function sampleRows(reader: SampleReader, request: SeriesRequest): 
   return cut(rows, request, (edge) => edge + 1)
 }
 
-/** `after`: start of the rest behind a row, ascending. */
+/** Cuts rows to the limit. `after` returns where the remaining range begins after a row, when ascending. */
 function cut(rows: readonly Row[], { limit, descending, range }: SeriesRequest, after: (edge: number) => number): Rows {
   const shown = rows.slice(0, limit)
   const edge = shown.at(-1)?.[0]
@@ -61,7 +62,7 @@ function cut(rows: readonly Row[], { limit, descending, range }: SeriesRequest, 
   return { rows: shown, rest }
 }
 
-/** `[time of the later, difference]` of neighbouring numbers, one difference for each aggregate. */
+/** Returns `[time of the later sample, difference]` for neighbouring numbers, with one difference per aggregate. */
 export async function differenceRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { resources, metric, range, aggregates, filter, descending, limit } = request
   const rows: Row[] = []
@@ -78,6 +79,6 @@ export async function differenceRows(reader: SampleReader, request: SeriesReques
     }
     if (rows.length > limit) break
   }
-  // the next difference begins at the sample of this one
+  // the next difference starts from the last sample of this page
   return cut(rows, request, (edge) => edge)
 }

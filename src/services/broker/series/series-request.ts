@@ -1,4 +1,4 @@
-/** A read of one series with all defaults resolved, for `GET .../series/{metric}` and `POST /series/query`. */
+/** Resolves all defaults in a read of one series, for `GET .../series/{metric}` and `POST /series/query`. */
 import { makeIssue, refuse } from '#kernel'
 import {
   type Aggregate,
@@ -12,14 +12,14 @@ import type { SampleValue } from '#storage'
 import { type Grouping, lengthMs } from './grouping.ts'
 import { type FilterSpecification, namesOf, percentileIn, type SeriesBody, timeAt } from './series-schema.ts'
 
-/** Aggregates of a group. Numeric ones ignore texts and truth values. */
+/** Aggregates over a group. Numeric aggregates ignore texts and booleans. */
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,
   ['std', { needs: 'deviation', of: ({ deviation }) => finite(deviation ?? null) }],
   ['diff', { needs: 'change', of: ({ change }) => finite(change) }],
 ])
 
-/** Epoch ms, both ends included. */
+/** Epoch ms, both ends inclusive. */
 export interface ResolvedRange {
   readonly from: number
   readonly until: number
@@ -31,29 +31,29 @@ export interface SeriesRequest {
   readonly resources: readonly string[]
   readonly metric: string
   readonly range: ResolvedRange
-  /** empty: samples without groups */
+  /** empty: return samples without grouping */
   readonly aggregates: readonly Aggregate[]
   readonly grouping: Grouping
-  /** an IANA zone with whose days or weeks groups begin */
+  /** IANA time zone whose days or weeks define the groups */
   readonly zone: string | undefined
   readonly filter: Filter | undefined
   readonly descending: boolean
-  /** points of the answer */
+  /** maximum number of points in the response */
   readonly limit: number
-  /** the query as repeated in the answer */
+  /** the query as repeated in the response */
   readonly echo: Readonly<Record<string, unknown>>
 }
 
 export interface ResolveOptions {
   readonly now: number
-  /** most points of an answer, and their default */
+  /** maximum number of points in a response, and its default */
   readonly most: number
   readonly usual?: number
-  /** index of the query in a list */
+  /** index of the query in a list of queries */
   readonly place?: string
 }
 
-/** Resolves a checked query. Throws `VALIDATION` for a range that ends before it begins. */
+/** Resolves a checked query. Throws `VALIDATION` if the range ends before it begins. */
 export function requestOf(query: SeriesBody, { now, most, usual = most, place }: ResolveOptions): SeriesRequest {
   const { metric, grouping, zone, filter, order, limit, maxResults } = query
   const range = rangeOf(query, now, place)
@@ -82,17 +82,17 @@ export function requestOf(query: SeriesBody, { now, most, usual = most, place }:
   }
 }
 
-/** For a valid name. */
+/** Returns the aggregate with a valid name. */
 function aggregateOf(name: string): Aggregate {
   const share = percentileIn(name) ?? 0
   const ofRanks: AggregateDefinition = { needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, share)) }
   return { name, ...(DEFINITIONS.get(name) ?? ofRanks) }
 }
 
-/** ms of the default range */
+/** Length of the default range in ms. */
 const DEFAULT_LENGTH = 7 * 86_400_000
 
-/** From valid bounds, at most two of the three. */
+/** Resolves a range from valid bounds, of which at most two are set. */
 export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, now: number, place = ''): ResolvedRange {
   const { from, until, window } = query
   const length = lengthMs(window ?? '')
@@ -107,7 +107,7 @@ export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, no
 
 type Comparison = (sample: SampleValue, bound: SampleValue) => boolean
 
-/** Values of another type than the bound match `ne` only. */
+/** A value whose type differs from that of the bound matches only `ne`. */
 const COMPARISONS: Readonly<Record<Exclude<FilterSpecification['operator'], 'between'>, Comparison>> = {
   gt: (sample, bound) => typeof sample === typeof bound && sample > bound,
   gte: (sample, bound) => typeof sample === typeof bound && sample >= bound,

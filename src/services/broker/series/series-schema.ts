@@ -1,6 +1,4 @@
-/**
- * Schemas of queries of series and messages, with their limits, and of the answers. Null in a query counts as absent.
- */
+/** Schemas, with limits, for queries of series and messages and for their results. Null in a query counts as absent. */
 import { IANAZone } from 'luxon'
 import { type TSchema, Type } from 'typebox'
 import { isoInstant, notAnInstant, shown } from '#kernel'
@@ -37,7 +35,7 @@ const AGGREGATES = [
 const PERCENTILE = String.raw`percentile\((\d{0,9}(?:\.\d{1,20})?)\)`
 const AGGREGATE_FORMS = `write one of ${AGGREGATES.join(', ')}, or percentile(q) with q above 0 and at most 1`
 
-/** The q of `percentile(q)`. */
+/** Returns the `q` in `percentile(q)`. */
 export function percentileIn(name: string): number | undefined {
   const digits = new RegExp(`^${PERCENTILE}$`).exec(name)?.[1]
   const share = digits === undefined || digits === '' ? 0 : Number(digits)
@@ -72,7 +70,7 @@ const time = refined(
 
 const EPOCH = /^-?\d{1,16}$/
 
-/** Epoch ms of a time, or of an age before `now`; NaN for anything else. */
+/** Converts a time, or an age before `now`, to epoch ms. Returns NaN for anything else. */
 export function timeAt(given: unknown, now: number): number {
   if (typeof given !== 'string') return typeof given === 'number' ? given : Number.NaN
   const age = lengthMs(given.replace(/^-/, ''))
@@ -131,7 +129,7 @@ function optional<S extends TSchema>(schema: S) {
 
 const RANGE = { from: optional(time), until: optional(time), window: optional(window) }
 
-/** Parameters of reads: times are epoch ms, ISO 8601, or an age such as `-2d`. */
+/** Time parameters of reads: epoch ms, ISO 8601, or an age such as `-2d`. */
 export const UNTIL = { until: Type.Optional(time) }
 export const FROM_UNTIL = { from: Type.Optional(time), ...UNTIL }
 export const LIMIT = { limit: Type.Optional(limit) }
@@ -190,7 +188,7 @@ function rangeProblems(query: unknown): readonly Problem[] {
   ]
 }
 
-/** The aggregates of a query; an echo has one of them under both names. */
+/** Lists the aggregates of a query. The query echoed in a result contains a single aggregate under both names. */
 export function namesOf({ aggregate, aggregates }: Pick<SeriesBody, 'aggregate' | 'aggregates'>): readonly string[] {
   const list = Array.isArray(aggregates) ? (aggregates as readonly string[]) : []
   return typeof aggregate === 'string' && !list.includes(aggregate) ? [aggregate, ...list] : list
@@ -233,10 +231,10 @@ const ROWS = {
     Type.Unsafe<true>(Type.Boolean({ description: 'more remains than one answer has: see next' })),
   ),
 }
-/** `query`: resolved, with epoch ms and lists. */
+/** `query`: the resolved query, with epoch ms and lists. */
 export interface SeriesAnswer extends Decoded<typeof AnswerSchema> {}
 const AnswerSchema = Type.Object(ROWS)
-/** `next`: the query of the rest. */
+/** `next`: the query for the remaining points. */
 export interface SeriesPage extends SeriesAnswer {
   readonly next?: SeriesQuery
 }

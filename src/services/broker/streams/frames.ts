@@ -1,4 +1,4 @@
-/** Wire forms of messages, each serialized once for all readers. */
+/** Formats messages for the wire, serializing each once for all readers. */
 import type { LogPlace, Passed } from '#kernel'
 import type { BrokerMessage, StreamedMessage, Subscription } from '../contract.ts'
 
@@ -7,7 +7,7 @@ export type Form = 'text' | 'line' | 'marked' | 'markedLine' | 'event'
 const LINES: ReadonlySet<Form> = new Set(['line', 'markedLine'])
 const MARKED: ReadonlySet<Form> = new Set(['marked', 'markedLine'])
 const NUMBER = /^\d{1,15}$/
-/** partitions in one id */
+/** maximum number of partitions in one id */
 const MAX_PLACES = 64
 
 export class Frames {
@@ -16,7 +16,7 @@ export class Frames {
   readonly #life: string
   readonly #store: string | undefined
 
-  /** `life`: identifies numbers of this process; `store`: identifies log positions of its store. */
+  /** `life` identifies the message numbers of this process; `store` identifies the log positions of its store. */
   constructor(life: string, store?: string) {
     this.#life = life
     this.#store = store
@@ -29,7 +29,8 @@ export class Frames {
   }
 
   /**
-   * Reads the id of a resuming reader: a number of this process, or a place in the log; `isForeign`: neither is known.
+   * Parses the id of a resuming reader: a message number of this process, or a place in the log. `isForeign`: the id
+   * is neither.
    */
   cameBack(id: string | undefined): {
     readonly seen: Pick<Subscription, 'after' | 'since'>
@@ -42,7 +43,7 @@ export class Frames {
     return { seen, isForeign: id !== undefined && !isOwn && since === undefined }
   }
 
-  /** A heartbeat: a reader that resumes from its id has missed nothing before it. */
+  /** Formats a heartbeat. A reader that resumes from its id has missed nothing before it. */
   beat(form: Form, passed: Passed | undefined): string {
     const id = passed?.place !== undefined && this.#store !== undefined ? this.#idOf(passed) : undefined
     if (form === 'event') return `${id === undefined ? '' : `id: ${id}\n`}data: {}\n\n`
@@ -50,7 +51,7 @@ export class Frames {
   }
 
   #idOf({ number, place }: Passed): string {
-    // messages from the log are not numbered here
+    // messages from the log have no number in this process
     const own = number === 0 ? '-.0' : `${this.#life}.${number}`
     if (place === undefined || this.#store === undefined) return own
     return `${own}.${this.#store}.${textOf(place)}`
@@ -65,7 +66,7 @@ export class Frames {
   }
 }
 
-/** A notice of missing messages; undefined in forms without one. */
+/** Formats a notice of missing messages; undefined in formats without such a notice. */
 export function gapIn(form: Form): string | undefined {
   if (form === 'event') return 'event: gap\ndata: {}\n\n'
   return MARKED.has(form) ? ended(form, '{"gap":true}') : undefined
@@ -75,7 +76,7 @@ function ended(form: Form, text: string): string {
   return LINES.has(form) ? `${text}\n` : text
 }
 
-/** Two numbers for a tenant with one partition, otherwise three for each. */
+/** Formats a place as two numbers for a tenant with one partition, otherwise as three per partition. */
 function textOf({ position, count, partition, others = [] }: LogPlace): string {
   const own = `${position}.${count}`
   if (partition === undefined && others.length === 0) return own

@@ -1,4 +1,7 @@
-/** Open streams: heartbeats for idle ones, a timeout for stuck ones, and fair turns for writes to many readers. */
+/**
+ * Manages open streams: sends heartbeats on idle streams, disconnects stuck readers, and schedules writes to many
+ * readers fairly.
+ */
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 
@@ -10,19 +13,19 @@ export interface OpenStream {
 }
 
 export interface Pulse {
-  /** a message was sent since the last tick */
+  /** whether a message was sent since the last tick */
   isActive: boolean
-  /** bytes wait for the reader */
+  /** whether bytes wait for the reader */
   isStuck: boolean
-  /** ticks so far */
+  /** consecutive ticks without a message, and with a stuck reader */
   quiet: number
   stuck: number
 }
 
 export const TICK_MS = 1_000
-/** ticks of silence before a heartbeat */
+/** ticks without a message before a heartbeat */
 const QUIET = 60
-/** ticks until a stuck reader is disconnected */
+/** ticks after which a stuck reader is disconnected */
 const STUCK = 60
 
 export class OpenStreams {

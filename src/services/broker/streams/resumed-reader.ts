@@ -1,8 +1,8 @@
 /**
- * A stream that resumes at another host, or after a restart: first later messages from the log, then live ones.
- *
- * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log no
- *   longer has all of them, `missed` is set
+ * Resumes a stream at another host, or after a restart. Sends later messages from the log first, then live messages.
+ * ||
+ * RESUME-1 each stored message after the last seen one is sent once, in the order of the log; if some are no longer in
+ *   the log, `missed` is set
  */
 import type { FeedReader, LogPlace, Passed } from '#kernel'
 import { messagesOfEntry, PARTITION } from '#log'
@@ -13,13 +13,13 @@ export interface ResumedFrom {
   readonly log: Log
   readonly since: LogPlace
   readonly channel: Channel
-  /** undefined: all */
+  /** undefined: all resources */
   readonly resource: string | undefined
 }
 
-/** entries that are read from the log for one reader; a longer absence is a gap */
+/** maximum log entries to read for one reader; a longer backlog is a gap */
 const MAX_BACKLOG = 50_000
-/** entries of one read */
+/** log entries per read */
 const PAGE = 500
 
 export class ResumedReader implements FeedReader<BrokerMessage> {
@@ -29,15 +29,15 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   readonly #backlog: AsyncGenerator<StreamedMessage, undefined>
   #isOver = false
   #missed = false
-  /** the last entry that is read from the log; later ones come live */
+  /** position of the last entry to read from the log; later messages come from the live stream */
   #upTo = 0
 
-  /** `live`: subscribed before, so that there is not a hole between log and stream. */
+  /** `live` must be subscribed beforehand, so that no message falls between log and stream. */
   constructor(live: FeedReader<BrokerMessage>, from: ResumedFrom) {
     this.#live = live
     this.#from = from
     this.ready = this.#begin()
-    // the first read rejects
+    // the first read reports the failure
     this.ready.catch(() => undefined)
     this.#backlog = this.#read()
   }
@@ -62,7 +62,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
     }
     for (;;) {
       const told = await this.#live.next()
-      // it came from the log already
+      // already sent from the log
       if (told.done !== true && (told.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo) continue
       return told
     }
@@ -81,7 +81,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   async #begin(): Promise<void> {
     const { log, since } = this.#from
     const { first, last } = await log.bounds(PARTITION)
-    // the place before the next entry equals the place behind the last one
+    // the place before the next entry equals the place after the last entry
     const newest = since.count === 0 ? last + 1 : last
     this.#missed = since.position < first || since.position > newest || last - since.position > MAX_BACKLOG
     this.#upTo = this.#missed ? 0 : last
@@ -90,11 +90,11 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   async *#read(): AsyncGenerator<StreamedMessage, undefined> {
     await this.ready
     const { log, since, channel, resource } = this.#from
-    /** messages of the entry that were seen */
+    /** number of messages of the entry that the reader has seen */
     let seen = since.count
     for (let after = since.position - 1; after < this.#upTo;) {
       const entries = await log.read(PARTITION, after, Math.min(PAGE, this.#upTo - after))
-      // trimmed meanwhile
+      // trimmed in the meantime
       if (entries.length === 0) return
       for (const { position, body } of entries) {
         after = position

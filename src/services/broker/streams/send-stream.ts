@@ -1,4 +1,4 @@
-/** Streamed answers: server-sent events, or lines of JSON. */
+/** Sends streamed responses: server-sent events, or lines of JSON. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE, type Parameters, untilClosed } from '#services/shared'
@@ -12,7 +12,7 @@ export interface Streaming {
   readonly open: OpenStreams
 }
 
-/** Parameters for readers that resume. */
+/** Query parameters for resuming readers. */
 export const RESUMING = {
   lastEventId: Type.Optional(Type.String({ minLength: 1 })),
   withIds: Type.Optional(Type.Boolean()),
@@ -28,7 +28,7 @@ const FORMS: ReadonlyMap<string, Accepted> = new Map([
   ['*/*', 'json'],
 ])
 
-/** The first supported type; undefined: not acceptable. Default: JSON. */
+/** Picks the first supported type; undefined if none is acceptable. Default: JSON. */
 export function acceptedForm(accept: string | undefined): Accepted | undefined {
   if (accept === undefined || accept.trim() === '') return 'json'
   for (const part of accept.toLowerCase().split(',')) {
@@ -55,7 +55,7 @@ interface Stream {
 
 export async function sendStream({ query, request, reply, form, streaming, subscribe }: Stream): Promise<FastifyReply> {
   const { frames, open } = streaming
-  // a browser cannot set the header on its first request
+  // browsers cannot set the `Last-Event-ID` header on the first request
   const id = request.headers['last-event-id']?.toString() ?? query.lastEventId
   const { seen, isForeign } = frames.cameBack(id)
   const reader = subscribe({ signal: untilClosed(reply), ...seen })

@@ -1,10 +1,10 @@
 /**
- * WebSockets of the broker.
- *
- * SOCKET-1 an invalid frame is answered with `{ error, details }`, and the socket stays open
+ * Serves the WebSockets of the broker.
+ * ||
+ * SOCKET-1 after an invalid frame, the socket sends `{ error, details }` and stays open
  * SOCKET-2 frames of one socket are processed in order
- * SOCKET-3 a slow reader loses the oldest waiting messages; one that does not read for a minute is closed with 1013 and
- *   a reason
+ * SOCKET-3 a slow reader loses the oldest waiting messages; a reader that does not read for a minute is closed with
+ *   1013 and a reason
  * SOCKET-4 a socket with too many posts in flight is paused
  */
 import type { FastifyRequest } from 'fastify'
@@ -23,9 +23,9 @@ const readPosting = parameterReader(POSTING)
 
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
 
-/** posts in flight of one socket */
+/** maximum posts in flight per socket */
 const MAX_IN_FLIGHT = 256
-/** bytes in a socket beyond which its reader counts as slow */
+/** buffered bytes beyond which a socket's reader counts as slow */
 const MAX_BUFFERED = 262_144
 const POLICY = 1008
 const TRY_LATER = 1013
@@ -39,7 +39,7 @@ export class Sockets {
     this.#streaming = streaming
   }
 
-  /** Server to client: incoming frames are rejected. */
+  /** Sends messages to the client, and rejects incoming frames. */
   subscribe(channel: Channel): SocketHandler {
     return (socket, request) => {
       const { id = '' } = request.params as Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ export class Sockets {
       tell().then(
         // the feed ends when the host closes
         () => socket.close(1001, 'the host is closing'),
-        // the log could not be read: a reader that reconnects with the same id resumes there
+        // the log could not be read; a client that reconnects with the same id resumes from there
         () => socket.close(TRY_LATER, 'what came since then cannot be read at the moment'),
       )
     }
@@ -94,7 +94,7 @@ export class Sockets {
     return this.#service.as({ tenant, user })
   }
 
-  /** Reads the query; undefined: it was rejected and the socket closed. */
+  /** Reads the query. If it is invalid, closes the socket and returns undefined. */
   #read<T>(socket: WebSocket, request: FastifyRequest, read: (query: unknown) => T): T | undefined {
     const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
     try {
@@ -145,7 +145,7 @@ class SubscriberSocket implements OpenStream {
     this.#socket.terminate()
   }
 
-  /** Resolves when the next message may be sent; undefined: at once. */
+  /** Sends a message. Resolves when the next may be sent; returns undefined if that is at once. */
   send(text: Buffer): Promise<void> | undefined {
     this.#pulse.isActive = true
     if (this.#socket.bufferedAmount < MAX_BUFFERED) {
@@ -163,7 +163,7 @@ class SubscriberSocket implements OpenStream {
 }
 
 function answer(socket: WebSocket, body: BrokerErrorBody): void {
-  // a client that does not read is not sent more errors
+  // do not send more errors to a client that does not read
   if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED) socket.send(JSON.stringify(body))
 }
 

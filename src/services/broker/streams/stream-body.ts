@@ -1,4 +1,4 @@
-/** The body of a streamed answer: server-sent events, or lines of JSON. */
+/** The body of a streamed response: server-sent events, or lines of JSON. */
 import { Readable } from 'node:stream'
 import type { StreamApi } from '../contract.ts'
 import { type Form, type Frames, gapIn } from './frames.ts'
@@ -9,13 +9,13 @@ export interface BodyDependencies {
   readonly form: Form
   readonly frames: Frames
   readonly open: OpenStreams
-  /** the reader resumes with an id of another process */
+  /** whether the reader resumes with an id from another process */
   readonly isForeign: boolean
   /** called when the headers are complete */
   begun(): void
 }
 
-/** Reads the feed only while its consumer reads; messages that the feed drops meanwhile are reported. */
+/** Reads the feed only while the client reads. Reports messages that the feed drops meanwhile. */
 export class StreamBody extends Readable implements OpenStream {
   readonly #dependencies: BodyDependencies
   #hasBegun = false
@@ -27,7 +27,7 @@ export class StreamBody extends Readable implements OpenStream {
     this.#dependencies = dependencies
     this.#pulse = dependencies.open.add(this)
     const { reader, form, isForeign } = dependencies
-    // sent at once, so that a reader knows that it is connected
+    // sent at once, so that the client knows that it is connected
     if (form === 'event') this.push(': here\n\n')
     const gap = reader.missed || isForeign ? gapIn(form) : undefined
     if (gap !== undefined) this.push(gap)
@@ -46,7 +46,7 @@ export class StreamBody extends Readable implements OpenStream {
     this.#pulse.isStuck = false
     if (!this.#hasBegun) {
       this.#hasBegun = true
-      // readers of lines would not see anything before the first one
+      // readers of lines would otherwise see nothing before the first line
       this.#dependencies.begun()
     }
     if (this.#isReading) return

@@ -8,8 +8,8 @@ import { ResumedReader } from './resumed-reader.ts'
 type Reader = ReturnType<StreamApi['subscribe']>
 
 /**
- * How many messages of a resource are buffered for readers that reconnect, and for how many resources. Resources
- * without a reader since the start are not buffered: readers that come from another host read the log.
+ * Limits the messages per resource that are buffered for reconnecting readers, and the number of such resources. A
+ * resource without any reader since the start is not buffered; readers from another host read the log instead.
  */
 const KEPT = { kept: 100, keptTopics: 500, keptOnceRead: true }
 
@@ -17,10 +17,10 @@ export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
 
   readonly #log: Log
-  /** in places of messages; undefined: the first */
+  /** partition number in the places of messages; undefined for the first partition */
   readonly #partition: number | undefined
 
-  /** `behind`: an upper bound of numbers of other hosts. `log`: of that partition */
+  /** `behind`: an upper bound for numbers given by other hosts. `log`: the log of this partition. */
   constructor(behind: number, log: Log, partition = 0) {
     this.#log = log
     this.#partition = partition === 0 ? undefined : partition
@@ -44,12 +44,12 @@ export class Streams implements StreamApi {
     return this.#read('events', undefined, options)
   }
 
-  /** All messages of the log up to there were published, here or by others. */
+  /** Notes that all messages up to this log position were published, here or elsewhere. */
   passed(position: number): void {
     for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(position + 1, 0))
   }
 
-  /** `position`: of its entry; undefined: the log does not have messages of this post. */
+  /** Publishes a post. `position`: its position in the log; undefined if its messages are not in the log. */
   publish(post: PublishRequest, position?: number): void {
     if (!hasEffect(post) || post.bulk !== undefined) return
     const { channel, arrivals } = post
@@ -66,11 +66,11 @@ export class Streams implements StreamApi {
     const feed = this.#feeds[channel]
     const subscription = { ...options, ...(resource !== undefined && { topic: resource }) }
     const buffered = feed.read({ ...subscription, ...(after !== undefined && { after }) })
-    // only messages of single resources are buffered, and only so many
+    // only messages of single resources are buffered, up to a limit
     const isWhole = after !== undefined && resource !== undefined && !buffered.missed
     if (since === undefined || isWhole) return buffered
     void buffered.return?.()
-    // a gap: the resource was in another partition when it was seen last
+    // report a gap: the resource was in another partition when the reader last saw a message
     if ((since.partition ?? 0) !== (this.#partition ?? 0))
       return feed.read({ ...subscription, after: Number.MAX_SAFE_INTEGER })
     return new ResumedReader(feed.read(subscription), { log: this.#log, since, channel, resource })

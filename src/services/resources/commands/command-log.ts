@@ -1,18 +1,18 @@
-/** Queued commands, and outcomes of finished ones. */
+/** Stores queued commands, and the outcomes of finished commands. */
 import type { Json, Page } from '#kernel'
 import type { CollectionSpec, Store, Write } from '#storage'
 import type { ListQuery } from '../contract.ts'
 import { pageOf } from '../list/list-documents.ts'
 import { pagingOf } from '../list/read-listing.ts'
 
-/** Queued command. Ids order the commands of a resource and stay the same across attempts. */
+/** A queued command. Ids order the commands of a resource and stay the same across attempts. */
 export interface CommandJob {
   readonly resource: string
-  /** Command as received: `name`, `timestamp` and properties */
+  /** the command as received: `name`, `timestamp` and properties */
   readonly command: Readonly<Record<string, Json>>
   readonly hops: number
   readonly root?: string
-  /** Lease: its holder and expiry, epoch ms by the clock of the store in this session */
+  /** who executes the command, until when; epoch ms by the clock of the store in this session */
   readonly lease?: { readonly owner: string; readonly until: number; readonly session?: string }
 }
 
@@ -22,13 +22,13 @@ export const COMMAND_JOBS: CollectionSpec<CommandJob> = {
   fields: { resource: { type: 'text', of: ({ resource }) => resource } },
 }
 
-/** Execution of a command. Its id is that of the job. */
+/** An execution of a command, under the same id as the job. */
 export interface CommandRecord {
   readonly resource: string
   readonly order: string
   readonly shown: {
     readonly name: string
-    /** Start, ISO 8601 */
+    /** start of the execution, ISO 8601 */
     readonly executionTime: string
     /** `name:version` */
     readonly actuator?: string
@@ -46,12 +46,12 @@ export const COMMAND_LOG: CollectionSpec<CommandRecord> = {
   },
 }
 
-/** Retained executions of one resource */
+/** Number of executions kept per resource. */
 const KEPT = 1000
-/** Excess above which the oldest are removed */
+/** Excess above which the oldest executions are removed. */
 const SURPLUS = 100
 
-/** Newest first, with `skip`, and `limit` of 100 by default. Throws `VALIDATION`. */
+/** Returns executions newest first, with `skip`, and `limit` (default 100). Throws `VALIDATION`. */
 export function commandPage(
   store: Store,
   resource: string,
@@ -62,7 +62,7 @@ export function commandPage(
   return pageOf(store.collection(COMMAND_LOG), where, paging, ({ shown }) => shown)
 }
 
-/** Deletions that keep the executions of a resource within their limit. */
+/** Returns deletions that bring the executions of a resource down to their limit. */
 export async function oldCommands(store: Store, resource: string): Promise<readonly Write[]> {
   const log = store.collection(COMMAND_LOG)
   const where = [{ field: 'resource', op: 'eq', value: resource }] as const

@@ -24,22 +24,22 @@ export interface CommandRunnerDependencies {
 
 interface Lane {
   readonly resource: string
-  /** Whether commands arrived during its turn */
+  /** whether more commands arrived during the resource's turn */
   isAgain: boolean
 }
 
 const MOST = 200
 const LEASE_MS = 15_000
-/** Retry interval after an outage, in ms */
+/** ms before retrying after an outage */
 const PAUSE_MS = 2000
 const TURN = 10
-/** Commands of one resource between two trims of its executions */
+/** Number of commands of a resource between two trims of its execution log. */
 const TIDY = 100
 
 export class CommandRunner implements CommandOutbox {
   readonly #dependencies: CommandRunnerDependencies
   readonly #store: Store
-  /** Owner name of this process's leases */
+  /** name of this process as the owner of leases */
   readonly #owner: string
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
@@ -81,7 +81,7 @@ export class CommandRunner implements CommandOutbox {
   }
 
   #wake(resource: string): void {
-    // the start finds all commands
+    // `start` finds all queued commands anyway
     if (!this.#isRunning) return
     const working = this.#working.get(resource)
     if (working !== undefined) working.lane.isAgain = true
@@ -130,7 +130,7 @@ export class CommandRunner implements CommandOutbox {
     return oldest
   }
 
-  /** Undefined when another process has it. */
+  /** Leases a command; resolves to undefined if another process has leased it. */
   async #claim({ resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
     const { lease } = job.value
     const time = await this.#store.now()
@@ -172,7 +172,7 @@ export class CommandRunner implements CommandOutbox {
     }
   }
 
-  /** Renews the lease until release, which waits for a renewal in progress. */
+  /** Renews the lease until the returned function is called, which waits for a renewal in progress. */
   #keepLease(job: Stored<CommandJob>): () => Promise<void> {
     let renewing: Promise<unknown> = Promise.resolve()
     let isReleased = false
@@ -184,7 +184,7 @@ export class CommandRunner implements CommandOutbox {
           .now()
           .then((time) => this.#lease(held, time))
           .then((leased) => (held = leased))
-          // lease lost: the first to finish stores the result, under the same id
+          // the lease is lost; the process that finishes first stores the result, under the same id
           .catch(() => (isReleased = true))
           .finally(() => {
             if (!isReleased) wait()
@@ -220,7 +220,7 @@ export class CommandRunner implements CommandOutbox {
     if (this.#isRunning) this.#dependencies.later(ms, () => this.#wake(resource))
   }
 
-  /** Continues after ids of an earlier process, whose clock may have been ahead. */
+  /** Continues the ids after an earlier process, whose clock may have been ahead. */
   #goOnAfter(id: string): void {
     const [last = Number.NaN, count = Number.NaN] = id.split('-', 2).map(Number)
     if (!(last >= this.#last)) return
@@ -228,7 +228,7 @@ export class CommandRunner implements CommandOutbox {
     this.#last = last
   }
 
-  /** Ids ascend as text, even if the clock is set back. */
+  /** Makes ids that ascend as text, even if the clock is set back. */
   #nextId(): string {
     const { now, newId } = this.#dependencies
     const time = Math.max(this.#last, now())
@@ -247,7 +247,7 @@ async function newestIds(store: Store): Promise<readonly string[]> {
   return [...waiting, ...done]
 }
 
-/** Whether the error is an outage of the store, for which the command waits. */
+/** Returns whether an error means that the store is unavailable, in which case the command waits. */
 function isAway(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'CLOSED' || error.code === 'UNAVAILABLE')
 }

@@ -1,13 +1,13 @@
 /**
- * Plans the actuator call of a command by the definition in its resource. `{{key}}` in properties is metadata of the
- * resource. Pure, and linear in the length of texts.
+ * Plans the actuator call for a command from the definition in its resource. `{{key}}` in properties stands for
+ * metadata of the resource. Pure, and linear in the length of texts.
  */
 import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ResourceEntity } from '../contract.ts'
 
 export interface PlannedCall {
   readonly name: string
-  /** Exact version, or `latest` */
+  /** an exact version, or `latest` */
   readonly version: string
   readonly properties: Readonly<Record<string, Json>>
 }
@@ -15,8 +15,8 @@ export interface PlannedCall {
 const NOT_PROPERTIES: ReadonlySet<string> = new Set(['name', 'timestamp', 'resource'])
 
 /**
- * The call, or why there is none. Properties of the mapped actuator are defaults for those of the command. `resource`:
- * with inherited values; undefined for an unknown one.
+ * Returns the call, or why the command cannot be executed. Properties of the mapped actuator are defaults for the
+ * command's properties. `resource` includes inherited values, and is undefined for an unknown resource.
  */
 export function planCall(
   id: string,
@@ -62,9 +62,9 @@ const CLOSE = '}}'
 const MAX_DEPTH = 100
 
 /**
- * Replaces the placeholders in all texts of the value. A text that is a single placeholder becomes the value itself,
- * such as a number or an object; within a text, values become text, and objects JSON. Dots reach nested metadata,
- * unless a key with dots exists. Missing values become the empty text.
+ * Replaces placeholders in all texts of a value. If a text consists of a single placeholder, it becomes the metadata
+ * value itself, such as a number or an object. Within longer texts, values are converted to text, and objects to JSON.
+ * Dots select nested metadata, unless a key that contains the dots exists. Missing values become the empty text.
  */
 export function fillMetadata(value: Json, metadata: Readonly<Record<string, Json>>, depth = 0): Json {
   if (typeof value === 'string') return fillText(value, metadata)

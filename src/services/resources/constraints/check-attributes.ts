@@ -1,4 +1,4 @@
-/** Checks attributes against constraints; failures have the keyword of JSON Schema. */
+/** Checks attributes against constraints. Each failure has a JSON Schema keyword. */
 import { at, isPlainObject, type Json, ownValue, sameJson } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
@@ -7,12 +7,12 @@ export interface Failure {
   readonly path: string
   readonly keyword: string
   readonly message: string
-  /** Failed value; undefined when it is missing */
+  /** the invalid value; undefined if the value is missing */
   readonly value: unknown
 }
 
 const MAX_FAILURES = 100
-/** Size limit of lists compared pairwise */
+/** Maximum length of arrays whose items are compared pairwise. */
 const MAX_PAIRED = 1_000
 const MAX_SHOWN = 20
 
@@ -41,7 +41,7 @@ const KINDS: Readonly<
   array: { expected: 'a list', holds: Array.isArray },
 }
 
-/** `name`: of the property, in texts. */
+/** Adds the failures of a value. `name`: name of the property for use in texts. */
 function addOfType(failures: Failure[], type: AttributeType, value: unknown, path: string, name: string): void {
   if (type.type === 'enum') {
     if (type.items.some((item) => item === value)) return

@@ -18,7 +18,7 @@ export type AttributeType =
   | { readonly type: 'enum'; readonly enumType: 'numeric' | 'string'; readonly items: readonly (number | string)[] }
   | {
       readonly type: 'resourceRef'
-      /** Keys required besides `$ref` */
+      /** keys required in addition to `$ref` */
       readonly attributes?: readonly string[]
       readonly resourceTypes?: readonly string[]
       readonly exists?: boolean
@@ -30,7 +30,7 @@ export type AttributeType =
       readonly minLength?: number
       readonly maxLength?: number
       readonly uniqueValues?: boolean
-      /** Values that the list must contain */
+      /** values that the array must contain */
       readonly contains?: readonly (number | string | boolean)[]
     }
 
@@ -43,7 +43,7 @@ const name = Type.String({ minLength: 1 })
 const size = Type.Optional(Type.Integer({ minimum: 0 }))
 const bound = Type.Optional(Type.Number())
 const flag = Type.Optional(Type.Boolean())
-/** the store indexes texts of up to 2,000 bytes */
+/** the store indexes texts up to 2,000 bytes */
 const tag = Type.String({ minLength: 1, maxLength: 500 })
 const texts = Type.Optional(Type.Array(name, { maxItems: MAX_ITEMS }))
 const scalar = Type.Union([Type.Number(), Type.String(), Type.Boolean()])

@@ -1,4 +1,4 @@
-/** Checks resources, with inherited values, against the constraints of their type. */
+/** Checks resources, including inherited values, against the constraints of their type. */
 import { at, type Issue, refuse } from '#kernel'
 import type { Attributes } from '../attributes.ts'
 import type { ResourceEntity } from '../contract.ts'
@@ -17,7 +17,7 @@ export async function enforce(tenantResources: TenantResources, own: ResourceEnt
   if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
 }
 
-/** Existing constraints of a type, in its order. */
+/** Returns the constraints of a type that still exist, in the type's order. */
 export async function constraintsOf(
   tenantResources: TenantResources,
   type: TypeRecord,
@@ -30,7 +30,7 @@ export async function constraintsOf(
   return found
 }
 
-/** Includes checks of referenced resources. */
+/** Returns the failures of a resource, including those of resources that it references. */
 export async function failuresOf(
   tenantResources: TenantResources,
   attributes: readonly Attribute[],
@@ -56,7 +56,7 @@ export async function failuresOf(
   }
   return failures
 }
-/** Adds keyword and value for the error body. */
+/** Converts a failure to an issue, with keyword and value for the error body. */
 export function issueOf({ path, keyword, message, value }: Failure): Issue {
   const details = { keyword, ...(value !== undefined && { value }) }
   return { type: 'CONSTRAINT', severity: 'ERROR', path, message, details }

@@ -48,7 +48,7 @@ function arraySchema(type: Of<'array'>): JsonSchema {
     ...(minLength !== undefined && { minItems: minLength }),
     ...(maxLength !== undefined && { maxItems: maxLength }),
     ...(uniqueValues === true && { uniqueItems: true }),
-    // one `contains` per schema
+    // a schema allows only one `contains`
     ...(contains.length > 0 && { allOf: contains.map((value) => ({ contains: { const: value } })) }),
   }
 }

@@ -1,7 +1,7 @@
-/** Intersects constraints attribute by attribute. */
+/** Intersects constraints, attribute by attribute. */
 import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
-/** Attributes by name in the order of their first mention; undefined for a contradiction. */
+/** Returns the merged attributes in the order of their first mention; undefined if they contradict each other. */
 export function mergeAttributes(lists: readonly (readonly Attribute[])[]): readonly Attribute[] | undefined {
   const merged = new Map<string, Attribute>()
   for (const attribute of lists.flat()) {
@@ -17,7 +17,7 @@ export function mergeAttributes(lists: readonly (readonly Attribute[])[]): reado
   return [...merged.values()]
 }
 
-/** Attributes required by one source. */
+/** Attributes required by one constraint. */
 export interface Wish {
   readonly from: string
   readonly attributes: readonly Attribute[]
@@ -38,7 +38,7 @@ export function contradictions(wishes: readonly Wish[]): readonly Contradiction[
     const at = wanted.findIndex((_, i) => merged(wanted.slice(0, i + 1).map(({ type }) => type)) === undefined)
     const [last, earlier] = [wanted[at], wanted.slice(0, Math.max(at, 0))]
     if (last === undefined) continue
-    // usually a pair contradicts; otherwise all of them together
+    // usually two sources contradict each other; otherwise only all of them together do
     const opposed = earlier.find(({ type }) => mergeTypes(type, last.type) === undefined)
     const between = [...(opposed === undefined ? earlier : [opposed]), last].map(({ from }) => from)
     found.push({ attribute, between })
@@ -50,7 +50,7 @@ function merged([first, ...others]: readonly AttributeType[]): AttributeType | u
   return others.reduce<AttributeType | undefined>((all, type) => all && mergeTypes(all, type), first)
 }
 
-/** Intersection of two types; undefined when it is empty. */
+/** Returns the intersection of two types; undefined if it is empty. */
 export function mergeTypes(a: AttributeType, b: AttributeType): AttributeType | undefined {
   if (a.type === 'enum') return mergeEnum(a, b)
   if (b.type === 'enum') return mergeEnum(b, a)

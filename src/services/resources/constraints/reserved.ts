@@ -1,12 +1,12 @@
-/** Constraints of the reserved attributes, valid for all types. */
+/** Constraints of the reserved attributes, which apply to all types. */
 import { MAX_ID_BYTES } from '#kernel'
 import type { Attribute, AttributeType } from './constraint-schema.ts'
 
-/** Maximum characters of an indexed text */
+/** Maximum characters of an indexed text. */
 const LONGEST_TEXT = 500
 const MAX_TAGS = 1_000
 const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
-/** limit of every service that has the id */
+/** every service that stores the id has this limit */
 const ID: AttributeType = { type: 'string', maxLength: MAX_ID_BYTES }
 const VALUE_TYPES = ['integer', 'double', 'boolean', 'string', 'enum']
 export const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic']
@@ -63,10 +63,10 @@ export const RESERVED: readonly Attribute[] = [
   ),
 ]
 
-/** Values in an entry of `commands`, by the name of the command. */
+/** Values in an entry of `commands`, under the name of the command. */
 export const COMMAND: readonly Attribute[] = [required('actuator', { type: 'object', attributes: PLUG })]
 
-/** Entry of `templates` of resource types. */
+/** An entry in the `templates` of a resource type. */
 export const TEMPLATE: readonly Attribute[] = [
   required('templateName', { type: 'string', minLength: 1 }),
   optional('type', { type: 'string' }),

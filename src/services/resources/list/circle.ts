@@ -1,6 +1,6 @@
 /**
- * Counts the places within a circle without reading most of them: strips of latitude divide the circle into boxes
- * inside, which the store counts, and boxes on the edge, whose places are measured.
+ * Counts the places within a circle without reading most of them. Strips of latitude divide the circle into boxes. The
+ * store counts boxes wholly inside; places in boxes on the edge are measured.
  */
 import type { Condition } from '#storage'
 
@@ -11,17 +11,17 @@ export interface Circle {
 
 export interface CutCircle {
   readonly around: Condition
-  /** Boxes wholly inside; undefined without any */
+  /** boxes wholly inside the circle; undefined if there are none */
   readonly inside: Condition | undefined
-  /** Boxes to be measured, except where they are inside */
+  /** boxes whose places must be measured, unless they are also in `inside` */
   readonly edge: Condition
   isInside(point: Point): boolean
 }
 
 const STRIPS = 16
-/** Relative, and in degrees: more than rounding errors */
+/** A relative tolerance, also used in degrees; larger than rounding errors. */
 const TOLERANCE = 1e-6
-/** Part of the distance by which the edge is included despite rounding */
+/** Fraction of the distance by which the edge is widened against rounding. */
 const SLACK = 1e-9
 
 export function isWithin({ center, metres }: Circle, point: Point): boolean {
@@ -32,12 +32,14 @@ export function aroundCircle({ center, metres }: Circle): Condition {
   return boxCondition(boxAround(center, metres))
 }
 
-/** Undefined where strips are not boxes: over a pole, across the date line, or over a large part of the globe. */
+/**
+ * Returns undefined where strips are not boxes: over a pole, across the date line, or over a large part of the globe.
+ */
 export function cutCircle(circle: Circle): CutCircle | undefined {
   const { center, metres } = circle
   const { south, north, west, east } = boxAround(center, metres)
   if (west > east || east - west > 180 || south <= -90 || north >= 90) return undefined
-  // neighbours share the same number, so that rounding leaves no gap
+  // neighbouring strips share the same number, so that rounding leaves no gap between them
   const lines = Array.from({ length: STRIPS + 1 }, (_, i) => south + (i * (north - south)) / STRIPS)
   const { lat, lon } = center
   const widest = (Math.asin(Math.sin(radians(lat)) / Math.cos(metres / EARTH_RADIUS_M)) * 180) / Math.PI
@@ -69,7 +71,7 @@ export function cutCircle(circle: Circle): CutCircle | undefined {
   }
 }
 
-/** Degrees of longitude from the center to the circle at a latitude; 0 outside. */
+/** Returns the degrees of longitude from the center to the circle at a latitude; 0 outside the circle. */
 function reachAt({ center, metres }: Circle, lat: number): number {
   const scale = Math.cos(radians(center.lat)) * Math.cos(radians(lat))
   const straight = Math.sin(radians(lat - center.lat) / 2) ** 2
@@ -113,7 +115,7 @@ export const DISTANCE_UNITS = [...METRES.keys()].filter((unit) => unit !== '')
 const EARTH_RADIUS_M = 6_371_008.8
 const DISTANCE = /^(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})[ ]?([a-zA-Z]{0,16})$/
 
-/** Metres; undefined for an invalid number or unit. */
+/** Parses a distance to metres; returns undefined for an invalid number or unit. */
 export function metresOf(text: string): number | undefined {
   const [, number = '', unit = ''] = DISTANCE.exec(text.trim()) ?? []
   const factor = METRES.get(unit)
@@ -139,17 +141,17 @@ interface Box {
   readonly east: number
 }
 
-/** Margin against rounding at the edge. */
+/** Margin against rounding errors at the edge. */
 const SLACK_DEGREES = 1e-6
 
-/** Bounding box of a circle; `west > east` crosses the date line. */
+/** Returns the bounding box of a circle. If `west > east`, the box crosses the date line. */
 export function boxAround({ lat, lon }: Point, metres: number): Box {
   const angle = metres / EARTH_RADIUS_M
   const degrees = (angle * 180) / Math.PI + SLACK_DEGREES
   const south = Math.max(-90, lat - degrees)
   const north = Math.min(90, lat + degrees)
   const ratio = Math.sin(angle) / Math.cos(radians(lat))
-  // a circle around a pole has every longitude
+  // a circle around a pole spans every longitude
   const reach = angle >= Math.PI / 2 || !(ratio < 1) || lat + degrees >= 90 || lat - degrees <= -90
   const across = reach ? 180 : (Math.asin(ratio) * 180) / Math.PI + SLACK_DEGREES
   if (across >= 180) return { south, north, west: -180, east: 180 }

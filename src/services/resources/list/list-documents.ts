@@ -1,4 +1,4 @@
-/** Pages of collections, and in-memory listings of types and constraints, which are few. */
+/** Pages through collections, and lists types and constraints in memory, since they are few. */
 import type { Page } from '#kernel'
 import { type Collection, type Condition, type Query, walk } from '#storage'
 import type { ResourceEntity } from '../contract.ts'
@@ -18,7 +18,7 @@ export async function pageOf<D extends object, T>(
   return { values: found.map(({ value }) => show(value)), skip, limit, total }
 }
 
-/** Filters in memory what the store cannot. */
+/** Applies in memory the filters that the store cannot apply. */
 export async function listDocuments<D extends object>(
   collection: Collection<D>,
   { where, check, skip, limit, fields }: Search,

@@ -1,5 +1,5 @@
 /**
- * Listings of resources by the store as far as possible; other filters and orders are applied in slices, which yield to
+ * Lists resources. The store applies the filters and orders it supports; the others are applied in slices that yield to
  * the event loop.
  */
 import type { Page } from '#kernel'
@@ -13,7 +13,7 @@ import { pageOf } from './list-documents.ts'
 import { project, valueAt } from './project.ts'
 import { readListing, type Listing } from './read-listing.ts'
 
-/** `among`: additional condition. Throws `VALIDATION`. */
+/** `among`: an additional condition. Throws `VALIDATION`. */
 export async function listResources(
   tenantResources: TenantResources,
   query: ListQuery,
@@ -39,7 +39,7 @@ interface Found {
 
 type Key = string | number | undefined
 
-/** Resources per read of the store */
+/** Resources per read of the store. */
 const SLICE = 500
 const NOWHERE: Point = { lat: Number.NaN, lon: Number.NaN }
 
@@ -74,7 +74,10 @@ class Search {
     return { records: values, total }
   }
 
-  /** In the order of ids: a page is complete before all places are measured, and most are only counted. */
+  /**
+   * Reads in the order of ids, so that a page is complete before all places are measured, and most places are only
+   * counted.
+   */
   async #counted(circle: Circle, cut: CutCircle): Promise<Found> {
     const where = [...this.#listing.where, cut.around]
     const { resources } = this.#tenantResources.collections
@@ -91,7 +94,7 @@ class Search {
     const page: ResourceRecord[] = []
     if (limit === 0) return page
     let passed = 0
-    // the box is little larger than the circle
+    // the box is only slightly larger than the circle
     const slice = Math.min(SLICE, Math.ceil((skip + limit) * 1.5))
     for await (const record of this.#recordsOf(where, slice)) {
       if (!isWithin(circle, placeOf(await this.shown(record)))) continue
@@ -151,7 +154,7 @@ function keyOf(value: unknown): Key {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
 }
 
-/** Orders numbers before texts; missing values come last in either direction. */
+/** Orders numbers before texts. Missing values come last in both directions. */
 function compareKeys(a: Key, b: Key, descending: boolean): number {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
   const order = typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'number' ? -1 : 1

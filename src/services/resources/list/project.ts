@@ -1,16 +1,16 @@
-/** Projects an entity to attributes at dotted paths. */
+/** Projects an entity onto the attributes at dotted paths. */
 import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ResourceEntity } from '../contract.ts'
 
 const MAX_STEPS = 10
 
-/** Whether the text is a valid dotted path. */
+/** Returns whether a text is a valid dotted path. */
 export function isPath(path: string): boolean {
   const steps = path.split('.')
   return steps.length <= MAX_STEPS && steps.every((step) => step !== '' && !FORBIDDEN_KEYS.has(step))
 }
 
-/** Value at a dotted path; an attribute whose name contains the dots has precedence. */
+/** Returns the value at a dotted path. An attribute whose name contains the dots takes precedence. */
 export function valueAt(entity: unknown, path: string): unknown {
   const whole = ownValue(entity, path)
   if (whole !== undefined) return whole
@@ -19,7 +19,7 @@ export function valueAt(entity: unknown, path: string): unknown {
   return value
 }
 
-/** Id and values at the paths. */
+/** Returns the id and the values at the paths. */
 export function project(entity: ResourceEntity, fields: readonly string[]): ResourceEntity {
   if (fields.length === 0) return entity
   const chosen: Record<string, Json> & { id: string } = { id: entity.id }

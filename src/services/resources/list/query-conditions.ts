@@ -5,12 +5,12 @@ import type { Operator, Query, Term } from './query-language.ts'
 
 export interface Translated {
   readonly where: readonly Condition[]
-  /** Whether they are also sufficient */
+  /** whether the conditions are sufficient, not only necessary */
   readonly isExact: boolean
 }
 
 export interface KnownFields {
-  /** Text fields by path, including `id` */
+  /** text fields by path, including `id` */
   readonly texts: ReadonlySet<string>
   readonly numbers: ReadonlySet<string>
   readonly lists: ReadonlySet<string>
@@ -18,7 +18,7 @@ export interface KnownFields {
 }
 
 const NOTHING: Translated = { where: [], isExact: false }
-/** Limit of the store */
+/** Maximum conditions that the store accepts. */
 const MAX_CONDITIONS = 100
 const LONGEST_VALUE = 500
 
@@ -30,7 +30,7 @@ export function translate(query: Query, fields: KnownFields): Translated {
     const where = parts.flatMap((part) => part.where)
     return where.length > MAX_CONDITIONS ? NOTHING : { where, isExact }
   }
-  // an empty alternative matches everything
+  // an alternative without conditions matches everything
   if (parts.some(({ where }) => where.length === 0 || where.some((condition) => 'any' in condition))) return NOTHING
   return { where: [{ any: parts.map(({ where }) => where) }], isExact }
 }
@@ -66,7 +66,7 @@ function translateText(field: string, op: Operator, args: readonly string[]): Tr
     : { where: [{ field, op, pattern: `${start}*` }], isExact: false }
 }
 
-/** Limit of the store for one pattern */
+/** Maximum stars per pattern that the store accepts. */
 const MAX_STARS = 30
 
 function translateNumber(field: string, { op, args }: Term): Translated {

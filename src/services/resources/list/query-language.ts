@@ -1,6 +1,6 @@
 /**
- * Parser of `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, combined by AND, OR and brackets; AND binds
- * closer. Texts with other characters are quoted; an unquoted number is compared by value.
+ * Parses `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, combined by AND, OR and parentheses; AND binds
+ * tighter. Texts with special characters must be quoted; an unquoted number is compared by value.
  */
 import { type Conditions, type ConditionText, readConditions, TextProblem } from '#services/shared'
 import { isPath } from './project.ts'
@@ -23,7 +23,7 @@ export interface Argument {
 
 const NUMBER = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:e[+-]?\d{1,3})?$/i
 
-/** Value of a text that is a decimal number. */
+/** Returns the value of a text that is a decimal number. */
 export function numberIn(text: string): number | undefined {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(value) ? value : undefined

@@ -6,7 +6,10 @@ import { ownValue } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import { numberIn, type Argument, type Query, type Term } from './query-language.ts'
 
-/** `asTexts`: paths of attributes that are texts by meaning, such as ids, and are compared as texts only. */
+/**
+ * `asTexts` returns whether the attribute at a path is a text by meaning, such as an id, so that it is compared only as
+ * text.
+ */
 export function matches(query: Query, entity: object, asTexts: (path: string) => boolean): boolean {
   switch (query.kind) {
     case 'and':
@@ -85,10 +88,10 @@ function compare(value: unknown, { text, number }: Argument, holdsFor: (order: n
   return typeof own === 'number' && holdsFor(own - number)
 }
 
-/** Characters compared: bounds the time, which grows with both lengths */
+/** Maximum characters compared, since matching time grows with the length of both texts. */
 const LONGEST_LOOKED_AT = 2_000
 
-/** `*` is any text, `?` any character. */
+/** `*` matches any text, `?` any character. */
 export function isLike(text: string, pattern: string): boolean {
   const looked = text.slice(0, LONGEST_LOOKED_AT)
   let [at, place, star, from] = [0, 0, -1, 0]

@@ -40,7 +40,7 @@ function names(maxItems = MAX_IDS) {
   return Type.Optional(Type.Array(Type.String(), { maxItems }))
 }
 
-/** Text with a rule; the empty text counts as absent. */
+/** A text with a rule; an empty text counts as absent. */
 function ruled<S extends TSchema>(schema: S, problemOf: (text: string) => Problem | undefined) {
   return refined(schema, (value) => {
     const problem = typeof value === 'string' && value !== '' ? problemOf(value) : undefined
@@ -138,13 +138,13 @@ const TYPE_FIELDS: KnownFields = {
 }
 const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Set(), lists: new Set(['tags']) }
 
-/** `most`: default page size. Throws `VALIDATION`, as all of these. */
+/** `most`: default page size. Throws `VALIDATION`, like all functions here. */
 export function pagingOf(query: ListQuery, most = MOST): Paging {
   const { skip = 0, limit = most } = readPage(query)
   return { skip, limit }
 }
 
-/** Requires all three parameters of a search by place. */
+/** Reports a search by place that lacks any of its three parameters. */
 export function placeProblems(query: unknown): readonly Problem[] {
   const given = query as Readonly<Record<string, unknown>>
   const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
@@ -193,7 +193,7 @@ function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Sear
   for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
     const values = full(given[field])
     const [value] = values
-    // an index may answer several equal values together
+    // prefers `eq`, because one index can serve several `eq` conditions
     if (value !== undefined) where.push(values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values })
   }
   for (const value of full(given['tag'])) where.push({ field: 'tags', op: 'eq', value })
@@ -207,7 +207,7 @@ function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Sear
   return { ...page, ...(!translated.isExact && { check: (entity) => matches(query, entity, asTexts) }) }
 }
 
-/** Distinct paths of `field` and `fields`. */
+/** Returns the distinct paths in `field` and `fields`. */
 export function fieldsOf({
   field,
   fields,

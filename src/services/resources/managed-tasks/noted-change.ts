@@ -1,17 +1,17 @@
-/** Effect of a change log entry on tasks. Pure. */
+/** Works out how an entry of the change log affects tasks. Pure. */
 import { isPlainObject, type Json, ownValue } from '#kernel'
 
 export type NotedChange =
   /**
-   * `tasks`: its required tasks may have changed; `nodes`: bindings of its tasks may have changed with references in
-   * its metadata
+   * `tasks`: the resource may require other tasks; `nodes`: nodes of its tasks may be bound differently, because
+   * references in its metadata changed
    */
   | { readonly kind: 'resource'; readonly id: string; readonly tasks: boolean; readonly nodes: boolean }
   | { readonly kind: 'type'; readonly id: string; readonly nodes: boolean }
-  /** a written type, whose failed tasks are retried */
+  /** a type was written, so its failed tasks are retried */
   | { readonly kind: 'retry'; readonly id: string }
 
-/** `body`: a `MetadataEvent`; undefined when tasks cannot depend on it. */
+/** `body`: a `MetadataEvent`. Returns undefined if tasks cannot depend on the change. */
 export function notedChange(body: Json): NotedChange | undefined {
   if (!isPlainObject(body)) return undefined
   const { type, objectType } = body
@@ -22,7 +22,7 @@ export function notedChange(body: Json): NotedChange | undefined {
   const changed = (attribute: string): boolean => !isPlainObject(old) || Object.hasOwn(old, attribute)
   const nodes = type === 'update' && isPlainObject(old) && Object.keys(old).some((key) => refers(old[key], entity, key))
   if (objectType === 'resource') {
-    // a resource created without a type has no tasks: those of an earlier one with its id went with that one
+    // a resource created without a type has no tasks; tasks of an earlier resource with this id were removed with it
     const isNew = type === 'create' || type === 'discovered'
     const tasks = isNew
       ? ownValue(entity, 'resourceTypeId') !== undefined
@@ -33,7 +33,7 @@ export function notedChange(body: Json): NotedChange | undefined {
   return { kind: 'retry', id }
 }
 
-/** Whether an attribute is, was or contains a reference. */
+/** Returns whether an attribute contains or contained a reference. */
 function refers(before: unknown, entity: unknown, key: string): boolean {
   return [before, ownValue(entity, key)].some((value) => JSON.stringify(value ?? null).includes('"$ref"'))
 }

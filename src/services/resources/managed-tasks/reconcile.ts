@@ -4,7 +4,7 @@ import type { ResourceCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
 
-/** Required task that could not be created. */
+/** A required task that could not be created. */
 export interface Failure {
   readonly type: string
   readonly templateName: string
@@ -14,9 +14,9 @@ export interface Failure {
 export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
 
 /**
- * Removes surplus tasks and creates missing ones; returns failed ones instead of throwing. `existing`: its current
- * tasks. Uses stored data only. Rejects when documents or tasks are unavailable, with `CLOSED` when the host stops:
- * then it must be repeated.
+ * Removes surplus tasks and creates missing ones; returns failures instead of throwing them. `existing`: the resource's
+ * current tasks. Uses stored data only. Rejects if documents or tasks are unavailable, and with `CLOSED` when the host
+ * stops; the call must then be repeated.
  */
 export async function reconcile(
   { resources, types }: ResourceCollections,
@@ -30,7 +30,7 @@ export async function reconcile(
   const missing = new Map(wantedTasks(resource, type).map((wanted) => [wanted.key, wanted]))
   for (const task of existing) {
     const wanted = missing.get(task.key)
-    // keep the first of each key: a crash between two makers may leave a second one
+    // keep the first task of each key; a crash between two makers may have left a second task
     if (wanted?.type === task.type) missing.delete(task.key)
     else await tasks.remove(task.taskId)
   }

@@ -1,7 +1,7 @@
-/** Stored state of the reconciler. */
+/** The stored state of the reconciler. */
 import type { CollectionSpec, Store } from '#storage'
 
-/** Position in the log of changes. */
+/** A position in the change log. */
 export interface ReconcilerCursor {
   readonly position: number
 }
@@ -14,7 +14,7 @@ export interface LackingResource {
   readonly type: string
   readonly templates: readonly string[]
   readonly error: string
-  /** Epoch ms of the last attempt */
+  /** epoch ms of the last attempt */
   readonly time: number
 }
 
@@ -27,17 +27,17 @@ export const LACKING: CollectionSpec<LackingResource> = {
   },
 }
 
-/** Tasks that could not be created, by reason. */
+/** Tasks that could not be created, grouped by reason. */
 export type LackingTasks = {
   readonly templates: readonly string[]
   readonly error: string
   readonly resources: number
 }
 
-/** Resources of a type that are inspected: their reasons are few */
+/** Maximum resources of a type to inspect, since their reasons rarely differ. */
 const MAX_LOOKED_AT = 1_000
 
-/** Reasons why a resource, or all of a type, lack required tasks. */
+/** Returns the reasons why a resource, or any resource of a type, lacks required tasks. */
 export async function lackingTasks(
   store: Store,
   of: { readonly resource: string } | { readonly type: string },

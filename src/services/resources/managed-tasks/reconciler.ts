@@ -16,12 +16,12 @@ import { type Existing, type Failure, isClosed, reconcile } from './reconcile.ts
 import { TypeWalks } from './type-walks.ts'
 import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './reconciler-record.ts'
 
-/** Time limit of one call in ms; usual calls take a few, also for many tasks */
+/** Time limit per call in ms. Calls usually take a few ms, even for many tasks. */
 const LONGEST_MS = 30_000
 
 /**
- * Adds a time limit: calls reject with `TIMED_OUT`. `late` receives the resource of a task that was created after its
- * deadline, when another may exist in its place.
+ * Adds a time limit to calls, which reject with `TIMED_OUT`. `late` is called with the resource of a task that was
+ * created after the limit, when another task may have been created in its place.
  */
 function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: string) => void): ManagedTasks {
   return {
@@ -64,7 +64,7 @@ export interface ReconcilerDependencies {
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
-  /** Resources of a type per slice; default 200 */
+  /** resources of a type per slice; default 200 */
   readonly slice?: number | undefined
 }
 
@@ -74,23 +74,23 @@ interface Reconciled {
 }
 
 const PARTITION = 0
-/** Resources whose tasks are read together */
+/** Number of resources whose tasks are read together. */
 const CHUNK = 200
-/** Log entries per step */
+/** Log entries per step. */
 const PORTION = 500
-/** Followed entries that are trimmed together */
+/** Number of processed entries that are trimmed together. */
 const TRIMMED = 1000
-/** Retry interval of failures, in ms */
+/** ms between retries of failures */
 const RETRY_MS = 60_000
 const RETRIED = 200
-/** Sample size of a probe before all of a large number are retried */
+/** Number of failures to probe before a large number is retried. */
 const PROBED = 50
 
 export class Reconciler {
   readonly #dependencies: ReconcilerDependencies
   readonly #cursors: Collection<{ readonly position: number }>
   readonly #lacking: Collection<LackingResource>
-  /** Ids in `#lacking` */
+  /** ids in `#lacking` */
   readonly #lackingIds = new Set<string>()
   readonly #lanes = new KeyedMutex()
   readonly #walks: TypeWalks
@@ -102,11 +102,11 @@ export class Reconciler {
   #retrying: Promise<void> | undefined
   #adopting: Promise<void> | undefined
   #isBehind = false
-  /** Whether a start was requested, successful or not */
+  /** whether a start was requested, successful or not */
   #isAsked = false
   #isStopped = false
   #left = 0
-  /** Last probed id, after which the next probe starts */
+  /** last probed id; the next probe continues after it */
   #probed: string | undefined
   #cancelRetry: (() => void) | undefined
 
@@ -153,9 +153,9 @@ export class Reconciler {
     this.retry()
   }
 
-  /** Called after a commit with entries in the log of changes. Never waits. */
+  /** Call after a commit that added entries to the change log. Never waits. */
   wake(): void {
-    // the start reads the log
+    // `start` reads the log anyway
     if (this.#isStopped || !this.#isAsked) return
     this.#isBehind = true
     if (this.#following !== undefined) return
@@ -186,7 +186,7 @@ export class Reconciler {
     }
   }
 
-  /** Completes the current step; the rest follows after the next start. */
+  /** Completes the current step. Remaining changes are processed after the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#isBehind = false
@@ -222,7 +222,7 @@ export class Reconciler {
     const writes = resources.size === 0 ? [] : (await this.#reconcileAll([...resources])).writes
     await this.#rebind([...bound])
     const walks = await this.#walks.begin(types)
-    // an interrupted step is incomplete
+    // an interrupted step is incomplete, so its progress must not be stored
     if (this.#isStopped) return
     await this.#dependencies.collections.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
@@ -259,7 +259,7 @@ export class Reconciler {
     }
   }
 
-  /** One chunk at a time, so that tasks do not change between looking and acting. */
+  /** Reconciles one chunk at a time, so that tasks do not change between looking and acting. */
   async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
     const { collections, tasks, limit } = this.#dependencies
     const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
@@ -271,7 +271,7 @@ export class Reconciler {
         ),
       ),
     )
-    // store nothing of what must be repeated
+    // store no progress if any part must be repeated
     for (const result of results) if (result.status === 'rejected') throw result.reason
     const writes: Write[] = []
     const failures: Failure[] = []
@@ -296,7 +296,7 @@ export class Reconciler {
     return [this.#lacking.putting(id, { type, templates, error, time: this.#dependencies.now() })]
   }
 
-  /** Logs once for all resources of a type. */
+  /** Logs a failure only once for all resources of a type. */
   #logFailure({ type, templateName, error }: Failure): void {
     const text = `type ${type} requires tasks of template ${templateName}, which cannot be created: ${error}`
     if (this.#logged.has(text)) return
@@ -305,12 +305,12 @@ export class Reconciler {
     this.#dependencies.logger?.warn(`${text}; retrying`)
   }
 
-  /** Reconciles again after a late creation, since there may now be two. */
+  /** Reconciles again after a task was created late, since a second task may exist. */
   #madeLate(id: string): void {
     this.#retrySoon(() => this.#retrySome([id]))
   }
 
-  /** Queues a retry behind current work. Returns at once. */
+  /** Queues a retry after the current work. Returns at once. */
   #retrySoon(work: () => Promise<void>): void {
     if (this.#isStopped) return
     const before = this.#retrying ?? Promise.resolve()
@@ -322,7 +322,7 @@ export class Reconciler {
     if (writes.length > 0) await this.#dependencies.collections.commit(writes)
   }
 
-  /** Retries a sample of failures, and all of them once one succeeds. */
+  /** Retries some of the failures, and all of them once any retry succeeds. */
   async #probe(): Promise<void> {
     const after = this.#probed
     const ids = await this.#lacking.ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
@@ -351,7 +351,7 @@ export class Reconciler {
     })
   }
 
-  /** Schedules a repetition after an interruption. */
+  /** Schedules another attempt after an interruption. */
   #interrupted(error: unknown): void {
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
@@ -363,8 +363,8 @@ export class Reconciler {
 }
 
 /**
- * Sorts changes: resources with changed tasks, resources with changed nodes, types by whether nodes change, types to
- * retry.
+ * Sorts changes into four groups: resources whose required tasks changed, resources whose nodes changed, types (with
+ * whether nodes change), and types to retry.
  */
 function sorted(changes: readonly (NotedChange | undefined)[]) {
   const [resources, bound, retried] = [new Set<string>(), new Set<string>(), new Set<string>()]

@@ -1,6 +1,6 @@
 /**
- * Walks the resources of types whose templates changed, in slices by id; each slice is stored, so that a crash costs
- * one. A type that changes meanwhile is walked from the start again, in the same operation.
+ * Walks the resources of types whose templates changed, in slices by id. Progress is stored after each slice, so that a
+ * crash repeats at most one slice. If a type changes during its walk, the walk restarts within the same operation.
  */
 import { type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Write } from '#storage'
@@ -8,7 +8,7 @@ import { machineTimers } from '#platform'
 import type { ResourceCollections } from '../collections.ts'
 import { isClosed, type Failure } from './reconcile.ts'
 
-/** Stored operation over all resources of a type. Operations over lists are jobs. */
+/** A stored operation on all resources of a type. Operations on listed ids are jobs instead. */
 export interface WalkOperation {
   readonly id: string
   readonly user: string
@@ -16,7 +16,7 @@ export interface WalkOperation {
   readonly queueTime: number
   readonly finishedTime?: number
   readonly type: string
-  /** Whether references in the metadata of the type changed too */
+  /** whether references in the metadata of the type changed too */
   readonly binds?: boolean
   readonly after?: string
   readonly done: number
@@ -56,9 +56,9 @@ interface Walk {
 
 const SLICE = 200
 const RETRY_MS = 1000
-/** Poll interval for types that others work on, in ms */
+/** ms between polls of a type that another process works on */
 const BUSY_MS = 100
-/** User of operations without a request. */
+/** User of operations that no request caused. */
 const ENGINE = 'system/engine'
 
 export class TypeWalks {
@@ -79,7 +79,7 @@ export class TypeWalks {
     return count
   }
 
-  /** A running walk; undefined without any. */
+  /** A running walk; undefined if none is running. */
   get busy(): Promise<void> | undefined {
     for (const { going } of this.#walks.values()) if (going !== undefined) return going
     return undefined
@@ -100,7 +100,8 @@ export class TypeWalks {
   }
 
   /**
-   * Writes that plan walks of these types; call `go` after their commit. Value of `types`: whether nodes are rebound.
+   * Returns the writes that plan walks of these types; call `go` after the commit. The value in `types` says whether to
+   * rebind nodes.
    */
   async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
     const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
@@ -108,7 +109,7 @@ export class TypeWalks {
       const total = await this.#countOf(type)
       planned.push({ type, total, stored: this.#walks.has(type) ? undefined : await this.#planned(type) })
     }
-    // do not wait from here on: concurrent walks must not be overwritten
+    // do not await anything after this point, since concurrent walks must not be overwritten
     return planned.map(({ type, total, stored }) => {
       const walk = this.#walks.get(type) ?? this.#add(stored ?? this.#fresh(type, total))
       const { after: _after, failed: _failed, ...record } = walk.record
@@ -213,7 +214,7 @@ export class TypeWalks {
     this.#walks.delete(record.type)
   }
 
-  /** Walks an unstored slice again, since its failures were not recorded. */
+  /** Repeats an unstored slice, since its failures were not recorded. */
   #goBack(walk: Walk, round: number, before: WalkOperation): void {
     if (walk.round === round) walk.record = before
     this.#ending.delete(before.id)
@@ -231,7 +232,7 @@ export class TypeWalks {
   }
 }
 
-/** A walk at its start. `now` is epoch ms, `total` the number of resources. */
+/** Returns a new walk. `now` is epoch ms, `total` the number of resources. */
 export function plannedWalk(id: string, type: string, user: string, now: number, total: number): WalkOperation {
   const operation = { entity: 'resourcetype', action: 'update', description: `updating resources of type ${type}` }
   return { id, user, operation, queueTime: now, type, done: 0, total }

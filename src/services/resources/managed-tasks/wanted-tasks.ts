@@ -1,9 +1,9 @@
-/** Required tasks of a resource by the templates of its type. Pure. */
+/** Derives the tasks that a resource must have from the templates of its type. Pure. */
 import { createHash } from 'node:crypto'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '#kernel'
 import type { ResourceEntity, WantedTask } from '../contract.ts'
 
-/** Settings determined by resource and entry, which an entry cannot override. */
+/** Settings determined by resource and entry; the entry cannot override them. */
 const NOT_SETTINGS: ReadonlySet<string> = new Set([
   'templateName',
   'diagnosticTemplate',
@@ -14,9 +14,9 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * One task per entry of the type's `templates`, except diagnostic ones; none for a missing resource or type. Entries
- * that are not objects with a `templateName` are ignored. Equal entries require one task each; the order of entries is
- * irrelevant.
+ * Returns one task per entry in the type's `templates` except diagnostic entries; no tasks if resource or type is
+ * missing. Ignores entries that are not objects with a `templateName`. Equal entries require one task each. The order
+ * of entries does not matter.
  */
 export function wantedTasks(
   resource: ResourceEntity | undefined,
@@ -47,7 +47,7 @@ function settingsOf(entry: Readonly<Record<string, unknown>>): WantedTask['setti
   return Object.fromEntries(kept) as WantedTask['settings']
 }
 
-/** Independent of the order of keys. */
+/** Makes a key that does not depend on the order of the settings. */
 function keyOf(type: string, templateName: string, settings: WantedTask['settings']): string {
   const text = JSON.stringify([type, templateName, ordered(settings)])
   return createHash('sha256').update(text).digest('base64url').slice(0, KEY_LENGTH)

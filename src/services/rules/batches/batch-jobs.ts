@@ -1,4 +1,4 @@
-/** Operations on many tasks as jobs. */
+/** Runs operations on many tasks as jobs. */
 import { type Job, type JobHandler, itemHandler } from '#jobs'
 import { type BatchEntry, type BatchOperation, type TaskAction, removes } from './batch-schema.ts'
 import { foreignOf } from '../partitions/rules-partition.ts'
@@ -15,17 +15,17 @@ export const BATCH_JOB = 'rules.batch'
 export interface BatchData {
   readonly operation: BatchOperation
   readonly action: TaskAction
-  /** requested tasks that did not exist when it was queued */
+  /** requested tasks that did not exist when the batch was queued */
   readonly missing: readonly string[]
 }
 
 const BATCH_SIZE = 200
-/** Tasks between two turns of the event loop. */
+/** Number of tasks handled between two turns of the event loop. */
 const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of tasks, also of other partitions. */
+/** Handles items that are task ids, including tasks of other partitions. */
 export function batchHandler(rulesOf: () => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -53,8 +53,8 @@ export function batchData({ data }: Job): BatchData {
 const DONE: BatchEntry = { statusCode: 200 }
 
 /**
- * Acts on one task, whose failure is never an error of the batch. `again`: it may have been done before a crash, and
- * then counts as done.
+ * Performs the action on one task. A failure of the task is never an error of the batch. `again`: the action may
+ * already have been done before a crash, and then counts as done.
  */
 export async function act(
   { changes, collections }: TenantRules,

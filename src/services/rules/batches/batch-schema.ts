@@ -1,4 +1,4 @@
-/** Schemas of operations on many tasks. */
+/** Schemas of batch operations on many tasks. */
 import { Type } from 'typebox'
 import type { NodeOverride, TaskSettings } from '#core'
 import { NodeOverrideSchema } from '#core/spi'
@@ -50,7 +50,7 @@ const tag = refined(Type.Union([Text, Type.Number(), Type.Boolean(), Type.Null()
       ],
 )
 
-/** The filters of the task listing without `filter`; `ids` as a list, `tags` as an object. */
+/** The filters of the task listing except `filter`, with `ids` as an array and `tags` as an object. */
 export const BatchQuerySchema = closed(
   {
     ids,
@@ -112,7 +112,7 @@ const PARAMETERS: Readonly<Partial<Record<BatchAction, Checked>>> = {
 }
 const NO_PARAMETERS = checked(closed({}), OF_PARAMETERS)
 
-/** Problems of the parameters of an action. `at`: their path. */
+/** Lists problems of an action's parameters. `at`: path of the parameters. */
 export function parameterProblems(action: BatchAction | undefined, parameters: object, at: string): readonly Problem[] {
   if (action === undefined || !BATCH_ACTIONS.includes(action)) return []
   const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(parameters))
@@ -161,7 +161,7 @@ const OperationSchema = Type.Object({
 export interface BatchOperation extends Decoded<typeof OperationSchema> {}
 const operation = Type.Unsafe<BatchOperation>(OperationSchema)
 
-/** 200, for `dryRun=true`: nothing was changed. At most 1,000 tasks are listed; `total` counts all. */
+/** The response to `dryRun=true`, which changes nothing. Lists at most 1,000 tasks; `total` counts all. */
 export const BatchPreviewSchema = Type.Object(
   {
     dryRun: Type.Literal(true),
@@ -187,7 +187,7 @@ const BatchEntrySchema = Type.Object({ statusCode: Type.Integer(), error: Type.O
 export interface BatchEntry extends Decoded<typeof BatchEntrySchema> {}
 const entries = Type.Unsafe<Readonly<Record<string, BatchEntry>>>(Type.Record(Text, BatchEntrySchema))
 
-/** While it runs there is neither `finishedTime` nor `results`. */
+/** `finishedTime` and `results` are absent while the batch runs. */
 export const BatchStatusSchema = Type.Object(
   {
     id: Text,

@@ -1,4 +1,4 @@
-/** Operations on many tasks: queued and followed, or previewed. */
+/** Queues, tracks and previews operations on many tasks. */
 import type { Job, JobQueue } from '#jobs'
 import { portionsOfIds } from '#storage'
 import { itemResults } from '#services/shared'
@@ -84,7 +84,7 @@ function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOpera
   return { entity: 'task', action: action.action, description: describeBatch(action.action, query) }
 }
 
-/** The selected tasks, and the requested ids that do not exist. */
+/** Returns the selected tasks, and the requested ids that do not exist. */
 async function selected(
   collections: RulesCollections,
   where: TaskFilter,
@@ -162,7 +162,7 @@ function listOf(value: unknown): readonly string[] {
   return typeof value === 'string' ? value.split(',').filter((part) => part !== '') : []
 }
 
-/** Without a value the key is enough. */
+/** A tag without a value matches by its key alone. */
 function valuesOf(key: string, value: TagValue): readonly TagFilter[] {
   if (value === null || value === '') return [{ key }]
   return [value].flat().map((one) => ({ key, value: String(one) }))
@@ -185,7 +185,7 @@ function actionOf(action: BatchAction, parameters: Fields, plugs: PlugRegistry):
   }
 }
 
-/** In words: `Remove tasks filtered by type=onetime AND status=stopped`. */
+/** Describes a batch in words: `Remove tasks filtered by type=onetime AND status=stopped`. */
 function describeBatch(action: BatchAction, query: Fields): string {
   const parts = Object.entries(query).flatMap(([key, value]) =>
     key === 'tags' && isPlainObject(value)

@@ -25,30 +25,30 @@ export interface CheckpointDependencies {
   readonly settings: CheckpointSettings
   readonly position: () => number
   readonly pruner: LogPruner
-  /** position from which a restart has to read; undefined: nowhere */
+  /** returns the position from which a restart has to read the log; undefined: no restart needs the log */
   readonly floor: () => number | undefined
   readonly later: ReadonlySet<string>
   readonly logger: Logger | undefined
-  /** called after each round that the store committed, or that found it away */
+  /** called after each round that was committed, or that found the store unavailable */
   readonly onRound: (isAway: boolean) => void
 }
 
 /** Delays and size limits of checkpoints. */
 export interface CheckpointSettings {
-  /** ms after inputs; default 30,000 */
+  /** ms after an input; default 30,000 */
   readonly inputMs: number
-  /** ms after what a replay cannot repeat; default 250 */
+  /** ms after a change that a replay cannot repeat; default 250 */
   readonly soonMs: number
-  /** most characters of a state as JSON; a larger one is not stored, and the log is kept for it. Default 64 million */
+  /** maximum length of a state as JSON; a longer state is not stored, and the log is kept for it. Default 64 million */
   readonly maxLength: number
 }
 
 export const CHECKPOINT_SETTINGS: CheckpointSettings = { inputMs: 30_000, soonMs: 250, maxLength: 64_000_000 }
 
 const MAX_PER_SLICE = 500
-/** Inputs after which a round begins early. */
+/** Number of inputs after which a round begins early. */
 const MAX_INPUTS = 20_000
-/** Entries, or ms, after which the log is pruned, which takes a commit. */
+/** Number of entries, or ms, after which the log is pruned. Pruning takes a commit. */
 const WORTH_PRUNING = 5_000
 const PRUNE_MS = 60_000
 
@@ -58,31 +58,31 @@ export class Checkpoints {
   readonly #resources = new Set<string>()
   readonly #gone = new Set<string>()
   #mark: Mark
-  /** a replay would not repeat what changed since the last round began */
+  /** something changed since the last round began that a replay would not repeat */
   #isUrgent = false
-  /** calls of actuators when the last round began */
+  /** number of actuator calls when the last round began */
   #calls = 0
   #timer: Subscription | undefined
   #isSoon = false
   #inputs = 0
-  /** the last position that all stored states reflect */
+  /** the latest log position that all stored states reflect */
   #reflected = 0
   #pruned = 0
   #pruning: Promise<void> | undefined
   #prunedAt = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #isClosed = false
-  /** number of parts, by task whose state is stored in parts */
+  /** by task: number of parts, if its state is stored in parts */
   readonly #cut = new Map<string, number>()
-  /** by task, the oldest log position of messages that wait for it */
+  /** by task: oldest log position of messages that wait for the task */
   readonly #kept = new Map<string, number>()
-  /** by task whose state could not be stored, the last position that its stored state reflects */
+  /** by task whose state could not be stored: the log position that its last stored state reflects */
   readonly #held = new Map<string, number>()
-  /** reasons, by task */
+  /** by task: why its state could not be stored */
   readonly unstored = new Map<string, string>()
-  /** an outage fails four rounds a second */
+  /** rate limited, since up to four rounds a second fail during an outage */
   readonly #log: RateLimitedLogger
-  /** an actuator may fail with each message */
+  /** rate limited, since an actuator may fail with every message */
   readonly #failed: RateLimitedLogger
   readonly #logTimers = new Subscription()
 
@@ -100,14 +100,14 @@ export class Checkpoints {
     dependencies.pruner.tasks = (atRest) => this.#noLongerNeeded(atRest)
   }
 
-  /** Notes a change. `byTimer`: without an input that carries its time. */
+  /** Notes that a task changed. `byTimer`: no input in the log carries the time of the change. */
   touched(id: string, byTimer: boolean): void {
     this.#tasks.add(id)
     if (byTimer || this.#dependencies.deterministic.ledger.fresh.has(id)) this.#isUrgent = true
     this.#arm()
   }
 
-  /** Notes that tasks listening to the resource may have changed. */
+  /** Notes that the tasks listening to the resource may have changed. */
   messageOf(resource: string): void {
     this.#resources.add(resource)
     this.#arm()
@@ -145,7 +145,7 @@ export class Checkpoints {
     await this.#round
   }
 
-  /** Stores the time until which the runner was alive, unless a round does. Never rejects. */
+  /** Stores until when the runner was alive, unless a round does so. Never rejects. */
   async alive(): Promise<void> {
     if (this.#isClosed) return
     this.#round ??= this.#finished(this.#commit(this.#slice(), this.#mark))
@@ -225,7 +225,7 @@ export class Checkpoints {
         slice = this.#slice()
         await yielder.next()
       }
-      // unstored states need the log from their stored position
+      // tasks whose state could not be stored need the log from the position of their stored state
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))
       await this.#commit(slice, { ...this.#mark, position: from })
       this.#reflected = Math.min(from, ...[...this.#kept.values()].map((position) => position - 1))
@@ -250,7 +250,10 @@ export class Checkpoints {
     await this.#pruning
   }
 
-  /** At rest all of the log can go: a round moves the mark, which alone is behind. */
+  /**
+   * Returns the log position up to which entries may be pruned. `atRest`: a round first advances the mark, which may be
+   * the only position still behind.
+   */
   async #noLongerNeeded(atRest: boolean): Promise<number> {
     const { position } = this.#dependencies
     if (atRest && !this.#isClosed && !this.#isBehind && this.#mark.position < position()) await this.flush()
@@ -287,7 +290,7 @@ export class Checkpoints {
         for (const id of slice.ids) this.#tasks.add(id)
         throw error
       }
-      // one of these states cannot be stored as it is; the others can
+      // at least one of these states cannot be stored as it is; the others can
       for (const id of slice.ids) await this.#storeAlone(id)
       const held = Math.min(next.position, ...this.#held.values())
       await store.commit([store.collection(MARKS).putting(MARK_ID, { ...next, position: held })])
@@ -295,7 +298,7 @@ export class Checkpoints {
     this.#mark = next
   }
 
-  /** Stores a state in parts when one document cannot hold it. */
+  /** Stores a state by itself, in parts if it is too large for one document. */
   async #storeAlone(id: string): Promise<void> {
     const { store } = this.#dependencies
     for (const inParts of [false, true]) {
@@ -323,7 +326,7 @@ export class Checkpoints {
     }
   }
 
-  /** Keeps the log from the position of the stored state until a state can be stored again. */
+  /** Keeps the log from the position of the task's stored state until a newer state can be stored. */
   #hold(id: string, error: unknown): void {
     if (!this.unstored.has(id)) {
       const text = `the state of task ${id} cannot be stored, the log is kept for it: ${messageOf(error)}`
@@ -349,12 +352,12 @@ export class Checkpoints {
   }
 }
 
-/** Whether the writes are refused by a store that works. */
+/** Returns whether a working store refused the writes. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
 }
 
-/** States and deliveries of one commit. */
+/** States and deliveries to store in one commit. */
 class Slice {
   readonly states: { readonly id: string; readonly parts: number; readonly oldest: number | undefined }[] = []
   readonly writes: Write[] = []
@@ -392,7 +395,7 @@ class Slice {
     for (const one of list) this.writes.push(deliveries.putting(deliveryId(id, one.number), one))
   }
 
-  /** Marks its deliveries as durable, and returns them. */
+  /** Marks the slice's deliveries as durable, and returns them. */
   stored(): readonly DeliveryRecord[] {
     const stored = this.#deliveries.flatMap(({ list, count }) => list.splice(0, count))
     const { fresh } = this.#dependencies.deterministic.ledger

@@ -1,6 +1,6 @@
 /**
- * Calls of actuators that do not answer at once, open and ended. They follow from the inputs as states do, so they are
- * stored with states and rebuilt by a replay; ids stay the same.
+ * Lists the calls of asynchronous actuators, both open and ended. Like states, the list follows from the inputs: it is
+ * stored with states and rebuilt by a replay, with the same ids.
  */
 import type { Execution, LiveTask, Outcome } from '#core/spi'
 import type { Delivery } from '../inspection/inspection-schema.ts'
@@ -16,7 +16,7 @@ interface Page {
 const NO_ANSWER = 'the answer was late, or the call was cancelled'
 
 export class DeliveryLedger {
-  /** ended and not yet stored, by task */
+  /** by task: deliveries that ended and are not stored yet */
   readonly fresh = new Map<string, DeliveryRecord[]>()
   readonly #pages = new Map<string, Page>()
 
@@ -25,7 +25,7 @@ export class DeliveryLedger {
     this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])) })
   }
 
-  /** Drops the open deliveries of a task that leaves the engine; ended ones are still stored. */
+  /** Drops the open deliveries of a task that leaves the engine; its ended deliveries are still stored. */
   leave(task: string): void {
     this.#pages.delete(task)
   }
@@ -47,14 +47,14 @@ export class DeliveryLedger {
     return [...(this.#pages.get(task)?.open.values() ?? [])]
   }
 
-  /** Lists a call that waits for earlier calls on the same thing. */
+  /** Lists a call that waits for earlier calls on the same target. */
   waits(task: string, effect: string, execution: Execution): void {
     if (execution.node.kind !== 'actuator') return
     const fresh = freshOf(effect, execution)
     this.#page(task).open.set(fresh.id, fresh)
   }
 
-  /** `effect`: its id. `isAgain`: it was open before the restart that is replayed. */
+  /** `effect`: id of the effect. `isAgain`: the call was open before the restart that is being replayed. */
   called(task: string, effect: string, execution: Execution, now: number, isAgain: boolean): void {
     if (execution.node.kind !== 'actuator') return
     const page = this.#page(task)

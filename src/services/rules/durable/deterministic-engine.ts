@@ -60,7 +60,7 @@ export interface EngineHooks {
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
-  /** a run that finished by itself, or could not continue */
+  /** a run finished by itself, or could not continue */
   ended(run: EndOfRun): void
 }
 
@@ -74,7 +74,7 @@ export interface EndOfRun {
 export interface WaitingTask {
   readonly task: RunnableTask
   readonly record: TaskStateRecord
-  /** when the last runner was last seen alive, epoch ms */
+  /** epoch ms at which the previous runner was last known to be alive */
   readonly leftAt: number
 }
 
@@ -84,7 +84,7 @@ export type TaskStateRecord = Pick<StateRecord, 'resources' | 'delivered' | 'und
 
 type MoveLimit = (limit: number, timeoutMs: number) => number
 
-/** Runs of a rule differ by their number; randomness needs no other source. */
+/** A fixed seed suffices, because runs of a rule differ by their number. */
 const SEED = 1
 
 export class DeterministicEngine {
@@ -95,14 +95,14 @@ export class DeterministicEngine {
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
-  /** tasks with a run here, running or ended, by id */
+  /** tasks with a running or ended run in this engine, by id */
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
   readonly #minding = new Set<string>()
-  /** the task that is being restored, which is not a change of it */
+  /** the task that is being restored; restoring does not count as a change */
   #restoring: string | undefined
-  /** tasks that began a call at this moment, while time is left out */
+  /** while time is left out: tasks that began a call at this moment */
   #begun: Set<string> | undefined
 
   constructor(parts: EngineSettings, hooks: EngineHooks, start: number) {
@@ -140,7 +140,7 @@ export class DeterministicEngine {
     return this.#clock.nextAt()
   }
 
-  /** Whether a downtime is more than passed time for any task. */
+  /** Whether any task would react to a downtime. */
   get mindsDowntime(): boolean {
     return this.#minding.size > 0
   }
@@ -153,7 +153,7 @@ export class DeterministicEngine {
     return this.#staged.get(id)
   }
 
-  /** Whether the run behind an effect continues: only then does a replay repeat it. */
+  /** Returns whether the run that made an effect continues: only then does a replay repeat the effect. */
   isOfRun(id: string, effect: string): boolean {
     return this.engine.tasks.get(id)?.status === 'running' && effect.startsWith(`${id}/${this.epochOf(id)}/`)
   }
@@ -169,7 +169,7 @@ export class DeterministicEngine {
     this.#clock.advanceTo(time)
   }
 
-  /** Returns the answer for the sender of the input, or throws its refusal; tasks stay intact either way. */
+  /** Returns the result for the sender of the input, or throws its refusal. Tasks stay intact either way. */
   apply(input: Input, position: number): unknown {
     if (input.k === 'jump') return this.#jump(input)
     if (input.k === 'open') return this.#leave(input.until)
@@ -221,7 +221,7 @@ export class DeterministicEngine {
     }
   }
 
-  /** Restores a stored task, as it was or, with `away`, after a downtime. Throws `SAVED_STATE`, `VALIDATION`. */
+  /** Restores a stored task as it was or, with `away`, after a downtime. Throws `SAVED_STATE`, `VALIDATION`. */
   async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, away?: DowntimeInterval): Promise<void> {
     this.#stage(task)
     this.ledger.begin(task.id, record.delivered, record.underWay)
@@ -258,7 +258,7 @@ export class DeterministicEngine {
     this.#clock.jumpTo(at)
   }
 
-  /** Leaves out time in which the store was unresponsive: calls that begin in it get all of their time afterwards. */
+  /** Leaves out time in which the store was unresponsive. Calls that begin during it get their full time afterwards. */
   #leaveOut({ since, at }: Extract<Input, { k: 'still' }>): void {
     const without: MoveLimit = (limit, timeoutMs) => limitWithout(limit, timeoutMs, since, at)
     if (since < at) this.#moveLimits(this.#staged.keys(), without)
@@ -272,7 +272,7 @@ export class DeterministicEngine {
     this.#clock.advanceTo(at)
   }
 
-  /** A moved deadline is a change of the task: the stored state would end its calls. */
+  /** Moves deadlines of calls. Each affected task counts as changed: its stored state has the old deadlines. */
   #moveLimits(tasks: Iterable<string>, move: MoveLimit): void {
     for (const id of tasks) {
       if (this.engine.tasks.get(id)?.moveLimits(move) === true) this.#hooks.touched(id)
@@ -311,7 +311,7 @@ export class DeterministicEngine {
   async #begin({ t, e, r, d }: Extract<Input, { k: 'begin' }>): Promise<void> {
     const task = this.beginning.get(t)
     if (task?.epoch !== e) return
-    // open deliveries may have ended since the begin was requested
+    // open deliveries may have ended after the start was requested
     const delivered = Math.max(d, await this.#drop(t))
     this.#stage(task)
     this.ledger.begin(t, delivered)
@@ -326,7 +326,7 @@ export class DeterministicEngine {
     this.#touched(t)
   }
 
-  /** A run that ended in the meantime stays as it is. */
+  /** Changes a running task. If its run has ended meanwhile, the task stays as it is. */
   async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
     const task = this.changing.get(t)
     if (task?.epoch !== e || this.#staged.get(t)?.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
@@ -342,7 +342,7 @@ export class DeterministicEngine {
     if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
   }
 
-  /** Returns the number of its ended deliveries, as far as known here. */
+  /** Returns how many of its deliveries have ended, if known here. */
   async #drop(id: string): Promise<number> {
     if (this.#staged.has(id)) this.#over.add(id)
     const waited = this.waiting.get(id)?.record.delivered ?? 0
@@ -439,7 +439,7 @@ function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {
   return { ...(c !== undefined && { channel: c }), ...causation }
 }
 
-/** The same state, whose open calls have the rest of their time after the downtime. */
+/** Returns the state with deadlines moved, so that open calls have their remaining time after the downtime. */
 function withLimitsAfter({ record, leftAt }: WaitingTask, at: number): TaskStateRecord {
   const { executing } = record.state
   if (executing === undefined || at <= leftAt) return record

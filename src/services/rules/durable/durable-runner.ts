@@ -31,38 +31,42 @@ import { Past } from '../inputs/task-past.ts'
 import { closed, LiveTasks } from './live-tasks.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
-  /** the plugs that rules may name; the same list until it changes. Tasks keep the plugs that they began with */
+  /** the plugs that rules may name; the same array until they change. A running task keeps the plugs it started with */
   readonly plugs: () => readonly Plug[]
   readonly store: Store
   readonly log?: TenantLog
   readonly scheduler: SchedulerLike
   /** delay and size limits of checkpoints */
   readonly checkpoints?: Partial<CheckpointSettings>
-  /** messages that may wait in all tasks together; beyond it posts are refused with `RATE_LIMITED`; default 1,000,000 */
+  /**
+   * limit for messages that wait in all tasks together; beyond it, posts fail with `RATE_LIMITED`; default 1,000,000
+   */
   readonly maxWaitingMessages?: number
-  /** messages that wait in all tasks of the host; default: those of this runner */
+  /** returns the number of messages that wait in all tasks of the host; default: in those of this runner */
   readonly waitingInAll?: () => number
-  /** called with the time that the tasks have reached, epoch ms: `scheduler` should not be behind it */
+  /** called with the time that the tasks have reached, epoch ms; `scheduler` should not be behind that time */
   readonly reached?: (time: number) => void
-  /** before a task is bound to those resources: it receives whatever is acknowledged of them afterwards */
+  /**
+   * called before a task is bound to the resources; resolves once messages that are acknowledged afterwards will arrive
+   */
   readonly bind?: (resources: readonly string[]) => Promise<void>
-  /** least ms between two wake-ups by timers, which act at their own time all the same; default 0 */
+  /** minimum ms between two wake-ups for timers; timers still act at their exact time; default 0 */
   readonly restMs?: number
-  /** how much is kept of inputs; absent: nothing */
+  /** limits for keeping inputs; absent: none are kept */
   readonly keepInputs?: KeepLimits | undefined
-  /** which of several partitions of the tenant it is; default 0 */
+  /** number of this partition of the tenant; default 0 */
   readonly partition?: number
 }
 
 export interface DurableRunner extends TaskRunner {
   readonly queued: number
   readonly waiting: number
-  /** why a restart would take long or lose something */
+  /** why a restart would be slow or lose data */
   readonly trouble: string | undefined
   readonly leadMs: number
   readonly counts: RunnerCounts | undefined
   readonly stats: EngineStats | undefined
-  /** undefined: none are kept */
+  /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
   readonly past: TaskPast
   /**
@@ -76,7 +80,7 @@ export interface RunnerCounts extends Counts {
   readonly inputs: number
 }
 
-/** events kept of each task, and of all */
+/** events kept per task, and in total */
 export const KEPT_EVENTS = { perTask: 100, inAll: 100_000 }
 
 const MAX_WAITING = 1_000_000
@@ -184,14 +188,14 @@ class Runner implements DurableRunner {
     explain: (id, node) => {
       const running = this.#running(id)
       if (running !== undefined) return running.explain(node)
-      // tasks leave at a stop: a missing one may exist
+      // tasks leave the engine during a stop, so a missing task may exist
       throw this.#closing === undefined ? new AppError('NOT_FOUND', `Task with id ${id} not found`) : closed()
     },
     deliveries: (id, query) => this.#deliveries(id, query),
   }
 
   readonly intake: TaskRunner['intake'] = {
-    // without a turn in between where possible: later calls of the same turn stay behind it
+    // calls `receive` in the same turn where possible, so that later calls of the turn stay behind it
     receive: async (...args) => ((this.#closing === undefined && this.#tasks) || (await this.#open())).receive(...args),
   }
 
@@ -273,7 +277,7 @@ class Runner implements DurableRunner {
 
   async #deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]> {
     const tasks = await this.#open()
-    // fresh before stored: a delivery that is stored meanwhile is in both
+    // reads fresh deliveries before stored ones, so that a delivery stored in between appears twice rather than never
     const fresh = await tasks.deliveries.listed(id)
     const open = tasks.deterministic.ledger.open(id).toReversed()
     const stored = await this.#options.store.collection(DELIVERIES).find(newestOf(id, MAX_DELIVERIES))
@@ -295,7 +299,7 @@ class Runner implements DurableRunner {
   }
 }
 
-/** What all engines of the runner share, live ones and copies. */
+/** Settings shared by all engines of the runner, both live ones and copies. */
 function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'ports'> {
   const {
     store: _store,
@@ -321,8 +325,8 @@ function endedRun({ task, status, time, error }: EndOfRun): EndedRun {
 }
 
 /**
- * Ports that never answer at once. The outside may answer differently during a replay, so each answer has to be an input
- * of its own, and only later answers are.
+ * Makes every result of a port asynchronous. A port may return something else during a replay, so each result must be
+ * logged as an input, and only asynchronous results are.
  */
 function laterPorts({ metadata, secret, latestValue }: Ports): Ports {
   return {

@@ -1,13 +1,13 @@
 /**
- * Ended deliveries between the ledger and the store. A replay rebuilds those of a run that continues; those of an ended
- * run are stored with its end, or before the end is reported.
+ * Stores ended deliveries. A replay can rebuild them if their run continues; if the run has ended, they are stored
+ * together with its end, or before its end is reported.
  */
 import type { Store, Write } from '#storage'
 import type { Checkpoints } from './checkpoints.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
 import { DELIVERIES, deliveryId, MAX_DELIVERIES, newestOf, STATES, type DeliveryRecord } from './records.ts'
 
-/** A round of checkpoints may have begun before. */
+/** Two rounds, since a round of checkpoints may already be in progress. */
 const ROUNDS = 2
 
 export class EndedDeliveries {
@@ -21,30 +21,30 @@ export class EndedDeliveries {
     this.#checkpoints = checkpoints
   }
 
-  /** Unstored deliveries of a task as writes, for the commit of the input that ends its run. */
+  /** Returns the writes of a task's unstored deliveries, for the commit of the input that ends its run. */
   writes(id: string): readonly Write[] {
     const deliveries = this.#store.collection(DELIVERIES)
     return this.#fresh(id).map((one) => deliveries.putting(deliveryId(id, one.number), one))
   }
 
-  /** Unstored deliveries of the current run, after storing those of ended runs. */
+  /** Stores deliveries of ended runs, then returns the unstored deliveries of the current run. */
   async listed(id: string): Promise<readonly DeliveryRecord[]> {
     const isOfRun = (one: DeliveryRecord): boolean => this.#deterministic.isOfRun(id, one.id)
     for (let round = 0; round < ROUNDS && !this.#fresh(id).every(isOfRun); round++) await this.#checkpoints.flush()
     return this.#fresh(id).filter(isOfRun)
   }
 
-  /** Stores them after a run ended by itself; undefined: none are unstored. */
+  /** Stores the deliveries of a run that ended by itself; returns undefined if all are stored. */
   store(id: string): Promise<void> | undefined {
     return this.#fresh(id).length === 0 ? undefined : this.#flushed(id)
   }
 
-  /** Number of ended deliveries; 0 before the first epoch. */
+  /** Counts the ended deliveries of a task; 0 before its first epoch. */
   async count(id: string, epoch: number): Promise<number> {
     if (this.#deterministic.task(id) !== undefined) return this.#deterministic.ledger.count(id)
     if (epoch <= 1) return 0
     const state = await this.#store.collection(STATES).get(id)
-    // the last ones may be stored without the state that followed from them
+    // the newest deliveries may be stored before the state that counts them
     const last = await this.#store.collection(DELIVERIES).find(newestOf(id, 1))
     return Math.max(state?.value.delivered ?? 0, ...last.map(({ value }) => value.number + 1))
   }

@@ -1,6 +1,6 @@
 /**
- * Inputs of a tenant's tasks in its log, oldest first. Everything from outside is an input; what tasks do by themselves
- * (timers, plugs that answer at once) follows from them and is not written.
+ * Defines the inputs of a tenant's tasks, as they appear in its log. Everything that comes from outside is an input.
+ * What tasks do by themselves (timers, plugs with synchronous results) follows from the inputs and is not logged.
  */
 import type { Ignored, Reply } from '#core/spi'
 import { encodeNumbers, type Json, messageOf } from '#kernel'
@@ -8,26 +8,26 @@ import { isInput, messageBody, type NewEntry } from '#log'
 import type { Message, Sent } from '#core'
 import type { IntakePost, RunnableTask } from '../runner.ts'
 
-/** `at`: epoch ms of its arrival, never less than that of the input before. `t`: id of the task, `e`: its epoch. */
+/** `at`: epoch ms of its arrival, never less than that of the previous input. `t`: task id; `e`: epoch of the task. */
 export type Input =
   | {
       readonly k: 'data'
       readonly at: number
       readonly m: Message | readonly Message[]
-      /** channel; absent: broker data */
+      /** channel; absent: data from the broker */
       readonly c?: string
       readonly h?: number
-      /** with hops: the root; absent: unknown */
+      /** if there are hops: id of the first arrival that led to the messages; absent: unknown */
       readonly r?: string
-      /** indexes of messages whose timestamp is that of their arrival; absent: none */
+      /** indexes of messages that took their arrival as timestamp; absent: none */
       readonly u?: readonly number[]
-      /** keys ignored when messages are compared; absent: those of the host */
+      /** keys to ignore when comparing messages; absent: the host's default */
       readonly g?: Ignored
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
   | { readonly k: 'resync'; readonly at: number; readonly t: string }
-  /** Tasks forget identities of messages before a time, epoch ms: too many were remembered. */
+  /** Tasks forget identities of messages older than `before` (epoch ms), because they remembered too many. */
   | { readonly k: 'trim'; readonly at: number; readonly before: number }
   | {
       readonly k: 'begin'
@@ -38,7 +38,7 @@ export type Input =
       readonly r: readonly string[]
       readonly d: number
     }
-  /** The run continues under another rule, that of its document or of the next change. */
+  /** The run continues with another rule: the one in its document, or in the next `change` entry. */
   | {
       readonly k: 'change'
       readonly at: number
@@ -49,7 +49,7 @@ export type Input =
     }
   | { readonly k: 'end'; readonly at: number; readonly t: string; readonly e: number }
   | { readonly k: 'forget'; readonly at: number; readonly t: string }
-  /** of a plug that did not answer at once: execution, number of its call, outcome */
+  /** result of an asynchronous plug: execution, call number, outcome */
   | {
       readonly k: 'answer'
       readonly at: number
@@ -59,7 +59,7 @@ export type Input =
       readonly c: number
       readonly o: unknown
     }
-  /** of a call that began before its turn: number of the input in its task, label of the sensor, outcome */
+  /** result of a call that began before its turn: number of the input in its task, label of the sensor, outcome */
   | {
       readonly k: 'ahead'
       readonly at: number
@@ -69,16 +69,16 @@ export type Input =
       readonly n: string
       readonly o: unknown
     }
-  /** The runner was opened again; the last one was alive until `until`. Tasks are absent until their `resume`. */
+  /** The runner was reopened; the previous runner was alive until `until`. Each task is absent until its `resume`. */
   | { readonly k: 'open'; readonly at: number; readonly until: number }
   | { readonly k: 'resume'; readonly at: number; readonly ts: readonly string[] }
-  /** Calls of that kind (`laterKind`) are not answered at once: a replay does not make them. */
+  /** Calls of this kind (`laterKind`) are asynchronous: a replay does not make them. */
   | { readonly k: 'later'; readonly at: number; readonly p: string }
-  /** The process was suspended: due timers are late. `since`: as in `still` */
+  /** The process was suspended, so that due timers are late. `since`: as in `still` */
   | { readonly k: 'jump'; readonly at: number; readonly since?: number }
   /**
-   * The store was unresponsive since then: that time does not count toward call deadlines. Without time left out it is
-   * a sign of life.
+   * The store was unresponsive since `since`; that time does not count toward call deadlines. If `since` leaves out no
+   * time, the entry only shows that the store works.
    */
   | { readonly k: 'still'; readonly at: number; readonly since: number }
 
@@ -91,7 +91,7 @@ export type NodeOperation = 'start' | 'resume'
 
 export type Untimed<I extends Input = Input> = I extends Input ? Omit<I, 'at'> : never
 
-/** The input of a log entry; undefined: tasks received nothing of it. */
+/** Returns the input in a log entry; undefined if tasks received nothing from the entry. */
 export function inputOf(body: Json): Input | undefined {
   return isInput(body) ? (body as unknown as Input) : undefined
 }
@@ -100,12 +100,12 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
   return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
 }
 
-/** Origin of messages, with the indexes of those stamped at arrival. */
+/** Origin of messages, with the indexes of messages stamped at arrival. */
 type DataSent = Sent & Pick<IntakePost, 'unstamped' | 'identityIgnores'>
 
 export type Data = Untimed<Extract<Input, { k: 'data' }>>
 
-/** Messages as an input, defaults left out. */
+/** Converts messages to an input, without fields that have their default. */
 export function dataOf(
   m: Message | readonly Message[],
   { channel, hops = 0, root, unstamped, identityIgnores }: DataSent,
@@ -121,7 +121,7 @@ export function dataOf(
   }
 }
 
-/** An input as a log entry. `post`: the origin of its messages. */
+/** Converts an input to a log entry. `post`: the origin of its messages. */
 export function entryOf(input: Input, post?: IntakePost): NewEntry {
   if (post === undefined || input.k !== 'data') return { body: input as unknown as Json, input }
   const { k: _k, m: _m, ...about } = input

@@ -1,10 +1,10 @@
 /**
- * Kinds of calls that are not answered at once: all calls of a plug, or only those whose placeholders request data
+ * Names the kinds of calls that are asynchronous: all calls of a plug, or only calls whose placeholders request data
  * first. The log records each kind when it first occurs.
  */
 import type { Execution } from '#core/spi'
 
-/** `sensor:name:version`, with `:asks` for calls that request data first. */
+/** Returns `sensor:name:version`, with `:asks` appended for calls that request data first. */
 export function laterKind({ node: { call } }: Execution): string {
   return call.needs === undefined ? plugOf(call) : `${plugOf(call)}:asks`
 }

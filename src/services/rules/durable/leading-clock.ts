@@ -1,10 +1,11 @@
 /**
- * Time of a tenant's tasks: that of the host, but never before the times in their log. A log that is ahead is caught up
- * by running a tenth slower; other tenants keep the host's time.
+ * The clock of a tenant's tasks. It follows the host's clock but never shows a time before the last one in the tenant's
+ * log. If the log is ahead, the clock runs a tenth slower until the host's clock has caught up. Other tenants keep the
+ * host's time.
  */
 import type { SchedulerAction, SchedulerLike, Subscription } from 'rxjs'
 
-/** speed while the host's time is behind */
+/** speed of the clock while the host's time is behind */
 const PACE = 0.9
 
 export class LeadingClock implements SchedulerLike {
@@ -21,7 +22,7 @@ export class LeadingClock implements SchedulerLike {
   /** epoch ms; monotonic */
   readonly now = (): number => {
     const host = this.#scheduler.now()
-    // an operator may set the host's time back
+    // an operator may set the host's clock back
     const passed = Math.max(0, host - this.#last)
     this.#last = host
     this.#time = Math.max(host, this.#time + passed * PACE)
@@ -32,7 +33,7 @@ export class LeadingClock implements SchedulerLike {
     return this.#scheduler.schedule(work, delay, state)
   }
 
-  /** Moves it to a time in the log, epoch ms. */
+  /** Advances the clock to a time in the log, epoch ms. */
   atLeast(time: number): void {
     this.#time = Math.max(this.now(), time)
   }

@@ -31,22 +31,22 @@ export interface LiveTasksDependencies {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
-  /** Inputs are kept: entries of messages that no task takes have their arrival, too */
+  /** Inputs are kept, so log entries of messages that no task receives contain their arrival too. */
   readonly keepsInputs: boolean
   bind?(resources: readonly string[]): Promise<void>
-  /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
+  /** Throws `RATE_LIMITED` when too many messages wait in all tasks together. */
   requireRoom(): void
   ended(run: EndOfRun): void
   lifecycle(event: RareEvent): void
 }
 
-/** Timers due longer ago were slept through: they act once, late. */
+/** If timers are later than this, the process was asleep: each timer acts once, late. */
 const SLEPT_MS = 60_000
-/** Lateness of timers up to which open calls are not at risk. */
+/** Lateness of timers that does not endanger open calls yet. */
 const OVERDUE_MS = 1_000
-/** ms until an answer is logged again after an outage */
+/** ms before logging an outcome is retried during an outage */
 const AWAY_MS = 250
-/** ms without a call of `resume` after which all tasks count as resumed */
+/** ms after the last call of `resume` until all tasks count as resumed */
 const RESUMED_AFTER_MS = 60_000
 
 type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
@@ -58,7 +58,7 @@ export class LiveTasks {
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
-  /** Plugs that answer later */
+  /** kinds of calls that are asynchronous */
   readonly laterKinds: Set<string>
   readonly #stall: StallDetector
   readonly #signs: SignsOfLife
@@ -66,11 +66,11 @@ export class LiveTasks {
   #recovery: Recovery | undefined
   #resumedAll: Subscription | undefined
   #resuming: Promise<unknown> = Promise.resolve()
-  /** calls of `resume` in progress; one that failed stays in progress */
+  /** calls of `resume` in progress; a failed call is never subtracted */
   #portions = 0
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
-  /** epoch ms of the last messages that no task took */
+  /** epoch ms of the last messages that no task received */
   #arrived = Number.NEGATIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
   #isCatchingUp = false
@@ -133,7 +133,7 @@ export class LiveTasks {
     return runner
   }
 
-  /** The task as it is now; undefined for one that does not run. */
+  /** Returns the task's present state; undefined if the task does not run. */
   checkpoint(id: string): InputCheckpoint | undefined {
     const task = this.deterministic.task(id)
     const record = this.deterministic.save(id)
@@ -186,7 +186,7 @@ export class LiveTasks {
   resume(tasks: readonly RunnableTask[]): Promise<void> {
     this.#portions++
     this.#resumedAll?.unsubscribe()
-    // read while earlier portions are resumed
+    // starts reading while earlier portions are resumed
     const states = this.#states(tasks.map(({ id }) => id))
     states.catch(() => undefined)
     const taken = this.#resuming.then(async () => this.#takeUp(tasks, await states))
@@ -194,7 +194,10 @@ export class LiveTasks {
     return taken.then(({ resumed }) => resumed)
   }
 
-  /** Resolves when the tasks are on their way. The promise is in an object, so that it is not awaited with it. */
+  /**
+   * Resolves when the tasks are being resumed. The inner promise is wrapped in an object, so that awaiting the result
+   * does not await it.
+   */
   async #takeUp(
     tasks: readonly RunnableTask[],
     states: ReadonlyMap<string, StateRecord>,
@@ -230,7 +233,7 @@ export class LiveTasks {
     this.#resumedAll = this.#dependencies.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
   }
 
-  /** Rejects as the task does: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
+  /** Rejects with the errors of the task: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
   async send(input: Untimed<Extract<Input, { k: 'push' | 'command' | 'resync' }>>): Promise<void> {
     this.#allResumed()
     if (!this.#log.has('begin')) this.deterministic.require(input.t)
@@ -242,7 +245,7 @@ export class LiveTasks {
     return this.deterministic.engine.waitingMessages
   }
 
-  /** Reasons, by task whose state could not be stored. */
+  /** Reasons why states could not be stored, by task. */
   get unstored(): ReadonlyMap<string, string> {
     return this.#checkpoints.unstored
   }
@@ -263,7 +266,9 @@ export class LiveTasks {
     this.#afterwards()
   }
 
-  /** From now on failed answers may be due to the stop alone: the next life repeats their calls. */
+  /**
+   * From now on a call may have failed only because of the stop: the next runner repeats it.
+   */
   closing(): void {
     this.#isClosing = true
   }
@@ -304,7 +309,7 @@ export class LiveTasks {
       else if (post.kept !== undefined) entries.push({ body: messageBody(post, this.#aboutUntaken(post)) })
     }
     if (entries.length === 0 && followed === undefined) {
-      // the store keeps these in order with the inputs before them
+      // the store keeps these writes in order with earlier inputs
       const { results } = writes.length === 0 ? { results: [] } : await this.#dependencies.store.commit(writes)
       return { taken: false, results }
     }
@@ -318,7 +323,7 @@ export class LiveTasks {
     return { taken, results }
   }
 
-  /** What kept inputs have of messages that no task takes. */
+  /** Returns the fields that kept inputs need for messages that no task receives. */
   #aboutUntaken(post: IntakePost): object | undefined {
     if (!this.#dependencies.keepsInputs) return undefined
     const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
@@ -338,13 +343,13 @@ export class LiveTasks {
   }
 
   /**
-   * Time of an arriving input, and the entries before it in the same unit, so that a replay sleeps and leaves out time
-   * at the same position.
+   * Returns the time of an arriving input, and the entries to log before it in the same unit, so that a replay sleeps
+   * and leaves out time at the same position.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
     const at = this.#arrival
     const { horizon } = this.#log
-    // inputs on their way may begin calls, which have no timers yet
+    // inputs in flight may begin calls that have no timers yet
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
     const since = this.#stall.sinceBefore(at, horizon)
     return { at, before: since === undefined ? [] : [{ k: 'still', at, since }] }
@@ -381,7 +386,7 @@ export class LiveTasks {
     this.#spareCalls()
   }
 
-  /** Leaves out the time that the store took for inputs that are durable now. */
+  /** Leaves out the time that the store needed to make the current inputs durable. */
   #spareCalls(): void {
     const { since } = this.#stall
     if (since === undefined || this.#log.size > 0 || this.#isClosed) return
@@ -389,7 +394,7 @@ export class LiveTasks {
     this.#stall.counted(now)
     const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
     if (engine.openCalls === 0 && nextAt > now) return
-    // timers of so long a time act once: otherwise calls would be retried throughout it
+    // after so long a time each timer acts once; otherwise calls would be retried throughout that time
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
     this.#stall.leavesOut(since)
@@ -397,20 +402,20 @@ export class LiveTasks {
     void this.#log.add({ entries: [entryOf(leftOut)] }).catch(() => this.#stall.lost(since, scheduler.now()))
   }
 
-  /** Whether due timers, which may begin or end calls, wait for a sign of life of the store (STILL-2). */
+  /** Returns whether due timers, which may begin or end calls, must wait for a sign of life of the store (STILL-2). */
   #waitsForStore(now: number): boolean {
     const { engine, nextAt = Number.POSITIVE_INFINITY, now: reached } = this.deterministic
     if (nextAt > now) return false
     if (this.#stall.since !== undefined) {
-      // the time to leave out is not stored yet
+      // the period to leave out is not stored yet
       if (now >= this.#stall.queryAgainAt) this.#spareCalls()
       return true
     }
     if (this.#log.has('still') || this.#log.has('jump')) return true
-    // timers due so long ago may begin calls whose deadlines have passed
+    // timers that were due so long ago may begin calls whose deadlines have already passed
     if (engine.openCalls === 0 && now - nextAt <= OVERDUE_MS) return false
     if (!this.#stall.isQuiet(now)) return false
-    // inputs on their way are a request as well
+    // inputs in flight show whether the store works, as a query would
     if (this.#log.size === 0 && now >= this.#stall.queryAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
     return true
   }
@@ -438,7 +443,7 @@ export class LiveTasks {
     return this.deterministic.apply(input, position)
   }
 
-  /** Forgetting for lack of room differs between engines, so it is logged. */
+  /** Logs when identities of messages are forgotten for lack of room, since engines may differ in when they do so. */
   #trim(): void {
     const before = this.#isClosed || this.#log.has('trim') ? undefined : this.deterministic.engine.remembered.tooOld
     if (before !== undefined) void this.#take({ k: 'trim', before }).catch(() => undefined)
@@ -452,7 +457,7 @@ export class LiveTasks {
   ): Promise<void> {
     this.deterministic.beginning.set(task.id, task)
     const { id, epoch } = task
-    // open deliveries of the run before end with it
+    // open deliveries of the previous run end with that run
     const d = this.deterministic.task(id)
       ? this.deterministic.ledger.count(id) + this.deterministic.ledger.open(id).length
       : delivered
@@ -479,7 +484,7 @@ export class LiveTasks {
     }
   }
 
-  /** Begins a task that the service stored and the log does not have. */
+  /** Begins a task that the service stored but whose begin is not in the log. */
   async #beginLate(task: RunnableTask): Promise<void> {
     try {
       const delivered = await this.deliveries.count(task.id, task.epoch)
@@ -533,7 +538,7 @@ export class LiveTasks {
   #takeAnswer(input: Answer): void {
     if (this.#isClosed) return
     void this.#take(input).catch((error: unknown) => {
-      // an answer from outside is not requested again, so it waits for the store
+      // an outcome from outside cannot be requested again, so it waits for the store
       if (isAway(error)) {
         this.#dependencies.scheduler.schedule(() => this.#takeAnswer(input), AWAY_MS)
         return

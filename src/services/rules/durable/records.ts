@@ -1,9 +1,9 @@
-/** Collections of the runner. */
+/** Storage collections of the runner. */
 import type { SavedState } from '#core/spi'
 import type { CollectionSpec, Query } from '#storage'
 import type { Delivery } from '../inspection/inspection-schema.ts'
 
-/** A task's state after the input at `position` and its effects up to `time` (epoch ms). */
+/** A task's state after the input at `position`, including all effects up to `time` (epoch ms). */
 export interface StateRecord {
   readonly epoch: number
   readonly position: number
@@ -11,7 +11,7 @@ export interface StateRecord {
   /** resolved resources, in the order of the graph */
   readonly resources: readonly string[]
   readonly state?: SavedState
-  /** number of documents with the state and `underWay`; absent: both are here */
+  /** number of documents that contain the state and `underWay`; absent: this record contains both */
   readonly parts?: number
   readonly delivered: number
   readonly underWay?: readonly OpenDelivery[]
@@ -22,11 +22,11 @@ export const STATES: CollectionSpec<StateRecord> = { name: 'rule_states', versio
 export interface OpenDelivery extends Delivery {
   readonly execution: number
   readonly item: number
-  /** outcome of its last call, which is held back or retried */
+  /** outcome of the latest call, which is held back or retried */
   readonly gave?: { readonly message?: string; readonly error?: string }
 }
 
-/** An ended delivery. `number` counts those of a task. */
+/** An ended delivery. `number` counts the deliveries of a task. */
 export interface DeliveryRecord extends Delivery {
   readonly task: string
   readonly number: number

@@ -26,7 +26,7 @@ export interface TailEntry {
   readonly input: Input
 }
 
-/** State of a task when the runner was last alive, or why the task cannot continue. */
+/** State of a task when the previous runner was last alive, or why the task cannot continue. */
 export type Recovered = RecoveredState | { readonly error: string }
 
 export interface RecoveredState {
@@ -49,7 +49,7 @@ const PORTION = 1000
 export class Recovery {
   readonly tail: readonly TailEntry[]
   readonly position: number
-  /** epoch ms at which the last runner was last alive; undefined on the first start */
+  /** epoch ms at which the previous runner was last alive; undefined on the first start */
   readonly until: number | undefined
   readonly mark: Mark | undefined
   readonly #parts: EngineSettings
@@ -57,13 +57,13 @@ export class Recovery {
   readonly #later: Set<string>
   readonly #lastOfTask = new Map<string, number>()
   readonly #lastOfResource = new Map<string, number>()
-  /** last position of its `resume`, which repeats open calls */
+  /** by task: last position of a `resume`, which repeats open calls */
   readonly #lastResumed = new Map<string, number>()
   readonly #begins = new Map<string, { readonly epoch: number; readonly position: number }>()
-  /** by task, oldest first */
+  /** changes by task, oldest first */
   readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
-  /** starts of runners, oldest first, with the last sign of life of the one before */
+  /** starts of runners, oldest first, each with the last sign of life of the previous runner */
   readonly #opens: { readonly position: number; readonly until: number }[] = []
   /** last position at which deadlines of calls were moved */
   #lastMoved: number | undefined
@@ -101,7 +101,7 @@ export class Recovery {
     }
   }
 
-  /** Returns an entry for each task that ran in its epoch. `stored`: states by id. */
+  /** Returns an entry for each task that ran in its present epoch. `stored`: states by id. */
   async recover(
     tasks: readonly RunnableTask[],
     stored: ReadonlyMap<string, StateRecord>,
@@ -130,7 +130,7 @@ export class Recovery {
     return complete
   }
 
-  /** Whether anything happened to the task after its state was stored. */
+  /** Returns whether the task received anything after its state was stored. */
   #concerns(task: RunnableTask, record: CompleteRecord | undefined): boolean {
     if (record === undefined) return this.#begins.get(task.id)?.epoch === task.epoch
     const isLater = (position: number | undefined) => position !== undefined && position > record.position
@@ -183,7 +183,7 @@ export class Recovery {
       try {
         await deterministic.apply(input, position)
       } catch {
-        // its sender was answered before the crash
+        // the sender received the error before the crash
       }
       await yielder.due()
     }
@@ -199,12 +199,12 @@ export class Recovery {
     await deterministic.engine.close()
   }
 
-  /** When the runner was last alive for a task that is as it was stored. */
+  /** Returns when the runner was last alive, for a task that has not changed since its state was stored. */
   #leftAt({ position, time }: CompleteRecord): number {
     return this.#opens.find((one) => one.position > position)?.until ?? this.until ?? time
   }
 
-  /** The task with its rule after the input at that position. */
+  /** Returns the task with the rule that was in effect after that position. */
   #asOf(task: RunnableTask, position: number): RunnableTask {
     const next = this.#changes.get(task.id)?.find((one) => one.position > position && one.epoch === task.epoch)
     return next === undefined ? task : { ...task, ...next.before }
@@ -249,7 +249,7 @@ function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>
   return record?.epoch === task.epoch ? record : undefined
 }
 
-/** A restored task repeats open calls under the next number; a replay keeps their number. */
+/** A restored task repeats open calls under the next number; a replay must keep their number. */
 export function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {

@@ -1,7 +1,4 @@
-/**
- * Signs of life: stored every second while a task runs for which a downtime is more than passed time. Log entries count
- * as signs.
- */
+/** Stores a sign of life every second while some task would react to a downtime. Log entries count as signs of life. */
 import type { SchedulerLike, Subscription } from 'rxjs'
 
 const SIGN_MS = 1_000

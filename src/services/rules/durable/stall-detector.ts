@@ -7,20 +7,20 @@
  * STILL-2 no deadline passes, while calls are open, without a recent sign of life of the store
  */
 
-/** ms of waiting for the store that count toward deadlines */
+/** ms of waiting for the store that still count toward deadlines */
 const LATE_MS = 1000
-/** ms after which an idle store may be unresponsive unnoticed */
+/** ms after which an idle store may have stopped responding unnoticed */
 const QUIET_MS = 5000
-/** ms until the store is queried again after a refusal */
+/** ms before the store is queried again after a refusal */
 const QUERY_AGAIN_MS = 250
 
 /** Times are epoch ms. */
 export class StallDetector {
   #lastSign: number
-  /** earlier time is left out already, or counts */
+  /** time before this is already left out, or counts toward deadlines */
   #countedUpTo = Number.NEGATIVE_INFINITY
   #since: number | undefined
-  /** start of the time that an input on its way leaves out; that input may be refused */
+  /** start of the period left out by an input that is not durable yet and may be refused */
   #leavingOut: number | undefined
   #queriedAt: number | undefined
   #isAway = false
@@ -30,20 +30,20 @@ export class StallDetector {
     this.#lastSign = now
   }
 
-  /** Start of the time to leave out; undefined: time counts. */
+  /** Start of the period to leave out; undefined if all time counts. */
   get since(): number | undefined {
     return this.#since
   }
 
   /**
-   * The same for an input that arrives while others are on their way, the oldest since `oldest`. Each input repeats it,
-   * since any of them may be refused.
+   * Returns `since` for an input that arrives while others are in flight, the oldest of them since `oldest`. Each input
+   * repeats the period, because any of the inputs may be refused.
    */
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY
     const never = Number.POSITIVE_INFINITY
     const since = Math.min(this.#since ?? never, this.#leavingOut ?? never, oldest, silent)
-    // while a query is unanswered, a deadline may pass any moment
+    // while a query is unanswered, a deadline may pass at any moment
     const late = this.#queriedAt === undefined ? LATE_MS : 0
     return at - since > late ? since : undefined
   }
@@ -65,7 +65,7 @@ export class StallDetector {
     this.#isAway = true
   }
 
-  /** A write requested at `at` is durable. */
+  /** A write requested at `at` became durable. */
   responded(at: number, now: number): void {
     const since = Math.max(this.#wasSilent(now) ? this.#silentSince : at, this.#countedUpTo)
     if (now - since > LATE_MS) this.#since ??= since
@@ -82,7 +82,7 @@ export class StallDetector {
     return this.#isAway || (this.#queriedAt !== undefined && now - this.#queriedAt > LATE_MS)
   }
 
-  /** Time until then is left out, or counts; `from`: earlier time does not. */
+  /** Marks the time from `from` up to `upTo` as settled: it is left out, or it counts. */
   counted(upTo: number, from = Number.NEGATIVE_INFINITY): void {
     this.#countedUpTo = Math.max(this.#countedUpTo, upTo)
     if (this.#since !== undefined && this.#since >= from) this.#since = undefined
@@ -93,7 +93,7 @@ export class StallDetector {
     this.#leavingOut = since
   }
 
-  /** The input that leaves out time from `since` on was refused. */
+  /** The input that would have left out time from `since` on was refused. */
   lost(since: number, now: number): void {
     this.#since = Math.min(this.#since ?? since, since)
     this.#leavingOut = undefined

@@ -1,6 +1,6 @@
 /**
- * Stored form of a task's state: one document, or several if it is too large for one; without waiting messages that the
- * log still has.
+ * Converts a task's state to its stored form: one document, or several if the state is too large. Waiting messages that
+ * are still in the log are left out.
  */
 import type { Message } from '#core'
 import type { SavedInput } from '#core/spi'
@@ -16,9 +16,9 @@ interface StatePart {
 
 export const STATE_PARTS: CollectionSpec<StatePart> = { name: 'rule_state_parts', version: 1, fields: {} }
 
-/** Characters of a part: at most three bytes each, and a quote or backslash is written as two. */
+/** Characters per part. Each takes at most three bytes; quotes and backslashes take two characters. */
 const PART_LENGTH = 250_000
-/** Entries back in the log from which messages are stored with the state, so that the log need not be kept for them. */
+/** Messages more entries back in the log than this are stored with the state, so that the log can be pruned. */
 const MAX_BACK = 50_000
 const PORTION = 1000
 
@@ -28,7 +28,7 @@ export function wholeState(store: Store, id: string, record: StateRecord, hadPar
   return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
 }
 
-/** Writes a state in parts. `TOO_LARGE` beyond `maxLength` characters. */
+/** Returns the writes that store a state in parts. Throws `TOO_LARGE` beyond `maxLength` characters. */
 export function stateInParts(
   store: Store,
   id: string,
@@ -69,7 +69,9 @@ function partId(id: string, part: number): string {
   return `${id}/${part}`
 }
 
-/** A state without the messages that the log keeps, and the oldest log position needed for them. */
+/**
+ * Removes messages that are still in the log from a state, and returns the oldest log position needed to restore them.
+ */
 export function withoutKept(record: StateRecord): {
   readonly record: StateRecord
   readonly oldest: number | undefined
@@ -105,14 +107,14 @@ export async function messagesAt(
   return found
 }
 
-/** Log positions of messages that wait for a task. */
+/** Lists the log positions of messages that wait for a task. */
 export function keptPositions({ state }: StateRecord): readonly number[] {
   return (state?.waiting ?? []).flatMap((one) =>
     one.kind === 'data' && one.messages === undefined && one.kept !== undefined ? [one.kept.position] : [],
   )
 }
 
-/** The inverse of `withoutKept`. Messages missing in the log leave an input without messages. */
+/** The inverse of `withoutKept`. If the log no longer has the messages of an input, the input stays empty. */
 export function withMessages(record: StateRecord, at: ReadonlyMap<number, readonly Message[]>): StateRecord {
   const { state } = record
   if (state?.waiting === undefined) return record

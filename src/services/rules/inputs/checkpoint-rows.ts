@@ -1,6 +1,7 @@
 /**
- * Checkpoints of tasks in segments: a round has the tasks that changed since the one before, once a day all of them. Each
- * is its state with the position of the log that it reflects; the rule that several tasks share is there once.
+ * Writes and reads checkpoints of tasks in segments. Each round contains the tasks that changed since the previous
+ * round, and once a day every task. A checkpoint is a state with the log position that it reflects. A rule that several
+ * tasks share is stored once per segment.
  */
 import { hashText, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -11,10 +12,10 @@ import type { CheckpointRow } from './manifest.ts'
 import type { SegmentReader } from './segment-reader.ts'
 import { keyOfTask, SegmentWriter } from './segment-writer.ts'
 
-/** The tasks of a runner as they are now. */
+/** Reads the present state of a runner's tasks. */
 export interface CheckpointSource {
   ids(): readonly string[]
-  /** Undefined for a task that does not run any more. */
+  /** Returns undefined if the task is no longer running. */
   checkpoint(id: string): InputCheckpoint | undefined
 }
 
@@ -25,14 +26,14 @@ interface StoredCheckpoint {
   readonly record: TaskStateRecord
 }
 
-/** rounds of which one has all tasks */
+/** One in this many rounds contains every task. */
 const FULL_EVERY = 24
 
 export class CheckpointWriter {
-  /** by task, a hash of what was written last */
+  /** by task: hash of the checkpoint that was last written */
   #written = new Map<string, string>()
 
-  /** `writer`: undefined when no task runs */
+  /** Writes a round. `writer` is undefined if no task runs. */
   async take(
     tasks: CheckpointSource,
     before: readonly CheckpointRow[],
@@ -67,8 +68,9 @@ export class CheckpointWriter {
 }
 
 /**
- * The last one at or before an instant or position, back to a round with all tasks. A task that is absent from later
- * rounds has not changed until the first moment of the last of them, whose position and time the checkpoint then has.
+ * Returns the last checkpoint at or before an instant or position, searching back to a round with every task. If later
+ * rounds do not contain the task, it had not changed when the last of these rounds began, so the checkpoint takes the
+ * position and time of that round.
  */
 export async function readCheckpoint(
   segments: SegmentReader,
@@ -96,7 +98,7 @@ export async function readCheckpoint(
   return undefined
 }
 
-/** Rules of a round, by the keys under which its segment has them. */
+/** Collects the rules of a round, with their keys in the segment. */
 class Sources {
   readonly #keys = new Map<string, string>()
   readonly #known = new Map<object, string>()

@@ -10,28 +10,30 @@ import type { TaskStateRecord } from '../durable/deterministic-engine.ts'
 import type { Input } from '../durable/input.ts'
 import type { RunnableTask } from '../runner.ts'
 
-/** An entry of the log as tasks took it. */
+/** A log entry as tasks received it. */
 export interface KeptInput {
   readonly position: number
   readonly input: Input
 }
 
-/** All limits apply together. */
+/** Selects inputs that satisfy all limits. */
 export interface InputRange {
-  /** epoch ms of the reading (`timestamp` of a message, arrival without one), both inclusive */
+  /** epoch ms of readings (a message's `timestamp`, or its arrival if it has none), both inclusive */
   readonly from?: number
   readonly until?: number
-  /** positions of the log, exclusive */
+  /** log position, exclusive */
   readonly after?: number
-  /** inclusive */
+  /** log position, inclusive */
   readonly upTo?: number
-  /** absent: all resources. Of an array, the messages of these resources remain, with `u` adapted */
+  /** absent: all resources. An array keeps only the messages of these resources, and its `u` is adapted */
   readonly resources?: readonly string[]
-  /** besides messages: inputs of these tasks, and inputs of all tasks (open, jump, still, trim, later, resume) */
+  /**
+   * selects, in addition to messages, inputs of these tasks and of all tasks (open, jump, still, trim, later, resume)
+   */
   readonly tasks?: readonly string[]
 }
 
-/** A task as it was after the input at `position` and all that followed from it up to `at` (epoch ms of arrival). */
+/** The state of a task after the input at `position` and all its consequences up to `at` (epoch ms of arrival). */
 export interface InputCheckpoint {
   readonly position: number
   readonly at: number
@@ -40,18 +42,18 @@ export interface InputCheckpoint {
 }
 
 export interface KeptSince {
-  /** the first position that is kept */
+  /** the first log position that is kept */
   readonly position: number
-  /** epoch ms of its arrival */
+  /** epoch ms at which that entry arrived */
   readonly at: number
 }
 
 export interface KeptInputs {
-  /** Where complete inputs begin; undefined: none are kept. */
+  /** Returns where complete inputs begin; undefined if none are kept. */
   since(): Promise<KeptSince | undefined>
-  /** Batches in log order, including entries that only the log has so far. */
+  /** Yields batches in log order, including entries that are still only in the log. */
   read(range: InputRange, signal?: AbortSignal): AsyncIterable<readonly KeptInput[]>
-  /** The last checkpoint of a task whose arrival, or position, is at most `before`. */
+  /** Returns the last checkpoint of a task whose arrival, or position, is at most `before`. */
   checkpoint(
     task: string,
     before: { readonly at: number } | { readonly position: number },

@@ -22,20 +22,20 @@ import { SegmentReader, type RowFilter } from './segment-reader.ts'
 import { keyOfResource, type NewInput, SegmentWriter } from './segment-writer.ts'
 import { selectInput, selectMessages } from './select-input.ts'
 
-/** How much is kept: the oldest inputs are dropped first. */
+/** Limits for kept inputs; beyond a limit, the oldest inputs are dropped first. */
 export interface KeepLimits {
   /** ms */
   readonly ageMs: number
-  /** of a tenant, with its checkpoints */
+  /** bytes per tenant, including checkpoints */
   readonly bytes: number
-  /** ms between two rounds of checkpoints; default an hour */
+  /** ms between two rounds of checkpoints; default: one hour */
   readonly checkpointMs?: number
 }
 
 export interface KeeperOptions {
   readonly store: Store
   readonly log: TenantLog
-  /** which of several partitions of the tenant it is, from 0 */
+  /** number of this partition of the tenant, from 0 */
   readonly partition: number
   readonly limits: KeepLimits
   /** epoch ms */
@@ -47,18 +47,18 @@ export interface KeeperOptions {
 }
 
 export interface SegmentSizes {
-  /** entries of the log that are worth a segment, and messages of one */
+  /** log entries, or messages, that fill a segment */
   readonly entries: number
-  /** characters of a segment */
+  /** maximum characters of a segment */
   readonly characters: number
-  /** ms after which fewer entries are written, too */
+  /** ms after which a segment is written even with fewer entries */
   readonly restMs: number
 }
 
 export interface KeptFigures {
   readonly bytes: number
   readonly messages: number
-  /** epoch ms of the oldest input; undefined: none is kept */
+  /** epoch ms of the oldest input; undefined: no inputs are kept */
   readonly oldest: number | undefined
 }
 
@@ -66,11 +66,11 @@ const HOUR = 3_600_000
 export const SEGMENT_SIZES: SegmentSizes = { entries: 65_536, characters: 33_554_432, restMs: HOUR }
 /** ms between two rounds */
 const ROUND_MS = 5_000
-/** entries that are read from the log at once */
+/** log entries read at once */
 const PAGE = 1_000
-/** deleted resources that are worth a purge before its hour */
+/** number of deleted resources that causes a purge before the hourly one */
 const MAX_DELETED = 500
-/** inputs of one batch of a reader */
+/** inputs per batch of a reader */
 const BATCH = 2_000
 
 export class InputKeeper implements KeptInputs {
@@ -90,7 +90,7 @@ export class InputKeeper implements KeptInputs {
   #retired: string[] = []
   #flushedAt: number
   #purgedAt: number
-  /** characters of an entry of the last segment, about */
+  /** approximate characters per entry, from the latest segment */
   #entryLength = 200
   readonly #checkpoints = new CheckpointWriter()
 
@@ -114,13 +114,13 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** Reads what is kept, and follows the log from then on. Rejects when the store does. */
+  /** Loads what is kept, then follows the log. Rejects when the store does. */
   async start(): Promise<void> {
     await this.#opened
     this.#stopTimer = machineTimers.every(ROUND_MS, () => void this.round())
   }
 
-  /** What is in the log stays there, and is kept after the next start. */
+  /** Stops. Entries that are still only in the log are kept after the next start. */
   async stop(): Promise<void> {
     this.#isClosed = true
     this.#stopTimer?.()
@@ -173,7 +173,7 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** Messages of the resource up to now are not read any more, and removed in the next rounds. */
+  /** Hides all present messages of the resource; later rounds remove them. */
   async deleteResource(resource: string): Promise<void> {
     await this.#opened
     const { position } = this.#options.log
@@ -181,7 +181,10 @@ export class InputKeeper implements KeptInputs {
     if (this.#manifest.deleted.length >= MAX_DELETED) await this.round()
   }
 
-  /** Keeps what is due: segments, checkpoints, limits. `all`: whatever the log has. Never rejects. */
+  /**
+   * Does what is due: writes segments and checkpoints, applies limits. `all`: writes everything in the log. Never
+   * rejects.
+   */
   round(all = false): Promise<void> {
     this.#rounds = this.#rounds.then(() => this.#round(all)).catch((error: unknown) => this.#failed(error))
     return this.#rounds
@@ -202,7 +205,7 @@ export class InputKeeper implements KeptInputs {
     if (isFlushed) await this.#options.log.pruner.prune(false)
   }
 
-  /** entries that only the log has */
+  /** number of entries that are only in the log */
   get #behind(): number {
     return this.#options.log.position - this.#manifest.position
   }
@@ -244,7 +247,7 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** One change after the other, each durable before it counts. */
+  /** Applies one change after another; each is durable before it takes effect. */
   #change(make: (manifest: Manifest) => Manifest): Promise<void> {
     const { store, now } = this.#options
     const changing = this.#changes.then(async () => {
@@ -263,13 +266,13 @@ export class InputKeeper implements KeptInputs {
 
   async #deleteRetired(): Promise<void> {
     if (this.#readers > 0) return
-    // what cannot be deleted is an orphan of the next start
+    // content that cannot be deleted now is deleted as an orphan at the next start
     for (const id of this.#retired.splice(0)) {
       await this.#options.store.blobs.delete(id).catch((error: unknown) => this.#warn(messageOf(error)))
     }
   }
 
-  /** Writes the next entries of the log to a segment. */
+  /** Writes the next log entries to a segment. */
   async #flush(): Promise<void> {
     const { log, now } = this.#options
     const writer = new SegmentWriter()
@@ -301,7 +304,7 @@ export class InputKeeper implements KeptInputs {
     return { ...row, id, bytes: content.length }
   }
 
-  /** Makes one of the last segments as long as the newer is not much smaller, so that few of them are small. */
+  /** Merges the latest segments while the newer one is not much smaller, so that few small segments remain. */
   async #merge(): Promise<void> {
     for (;;) {
       const [older, newer] = this.#manifest.inputs.slice(-2)
@@ -313,7 +316,7 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** Writes segments as one, without what was deleted. */
+  /** Rewrites segments as one, without messages of deleted resources. */
   async #rewrite(segments: readonly SegmentRow[]): Promise<void> {
     const writer = new SegmentWriter()
     const yielder = new Yielder(machineTimers)
@@ -346,11 +349,11 @@ export class InputKeeper implements KeptInputs {
     }))
   }
 
-  /** Drops what is beyond the limits. */
+  /** Drops segments and checkpoints beyond the limits. */
   async #drop(): Promise<void> {
     const { limits, now } = this.#options
     const { inputs, checkpoints } = this.#manifest
-    // a replay of the oldest moment begins with the checkpoints before it, and needs all inputs after them
+    // a replay of the oldest instant starts from the checkpoints before it, and needs all later inputs
     const cutoff = now() - limits.ageMs
     const round = checkpoints.findLast((one) => one.firstAt <= cutoff)
     const isTooOld = (one: SegmentRow): boolean =>
@@ -391,7 +394,9 @@ export class InputKeeper implements KeptInputs {
     await this.#change((manifest) => ({ ...manifest, deleted: manifest.deleted.filter((one) => !due.includes(one)) }))
   }
 
-  /** The next part of a range, of one segment or of a page of the log, and the position that it reaches. */
+  /**
+   * Returns the next part of a range, from one segment or a page of the log, and the position that the part reaches.
+   */
   async #after(
     after: number,
     end: number,
@@ -408,13 +413,13 @@ export class InputKeeper implements KeptInputs {
       return { inputs: selected(inputs, part), reached: Math.min(segment.last, end) }
     }
     const entries = await log.log.read(PARTITION, from, Math.min(PAGE, end - from))
-    // trimmed meanwhile: a segment has them
+    // trimmed in the meantime: a segment now contains the entries
     if (entries[0]?.position !== from + 1 && manifest !== this.#manifest) return { inputs: [], reached: from }
     const inputs = entries.flatMap((entry) => this.#logged(entry) ?? [])
     return { inputs: selected(inputs, range), reached: entries.at(-1)?.position ?? end }
   }
 
-  /** An entry of the log as it is kept; undefined: not at all. */
+  /** Converts a log entry to the form in which it is kept; undefined if it is not kept. */
   #logged({ position, body }: LogEntry): NewInput | undefined {
     const found = loggedInput(body)
     if (found === undefined) return undefined
@@ -452,7 +457,7 @@ const EMPTY: Manifest = {
   deleted: [],
 }
 
-/** Deletes everything that was kept, where nothing is kept any more. */
+/** Deletes everything that was kept, after keeping inputs was turned off. */
 export async function deleteKept(store: Store, partition: number): Promise<void> {
   if ((await store.collection(KEPT_INPUTS).get(MANIFEST_ID)) === undefined) return
   await store.commit([

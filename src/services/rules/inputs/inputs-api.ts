@@ -1,4 +1,4 @@
-/** Tasks as they were over HTTP, as values. */
+/** HTTP routes for looking at tasks in the past. */
 import { Type } from 'typebox'
 import { routesOf } from '#services/shared'
 import { instant } from '#services/shared/contract'

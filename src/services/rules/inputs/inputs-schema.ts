@@ -1,10 +1,10 @@
-/** Tasks as they were: kept inputs, and the state at an instant. */
+/** Schemas for looking at tasks in the past: kept inputs, and the state at an instant. */
 import { Type } from 'typebox'
 import type { NodeView } from '#core'
 import { type Decoded, instant } from '#services/shared/contract'
 import { EpochMs, Text } from '../shared-schema.ts'
 
-/** What an input is, by its `k` in the log. */
+/** The kind of an input, by its `k` in the log. */
 export const INPUT_KINDS = {
   data: 'message',
   push: 'push',
@@ -94,5 +94,5 @@ export const TaskStateSchema = Type.Object(
   },
   { title: 'TaskState' },
 )
-/** `at`: instant of the host's clock; `position`: of the last input before it. */
+/** `at`: an instant of the host's clock; `position`: log position of the last input before that instant. */
 export interface TaskStateView extends Decoded<typeof TaskStateSchema> {}

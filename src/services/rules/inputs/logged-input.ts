@@ -1,4 +1,4 @@
-/** Entries of the log as kept inputs have them: what tasks took, and messages that no task took. */
+/** Reads log entries for kept inputs: inputs that tasks received, and messages that no task received. */
 import { isPlainObject, type Json } from '#kernel'
 import { ARRIVED, isInput, type KeptMessage } from '#log'
 import { type Input, inputOf } from '../durable/input.ts'
@@ -11,7 +11,9 @@ export interface LoggedInput {
 
 type LoggedData = Extract<Input, { k: 'data' }> & Partial<KeptMessage> & { readonly [ARRIVED]?: number }
 
-/** Undefined for entries that no rule could receive: arrays that are only stored, messages without an arrival. */
+/**
+ * Returns undefined for entries that no rule could receive: arrays that are only stored, messages without an arrival.
+ */
 export function loggedInput(body: Json): LoggedInput | undefined {
   if (!isPlainObject(body)) return undefined
   if (body['k'] !== 'data') {

@@ -1,30 +1,32 @@
-/** What of kept inputs is there: written as one document, together with the position that they have of the log. */
+/**
+ * The manifest of kept inputs: one document that lists the current segments, together with the log position they reach.
+ */
 import type { CollectionSpec } from '#storage'
 import type { NewSegment } from './segment-writer.ts'
 
-/** `id`: path of its content */
+/** `id`: path of the segment's content. */
 export interface SegmentRow extends Omit<NewSegment, 'content'> {
   readonly id: string
   readonly bytes: number
 }
 
-/** `isFull`: every task that ran then is in it; otherwise tasks that changed since the one before */
+/** `isFull`: contains every task that was running; otherwise only tasks that changed since the previous round. */
 export interface CheckpointRow extends SegmentRow {
   readonly isFull: boolean
 }
 
 export interface Manifest {
-  /** the first position that is complete from there on, and epoch ms of its arrival */
+  /** the first position after which inputs are complete, and its arrival in epoch ms */
   readonly since: { readonly position: number; readonly at: number }
-  /** the last position that segments have */
+  /** the last log position that is in segments */
   readonly position: number
-  /** of consecutive positions, oldest first */
+  /** segments of consecutive positions, oldest first */
   readonly inputs: readonly SegmentRow[]
   /** oldest first */
   readonly checkpoints: readonly CheckpointRow[]
   /** epoch ms of the last round of checkpoints */
   readonly checkpointedAt: number
-  /** resources that were deleted, and the last position of the log then */
+  /** deleted resources, each with the last log position at its deletion */
   readonly deleted: readonly (readonly [resource: string, position: number])[]
 }
 

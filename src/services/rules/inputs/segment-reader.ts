@@ -1,6 +1,6 @@
 /**
- * Segments of kept inputs, on their way out: the blocks that a range needs are read and inflated, and rows become inputs
- * in the order of the log. A damaged block is reported and left out (INPUTS-3).
+ * Reads segments of kept inputs: inflates the blocks that a range needs, and converts rows to inputs in log order. A
+ * damaged block is reported and left out (INPUTS-3).
  */
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
@@ -29,11 +29,11 @@ import {
 
 type Shape = Footer['shapes'][number]
 
-/** Which rows are read, besides positions. */
+/** Selects the rows to read, in addition to positions. */
 export interface RowFilter {
-  /** epoch ms: rows that expire until then are left out */
+  /** epoch ms; rows that have expired by then are left out */
   readonly now: number
-  /** Whether the message of a resource at that position belongs to a resource that was deleted since. */
+  /** Returns whether a message belongs to a resource that was deleted after the message's position. */
   isDeleted(resource: string, position: number): boolean
 }
 
@@ -43,13 +43,13 @@ export class SegmentReader {
   readonly #blobs: Blobs
   readonly #report: (text: string) => void
 
-  /** `report`: receives a sentence about each damaged block */
+  /** `report` is called with a sentence about each damaged block. */
   constructor(blobs: Blobs, report: (text: string) => void) {
     this.#blobs = blobs
     this.#report = report
   }
 
-  /** In log order, what the range may want: readers select from it. `all`: everything, whatever the range names. */
+  /** Returns inputs that may be in the range, in log order; the caller selects from them. `all`: every input. */
   async inputs(segment: SegmentRow, range: InputRange | 'all', filter: RowFilter): Promise<readonly NewInput[]> {
     const keys = keysOf(range)
     const {
@@ -71,7 +71,7 @@ export class SegmentReader {
     return rows.inOrder(after, upTo)
   }
 
-  /** All rows as they were added, with the texts of rows that are texts. */
+  /** Returns all text rows of a key. */
   async texts(segment: SegmentRow, key: string): Promise<readonly { position: number; at: number; text: string }[]> {
     const found: { position: number; at: number; text: string }[] = []
     const touches = ([firstKey, lastKey]: BlockRow): boolean => firstKey <= key && key <= lastKey
@@ -89,7 +89,7 @@ export class SegmentReader {
     return found
   }
 
-  /** Whether blocks may have one of these keys. */
+  /** Returns whether any block may contain one of the keys. */
   async mayHave(segment: SegmentRow, keys: readonly string[]): Promise<boolean> {
     const { blocks = [] } = (await this.#footer(segment)) ?? {}
     return blocks.some(([first, last]) => keys.some((key) => first <= key && key <= last))
@@ -132,7 +132,7 @@ export class SegmentReader {
     }
   }
 
-  /** `until` is exclusive. */
+  /** Reads the bytes from `from` up to, but not including, `until`. */
   async #bytes({ id }: SegmentRow, from: number, until: number): Promise<Buffer | undefined> {
     try {
       const found = await this.#blobs.get(id, { from, until: until - 1 })
@@ -149,7 +149,7 @@ export class SegmentReader {
   }
 }
 
-/** Blocks that lie side by side are read at once, up to so many bytes. */
+/** Maximum bytes of adjacent blocks to read at once. */
 const RUN_BYTES = 4_194_304
 
 interface Run {
@@ -182,7 +182,7 @@ interface Keys {
   readonly isAll: boolean
   readonly isAnyResource: boolean
   readonly named: ReadonlySet<string>
-  /** Whether one of them may lie between these. */
+  /** Returns whether a wanted key may lie between `first` and `last`. */
   touch(first: string, last: string): boolean
 }
 
@@ -203,14 +203,14 @@ function keysOf(range: InputRange | 'all'): Keys {
   }
 }
 
-/** Parts of an array, which lie at several resources. */
+/** Parts of an array of messages that are stored under several resources. */
 interface Parts {
   readonly at: number
   readonly about: About
   readonly messages: (Message | undefined)[]
 }
 
-/** Rows of a segment, by position. */
+/** Collects the rows of a segment by position. */
 class Rows {
   readonly #segment: SegmentRow
   readonly #filter: RowFilter

@@ -1,9 +1,10 @@
 /**
- * Segments of kept inputs, on their way in: consecutive entries of the log, sorted by key and position, in deflated
- * blocks, with a footer that says which block has which keys and positions.
+ * Writes segments of kept inputs: consecutive log entries, sorted by key and position, in deflated blocks, followed by
+ * a footer with the keys and positions of each block.
  *
- * A key is a resource, a task, or that of inputs that concern all tasks. An array of messages is one row at each of its
- * resources. Messages of one form share their keys (a shape), so that a row of three numbers is little more than those.
+ * A key is a resource, a task, or the common key of inputs that concern all tasks. An array of messages becomes one row
+ * at each of its resources. Messages with the same fields share a shape, so that a row of three numbers takes little
+ * more space than the numbers.
  */
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
@@ -13,11 +14,11 @@ import { machineTimers } from '#platform'
 import { type Input, messagesOf } from '../durable/input.ts'
 import { readingTime } from './select-input.ts'
 
-/** Flags of a shape, besides its keys. */
+/** Flags of a shape, in addition to its keys. */
 export const TIME_IS_AGE = 1
 export const IS_UNSTAMPED = 2
 
-/** Forms of rows without a shape: messages as they are, another input, a text. */
+/** Kinds of rows without a shape: unchanged messages, another input, a text. */
 export const PLAIN = -1
 export const OTHER = -2
 export const TEXT = -3
@@ -30,14 +31,14 @@ export function keyOfTask(task: string): string {
   return `t${task}`
 }
 
-/** An entry on its way to a segment. `expires`: epoch ms */
+/** An entry to be written to a segment. `expires`: epoch ms. */
 export interface NewInput {
   readonly position: number
   readonly input: Input
   readonly expires?: number | undefined
 }
 
-/** What a plain row has beside its messages. */
+/** Fields of a plain row in addition to its messages. */
 export interface About {
   readonly c?: string
   readonly h?: number
@@ -45,9 +46,9 @@ export interface About {
   readonly u?: readonly number[]
   readonly g?: readonly string[] | 'all'
   readonly x?: number
-  /** messages of the array that it is a part of; absent: it was a message alone */
+  /** number of messages in the array that the row is part of; absent: a single message */
   readonly n?: number
-  /** places in that array; absent: all */
+  /** indexes of the row's messages in that array; absent: all */
   readonly w?: readonly number[]
 }
 
@@ -67,10 +68,10 @@ export interface NewSegment {
   readonly footerBytes: number
   readonly first: number
   readonly last: number
-  /** epoch ms, of arrivals */
+  /** epoch ms of arrivals */
   readonly firstAt: number
   readonly lastAt: number
-  /** epoch ms, of readings */
+  /** epoch ms of readings */
   readonly from: number
   readonly until: number
   readonly messages: number
@@ -86,7 +87,7 @@ interface Row {
 }
 
 const deflated = promisify(deflate)
-/** characters of a block, about */
+/** approximate number of characters per block */
 const BLOCK_LENGTH = 16_384
 const MAX_SHAPES = 500
 const FORBIDDEN: ReadonlySet<string> = new Set(FORBIDDEN_KEYS)
@@ -100,7 +101,7 @@ export class SegmentWriter {
   #firstAt = Number.POSITIVE_INFINITY
   #lastAt = Number.NEGATIVE_INFINITY
   messages = 0
-  /** of all rows */
+  /** number of characters in all rows */
   characters = 0
 
   /** Extends the range of positions, also for entries that are not kept. */
@@ -126,7 +127,7 @@ export class SegmentWriter {
     this.#push(keyOfResource(message.resource), position, input.at, text, readingTime(message, input.at))
   }
 
-  /** A text under a key of its own. */
+  /** Adds a text under its own key. */
   addText(key: string, position: number, at: number, text: string): void {
     this.covers(position, at)
     this.#push(key, position, at, `${TEXT},${JSON.stringify(text)}`)
@@ -192,7 +193,7 @@ export class SegmentWriter {
     }
   }
 
-  /** A message alone, as a shape and its values; undefined when it has to be written as it is. */
+  /** Encodes a single message as a shape and its values; undefined if the message must be written unchanged. */
   #shaped(message: Message, { at, c, h, g, u }: Extract<Input, { k: 'data' }>, expires?: number): string | undefined {
     if (c !== undefined || h !== undefined || g !== undefined || expires !== undefined) return undefined
     const [first, ...keys] = Object.keys(message)
@@ -222,7 +223,7 @@ export class SegmentWriter {
   }
 }
 
-/** A block that is being filled. */
+/** A block that is still being filled. */
 class OpenBlock {
   readonly groups: string[] = []
   length = 0
@@ -234,7 +235,7 @@ class OpenBlock {
   #last = 0
   #count = 0
 
-  /** Takes rows of a key from a place on, as many as fit; returns the place of the next. */
+  /** Adds as many rows of a key as fit, from index `start` on. Returns the index of the next row. */
   take(key: string, rows: readonly Row[], start: number): number {
     const base = rows[start]
     if (base === undefined) return rows.length

@@ -1,4 +1,4 @@
-/** Which part of an input belongs to a range: the definition that every reader of kept inputs follows. */
+/** Selects the part of an input that belongs to a range. Every reader of kept inputs uses this definition. */
 import type { Message } from '#core'
 import { isoInstant } from '#kernel'
 import { type Input, messagesOf } from '../durable/input.ts'
@@ -6,7 +6,7 @@ import type { InputRange, KeptInput } from './contract.ts'
 
 export type DataInput = Extract<Input, { k: 'data' }>
 
-/** The input without messages that do not belong to the range; undefined: none of it does. */
+/** Returns the input without messages outside the range; undefined if nothing remains. */
 export function selectInput(kept: KeptInput, range: InputRange): KeptInput | undefined {
   const { position, input } = kept
   const { after = 0, upTo = Number.POSITIVE_INFINITY } = range
@@ -16,7 +16,7 @@ export function selectInput(kept: KeptInput, range: InputRange): KeptInput | und
   return selected === input ? kept : selected && { position, input: selected }
 }
 
-/** The input with these of its messages; undefined: none of them. */
+/** Returns the input with only the wanted messages; undefined if none remain. */
 export function selectMessages(input: DataInput, isWanted: (message: Message) => boolean): DataInput | undefined {
   const messages = messagesOf(input.m)
   const places = messages.flatMap((message, place) => (isWanted(message) ? [place] : []))
@@ -24,7 +24,7 @@ export function selectMessages(input: DataInput, isWanted: (message: Message) =>
   return places.length === 0 ? undefined : withPlaces(input, places)
 }
 
-/** Only messages in these places remain; an array stays an array. */
+/** Keeps only the messages at the given indexes; an array stays an array. */
 function withPlaces(input: DataInput, places: readonly number[]): DataInput {
   const { u: unstamped, ...rest } = input
   const messages = messagesOf(input.m)
@@ -32,7 +32,7 @@ function withPlaces(input: DataInput, places: readonly number[]): DataInput {
   return { ...rest, m: places.flatMap((place) => messages[place] ?? []), ...(u.length > 0 && { u }) }
 }
 
-/** Epoch ms of the reading: the message's `timestamp` if it can be read, but never later than the arrival. */
+/** Returns the epoch ms of a reading: the message's `timestamp` if it is valid, but never later than the arrival. */
 export function readingTime({ timestamp }: Message, at: number): number {
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
   return typeof time === 'number' && time < at ? time : at
@@ -44,7 +44,7 @@ function isIn(message: Message, { at }: DataInput, { from, until, resources }: I
   return time >= (from ?? Number.NEGATIVE_INFINITY) && time <= (until ?? Number.POSITIVE_INFINITY)
 }
 
-/** Inputs other than messages have one time, that of their arrival. */
+/** Selects inputs other than messages, whose only time is their arrival. */
 function isOfTasks(input: Exclude<Input, DataInput>, { from, until, tasks }: InputRange): boolean {
   if (tasks === undefined) return false
   if (input.at < (from ?? Number.NEGATIVE_INFINITY) || input.at > (until ?? Number.POSITIVE_INFINITY)) return false

@@ -1,4 +1,4 @@
-/** Tasks as they were, and as they are now, in the same form. */
+/** Shows tasks at past instants and now, in the same form. */
 import type { Observable } from 'rxjs'
 import type { FiredEvent, Plug, Ports } from '#core'
 import { followPlugs, type LiveTask, type SavedState } from '#core/spi'
@@ -22,9 +22,9 @@ import { readingTime } from './select-input.ts'
 import { type ReplayDependencies, type ReplayEnd, TaskReplay } from './task-replay.ts'
 
 export interface PastDependencies {
-  /** undefined: none are kept */
+  /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
-  /** of live tasks */
+  /** settings of the live tasks' engine */
   readonly settings: Omit<EngineSettings, 'plugs' | 'ports'>
   readonly plugs: () => readonly Plug[]
   tasks(): Promise<LiveTasks>
@@ -118,7 +118,7 @@ export class Past implements TaskPast {
   }
 }
 
-/** As wide a part of the task as the routes show. */
+/** Returns the part of the task's state that the routes show. */
 function viewOf(task: LiveTask | undefined): Pick<TaskStateView, 'isRunning' | 'nodes' | 'timers'> {
   if (task === undefined) return { isRunning: false, nodes: [], timers: [] }
   const nodes = [...task.nodes()]
@@ -160,7 +160,7 @@ function notKept(what: string, { at }: KeptSince): AppError {
 const never = new Promise<never>(() => undefined)
 const SILENT: Ports = { latestValue: () => never, metadata: () => never, secret: () => never }
 
-/** The same list as long as the plugs are the same. */
+/** Returns the same array until the plugs change. */
 function dryList(plugs: () => readonly Plug[]): () => readonly Plug[] {
   let of: readonly Plug[] | undefined
   let dry: readonly Plug[] = []

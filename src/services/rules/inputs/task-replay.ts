@@ -1,6 +1,6 @@
 /**
- * A copy of one task that takes its kept inputs again, from the nearest checkpoint or from its start. Live tasks are not
- * touched, and nothing is called outside: answers come from the log, and calls that would act are left out.
+ * Replays the kept inputs of one task on a copy, from the nearest checkpoint or from the task's start. Live tasks are
+ * not affected, and nothing outside is called: outcomes come from the log, and calls with outside effects are left out.
  */
 import type { LiveTask, SavedState } from '#core/spi'
 import { Yielder } from '#kernel'
@@ -13,16 +13,16 @@ import type { RunnableTask } from '../runner.ts'
 import type { InputCheckpoint, InputRange, KeptInput, KeptInputs } from './contract.ts'
 
 export interface ReplayDependencies {
-  /** with plugs that do not act, and ports that do not answer */
+  /** settings with plugs that do not act, and ports that do not respond */
   readonly settings: EngineSettings
   readonly inputs: KeptInputs
-  /** plugs that do not answer at once */
+  /** kinds of calls that are asynchronous */
   readonly later: ReadonlySet<string>
-  /** The task as it is now. */
+  /** Returns the task's present definition. */
   current(id: string): RunnableTask | undefined
 }
 
-/** Where a replay ends: before the first input that is beyond. */
+/** Where a replay ends: before the first input beyond this point. */
 export type ReplayEnd = { readonly at: number } | { readonly position: number }
 
 type RunInput = Extract<Input, { k: 'begin' | 'change' }>
@@ -32,12 +32,12 @@ export class TaskReplay {
   readonly #id: string
   readonly #engine: DeterministicEngine
   readonly #checkpoint: InputCheckpoint | undefined
-  /** inputs of the task alone, from the checkpoint to the end of the log */
+  /** inputs of this task only, from the checkpoint to the end of the log */
   readonly #own: readonly KeptInput[]
   readonly #withheld = new Set<string>()
   #isBegun = false
   #isWithoutRule = false
-  /** position of the last input that was applied */
+  /** log position of the last applied input */
   position: number
 
   private constructor(
@@ -72,7 +72,9 @@ export class TaskReplay {
     )
   }
 
-  /** A copy as it was at the last checkpoint before. `NOT_FOUND` when inputs from there on are not kept. */
+  /**
+   * Returns a copy of the task at its last checkpoint before `end`. Throws `NOT_FOUND` if later inputs are not kept.
+   */
   static async from(dependencies: ReplayDependencies, id: string, end: ReplayEnd): Promise<TaskReplay> {
     const { inputs } = dependencies
     const since = await inputs.since()
@@ -87,7 +89,7 @@ export class TaskReplay {
     return replay
   }
 
-  /** Whether the task may have run by a rule, or from a state, that is not kept. */
+  /** Whether the task may have run with a rule, or from a state, that is not kept. */
   get isUnknown(): boolean {
     if (this.#checkpoint !== undefined || this.#isBegun) return this.#isWithoutRule
     const first = this.#own.find(({ input }) => 't' in input)?.input
@@ -102,7 +104,7 @@ export class TaskReplay {
     return this.#engine.engine
   }
 
-  /** Applies inputs up to the end, or until `visit` returns false after one. */
+  /** Applies inputs up to `end`, or until `visit` returns false for one. */
   async run(end: ReplayEnd, visit: (kept: KeptInput) => boolean = () => true): Promise<void> {
     const range: InputRange = {
       after: this.position,
@@ -150,12 +152,12 @@ export class TaskReplay {
     try {
       await this.#engine.apply(input, position)
     } catch {
-      // the sender received the error then
+      // the sender received the error at that time
     }
     this.position = position
   }
 
-  /** All that the task is bound to until the end. */
+  /** Returns every resource that the task is bound to until `end`. */
   #resources(end: ReplayEnd): readonly string[] {
     const all = new Set(this.#checkpoint?.record.resources)
     for (const kept of this.#own) {
@@ -166,8 +168,8 @@ export class TaskReplay {
   }
 
   /**
-   * The task as it was made after the input at that position: entries of changes have the rule before them. Undefined for
-   * a run that ended before its first checkpoint.
+   * Returns the task's definition after the input at that position, using the previous rule that each `change` entry
+   * contains. Returns undefined for a run that ended before its first checkpoint.
    */
   async #ruleAt(position: number, { e: epoch }: RunInput): Promise<RunnableTask | undefined> {
     const { current, inputs } = this.#dependencies
@@ -192,5 +194,5 @@ function isBeyond({ position, input }: KeptInput, end: ReplayEnd): boolean {
 }
 
 function nothing(): void {
-  // what a replay notices concerns only itself
+  // a replay must not affect live tasks, so these hooks do nothing
 }

@@ -1,4 +1,4 @@
-/** Routes to inspect running tasks. */
+/** HTTP routes for inspecting running tasks. */
 import { Type } from 'typebox'
 import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
@@ -78,7 +78,7 @@ export const INSPECTION_ROUTES = [
     path: '/api/tasks/:id/events',
     scope: 'read',
     summary: 'What happens in a task, as server-sent events; resumes after Last-Event-ID',
-    // a browser cannot set the header on its first request
+    // browsers cannot set the `Last-Event-ID` header on the first request
     query: { lastEventId: Type.Optional(Text) },
     produces: ['text/event-stream'],
     handler: async ({ api, params: { id }, query, request, reply }) => {
@@ -108,7 +108,7 @@ export const INSPECTION_ROUTES = [
   }),
 ]
 
-/** The old form of a push, which also accepts plain text and forms. */
+/** The old route for pushing to a node, which also accepts plain text and forms. */
 export const NODE_COMMAND = route({
   method: 'POST',
   path: '/api/tasks/:id/nodes/:node',

@@ -1,4 +1,4 @@
-/** Schemas to inspect running tasks: nodes, log, events, deliveries. */
+/** Schemas for inspecting running tasks: nodes, log, events, deliveries. */
 import { Type } from 'typebox'
 import type { EngineEvent } from '#core'
 import { CHECKED, checked, closed, type Decoded, instant, refined } from '#services/shared/contract'
@@ -28,7 +28,7 @@ const NodePushSchema = closed(
 export const NodePush = checked(NodePushSchema, { subject: 'the push', ...ISSUE_TYPES })
 export interface NodePush extends Decoded<typeof NodePushSchema> {}
 
-/** POST of a node: `state=OPEN` or `operation=start` as a form or text; also as JSON. */
+/** Body of a POST to a node: `state=OPEN` or `operation=start`, sent as a form, as text or as JSON. */
 const NodeCommandSchema = closed(
   { state, operation: Type.Optional(Type.Enum(['start', 'resume'])) },
   { minProperties: 1, description: 'one of the two' },
@@ -53,7 +53,7 @@ export const TASK_LOG = {
 }
 const TaskLogQuerySchema = closed(TASK_LOG, { title: 'task log query' })
 export const TaskLogQuery = checked(TaskLogQuerySchema, { subject: 'the query', ...ISSUE_TYPES })
-/** Times are epoch ms, `from` included, `until` not. */
+/** Times are epoch ms; `from` is inclusive, `until` exclusive. */
 export interface TaskLogQuery extends Decoded<typeof TaskLogQuerySchema> {}
 
 export const TaskLogSchema = Type.Object(
@@ -75,13 +75,13 @@ export const TaskLogSchema = Type.Object(
 export interface TaskLogPage extends Decoded<typeof TaskLogSchema> {}
 export type TaskLogLine = TaskLogPage['logs'][number]
 
-/** One event of a task's stream. `id` is a value of `Last-Event-ID`. */
+/** One event in a task's stream. Clients send its `id` back as `Last-Event-ID`. */
 export interface StreamEvent {
   readonly id: string
   readonly event: EngineEvent | GapEvent
 }
 
-/** Sent first when events after the requested `Last-Event-ID` are no longer kept. */
+/** Sent first if events after the requested `Last-Event-ID` are no longer kept. */
 export interface GapEvent {
   readonly type: 'gap'
   readonly task: string
@@ -109,11 +109,11 @@ export const DeliverySchema = Type.Object(
   },
   { title: 'Delivery' },
 )
-/** One effect on its way out. Times are epoch ms; `createTime`: of the input that fired it. */
+/** An actuator call and its progress. Times are epoch ms; `createTime` is the time of the input that fired the call. */
 export interface Delivery extends Decoded<typeof DeliverySchema> {}
 export interface DeliveryQuery {
   readonly limit: number
   readonly status?: Delivery['status']
-  /** only older than the delivery of that id */
+  /** only deliveries older than the delivery with this id */
   readonly before?: string
 }

@@ -1,4 +1,4 @@
-/** Inspection of running tasks, and commands to their nodes. */
+/** Inspects running tasks, and sends commands to their nodes. */
 import type { NodeView } from '#core'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'

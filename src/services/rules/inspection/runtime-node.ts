@@ -1,4 +1,4 @@
-/** Nodes of the `bn` form with the states of a run. */
+/** Adds the states of a run to nodes in `bn` form. */
 import type { NodeView } from '#core'
 import { isPlainObject } from '#kernel'
 import type { RuntimeNode } from './inspection-schema.ts'

@@ -1,4 +1,4 @@
-/** The log of a task: its events as readable lines, newest first. */
+/** Formats the events of a task as log lines, newest first. */
 import type { EngineEvent } from '#core'
 import { makeIssue, refuse } from '#kernel'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
@@ -11,7 +11,7 @@ interface Numbered {
   readonly event: EngineEvent
 }
 
-/** One page of lines. `pageToken` is the number below which the next page begins. */
+/** Returns one page of log lines. The next page contains events numbered below `pageToken`. */
 export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskLogPage {
   const { taskId, logLevel = 'DEBUG', messageContains, from = 0, until = Infinity, pageToken } = query
   const limit = query.limit ?? DEFAULT_LIMIT

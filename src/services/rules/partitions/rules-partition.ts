@@ -1,4 +1,4 @@
-/** The rules of one partition of a tenant, and their questions to other partitions. */
+/** Forwards requests about tasks to the partition that owns them. */
 import { AppError, type Caller } from '#kernel'
 import { type Partition, partitionOf, partitionOfTask } from '#cluster'
 import type { TaskAction } from '../batches/batch-schema.ts'
@@ -9,22 +9,20 @@ import type { DataPush } from '../tools/tools-schema.ts'
 
 export interface RulesPartition extends Partition {
   /**
-   * Asks the rules of another partition. Resolves and rejects as `answer` of its service does; `FENCED` when it has no
-   * host.
+   * Asks the rules service of another partition. Settles as `answer` of that service does; rejects with `FENCED` when
+   * the partition has no host.
    */
   ask(partition: number, question: RulesQuestion): Promise<unknown>
 }
 
-/**
- * Methods whose first argument is the id of a task. Methods that make tasks of templates pass their locks here first.
- */
+/** Methods whose first argument is a task id, so that calls can be forwarded by it. */
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
 
-/** The API for tasks of all partitions: each task is requested from its partition. */
+/** Wraps the API so that a call for a task of another partition is forwarded to that partition. */
 export function acrossPartitions(local: RulesApi, caller: Caller, partition: RulesPartition): RulesApi {
   const foreign = (id: string): number | undefined => foreignOf(id, partition)
   const ask = (
@@ -94,7 +92,7 @@ export function foreignOf(id: string, partition: Partition | undefined): number 
   return at === partition?.number ? undefined : at
 }
 
-/** Tasks of a list that other partitions have, by id. */
+/** Fetches the listed tasks that belong to other partitions, by id. */
 export async function shownElsewhere(
   ids: readonly string[],
   { options, withoutGraph }: { readonly options: ShowOptions; readonly withoutGraph: boolean },

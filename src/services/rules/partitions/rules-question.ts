@@ -1,9 +1,9 @@
-/** Questions of the rules of one partition to those of another. */
+/** Questions that the rules services of two partitions of a tenant ask each other. */
 import type { Caller } from '#kernel'
 import type { TaskAction } from '../batches/batch-schema.ts'
 import type { ShowOptions } from '../tasks/task-schema.ts'
 
-/** Plain JSON, but for what is left out. */
+/** Serializes to JSON, which drops undefined fields. */
 export type RulesQuestion =
   | {
       readonly ask: 'api'
@@ -19,7 +19,7 @@ export type RulesQuestion =
       readonly batch: string
       readonly isRepeat: boolean
     }
-  /** tasks as a list shows them; deleted ones are left out */
+  /** asks for tasks in the form of a listing; deleted tasks are left out */
   | {
       readonly ask: 'shown'
       readonly ids: readonly string[]

@@ -1,9 +1,9 @@
-/** What data one resource had: counted while messages pass, in memory that does not grow with them. */
+/** Describes the data that a resource had. Counts messages as they pass, in constant memory. */
 import type { Message } from '#core'
 import type { CoverageItem, Fidelity } from './rehearsal-schema.ts'
 
 const MAX_GAPS = 10
-/** a pause is a gap when it is this many times as long as the usual one */
+/** a pause is a gap if it is this many times as long as the usual pause */
 const UNUSUAL = 10
 const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
 
@@ -11,7 +11,7 @@ export class CoverageCount {
   readonly #resource: string | undefined
   readonly #fidelity: Fidelity
   readonly #metrics = new Map<string, number>()
-  /** pauses by their length as a power of two */
+  /** number of pauses, indexed by the base-2 logarithm of their length */
   readonly #pauses: number[] = []
   /** the longest pauses, longest first */
   readonly #longest: { readonly from: number; readonly until: number }[] = []
@@ -59,7 +59,7 @@ export class CoverageCount {
     this.#longest.length = Math.min(this.#longest.length, MAX_GAPS)
   }
 
-  /** ms, at least the median pause and less than twice as long */
+  /** ms: a length between the median pause and twice that */
   get #usual(): number {
     const total = this.#pauses.reduce((sum, count) => sum + (count ?? 0), 0)
     let below = 0

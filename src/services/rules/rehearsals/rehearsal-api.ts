@@ -1,4 +1,4 @@
-/** Rehearsals over HTTP, as values. */
+/** HTTP routes for rehearsals. */
 import { Type } from 'typebox'
 import { routesOf } from '#services/shared'
 import type { RulesApi } from '../contract.ts'

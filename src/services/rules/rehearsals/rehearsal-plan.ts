@@ -1,4 +1,4 @@
-/** Reads the request of a rehearsal: rules, resources, times and variants, with all problems at once. */
+/** Reads the request of a rehearsal: rules, resources, times and variants. Reports all problems at once. */
 import { type Rule, type TaskSettings, type Template, validateTemplate } from '#core'
 import { applyOverrides, type Graph, isBnDocument, Report, resolveResources, sweepVariants } from '#core/spi'
 import { AppError, at, type Issue, makeIssue, movedTo, refuse, stepsOf, validationError } from '#kernel'
@@ -26,7 +26,7 @@ export interface RehearsalPlan {
 
 interface ReadRule extends RehearsedRule {
   readonly graph: Graph
-  /** of the task or rule */
+  /** resource of the task or rule */
   readonly resource: string | undefined
   /** undefined: a node is bound to the resource of the task, which is unknown */
   readonly bound: readonly string[] | undefined
@@ -34,7 +34,10 @@ interface ReadRule extends RehearsedRule {
 
 const DEFAULT_SPAN_MS = 7 * 86_400_000
 
-/** Throws `VALIDATION` with every problem, `NOT_FOUND` for a task, `TOO_LARGE` for too many resources or combinations. */
+/**
+ * Throws `VALIDATION` that lists every problem, `NOT_FOUND` for an unknown task, and `TOO_LARGE` for too many resources
+ * or combinations.
+ */
 export async function planRehearsal(
   rules: TenantRules,
   history: RehearsalHistory,
@@ -109,7 +112,7 @@ function variablesOf({ settings, variables }: ReadRequest): Pick<TaskSettings, '
   return variables === undefined ? {} : { variables: { ...settings?.variables, ...variables } }
 }
 
-/** Path in the request of what a specification of a task has at `path`. */
+/** Converts a path in a task's specification to the path in the request. */
 function placeOfSettings({ rule }: Side, path: string): string {
   if (rule !== undefined) return `/rule${path}`
   const [first = ''] = stepsOf(path)
@@ -153,16 +156,16 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
   }
 }
 
-/** A template has its name beside its nodes. */
+/** Returns whether a document is a template: templates have their name next to their nodes. */
 function isTemplate(document: Readonly<Record<string, unknown>>): boolean {
   return typeof document['name'] === 'string' && !Object.hasOwn(document, 'task') && !isBnDocument(document)
 }
 
-/** The name of a task that is rehearsed and not made. */
+/** Names the task of a rehearsed rule, which is never created. */
 const NAMED: TaskSettings = { name: 'rehearsal' }
 
 function withSettings(document: Readonly<Record<string, unknown>>, given: TaskSettings): object {
-  // the old form has the settings around the graph
+  // in the old form, the graph is part of the settings
   if (Object.hasOwn(document, 'network')) return merged({ ...NAMED, ...document }, given)
   return { ...document, task: merged({ ...NAMED, ...(document['task'] as TaskSettings | undefined) }, given) }
 }
@@ -212,7 +215,7 @@ function combinations({ context }: TenantRules, rule: ReadRule, { sweep = {} }: 
   return { variants, sweep: combined }
 }
 
-/** Settings in the document, where variants may change them. */
+/** Moves the settings into the document, where variants may change them. */
 function withSettingsInside({ document, settings }: RehearsedRule): RehearsedRule {
   const { nodes = [], name, resource, tags: _tags, start: _start, ...rest } = settings
   const graph = applyOverrides(document, nodes, '/nodes', new Report())
@@ -224,7 +227,7 @@ function withSettingsInside({ document, settings }: RehearsedRule): RehearsedRul
   return { document: inside, settings: kept }
 }
 
-/** Values with which a sensor with two thresholds works the other way round. */
+/** Reports values that invert a sensor with two thresholds. */
 function inversion(before: Rule | Template, after: Rule | Template): Issue | undefined {
   for (const [i, { label, properties = {} }] of (after.sensors ?? []).entries()) {
     const direction = directionOf(before.sensors?.[i]?.properties)
@@ -242,7 +245,7 @@ function directionOf(properties: Readonly<Record<string, unknown>> = {}): number
   return typeof enter === 'number' && typeof leave === 'number' ? Math.sign(enter - leave) : 0
 }
 
-/** Throws `VALIDATION` for unknown resources, and where none are known; `TOO_LARGE` above 10,000. */
+/** Throws `VALIDATION` for unknown resources, or if none are known; `TOO_LARGE` above 10,000. */
 async function resourcesOf(
   rules: TenantRules,
   history: RehearsalHistory,

@@ -1,10 +1,10 @@
-/** Rehearsals as they are stored for a day: a document each, and their answers and events as texts in parts. */
+/** Stores rehearsals for a day: one document each, with results and events as texts in parts. */
 import type { EngineEvent } from '#core'
 import type { Collection, CollectionSpec, Store, Write } from '#storage'
 import type { RehearsalAnswer, RehearsalSummary } from './rehearsal-schema.ts'
 
 export interface RehearsalRecord extends RehearsalSummary {
-  /** parts of the answer; absent before its end */
+  /** number of parts of the result; absent until the rehearsal has ended */
   readonly answerParts?: number
   readonly events?: number
   /** epoch ms */
@@ -29,7 +29,7 @@ interface RehearsalPartRecord {
 
 const PARTS: CollectionSpec<RehearsalPartRecord> = { name: 'rehearsal_parts', version: 1, fields: {} }
 
-/** characters of a part: at most three bytes each */
+/** characters per part, each at most three bytes long */
 const PART = 200_000
 export const EVENTS_OF_PART = 100
 const AT_ONCE = 100
@@ -53,7 +53,7 @@ export class RehearsalDocuments {
     await this.#store.commit([this.#records.putting(record.id, record)])
   }
 
-  /** Stores the end of a rehearsal with its answer. */
+  /** Stores the final state of a rehearsal together with its result. */
   async finish(record: RehearsalRecord, answer: RehearsalAnswer, events: readonly EngineEvent[]): Promise<void> {
     const text = JSON.stringify(answer)
     const writes: Write[] = []
@@ -110,7 +110,7 @@ export class RehearsalDocuments {
     )
   }
 
-  /** Removes what is due at `now`. */
+  /** Removes rehearsals that are due for removal at `now`. */
   async removeOld(now: number): Promise<void> {
     const where = [{ field: 'removeTime', op: 'lt', value: now }] as const
     for (const { value } of await this.#records.find({ where, limit: AT_ONCE })) await this.remove(value)

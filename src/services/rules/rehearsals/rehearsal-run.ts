@@ -1,4 +1,4 @@
-/** Rehearses a rule for some resources, in this thread: bounded lists and counts come back. */
+/** Rehearses a rule for some resources in the current thread. Returns bounded lists and counts. */
 import { createRegistry, type EngineEvent, type Message, type Plug, type PlugContext, type Ports } from '#core'
 import type { Rule, TaskSettings, Template } from '#core'
 import { instantOf, type NodeCounts, Preparer, rehearse, type RehearsedLane, resolveResources } from '#core/spi'
@@ -22,30 +22,30 @@ export interface RehearsedRule {
   readonly settings: TaskSettings
 }
 
-/** Work for one thread: plain data. */
+/** Work for one thread, as plain data. */
 export interface RehearsalWork {
   readonly rule: RehearsedRule
   readonly compareWith: RehearsedRule | undefined
   readonly variants: readonly RehearsedRule[]
-  /** tasks to rehearse, by resource; undefined: of a rule that names its resources itself */
+  /** the resource of each task to rehearse; undefined for a rule that names its resources itself */
   readonly resources: readonly (string | undefined)[]
-  /** absent: stored series */
+  /** absent: messages come from stored series */
   readonly messages: readonly Message[] | undefined
-  /** epoch ms, both included */
+  /** epoch ms, both inclusive */
   readonly from: number
   readonly until: number
   readonly seed: number
   readonly calls: 'none' | 'live'
   readonly eventTypes: readonly string[]
-  /** items of each list, earliest first */
+  /** maximum length of each list; the earliest items are kept */
   readonly most: number
   readonly mostEvents: number
 }
 
-/** Lists hold the earliest items; counts count all. */
+/** Lists contain the earliest items; counts include all. */
 export interface RehearsalPart {
   readonly items: readonly CoverageItem[]
-  /** names of message values that the rule reads, as far as known */
+  /** names of message values that the rule reads, if known */
   readonly reads: readonly string[]
   readonly messages: number
   readonly late: number
@@ -58,7 +58,7 @@ export interface RehearsalPart {
   readonly differences: readonly TypedDifference[]
   readonly differenceCounts: DifferenceCounts | undefined
   readonly variants: readonly { readonly firings: number; readonly alarms: number }[]
-  /** calls of services that were not made, by service and method */
+  /** number of service calls that were left out, by service and method */
   readonly notMade: Readonly<Record<string, number>>
 }
 
@@ -70,16 +70,16 @@ export interface DifferenceCounts {
   readonly moved: number
 }
 
-/** What a run needs of its thread. `notMade` counts calls that the plugs did not make. */
+/** What a run needs from its thread. `notMade` counts the calls that plugs left out. */
 export interface RehearsalContext extends RunDependencies {
   readonly notMade?: Map<string, number>
 }
 
-/** ms between two turns of the event loop, in which a cancellation arrives */
+/** ms between two turns of the event loop, in which a cancellation can arrive */
 const TURN_MS = 50
-/** calls between two reads of the clock */
+/** number of calls between two reads of the clock */
 const STRIDE = 256
-/** ms of real time that a call of a plug may take */
+/** ms of real time that a plug call may take */
 const PATIENCE_MS = 10_000
 const HIDDEN = '***'
 
@@ -139,7 +139,7 @@ class PartRun {
     this.#ports = {
       ...ports,
       ...(latestValue && work.calls === 'live' && { latestValue }),
-      // shown where it would be used
+      // shows the placeholder wherever the secret would be used
       secret: (key) => `\${vault.${key}}`,
     }
     this.#effects = new Earliest(work.most)
@@ -219,7 +219,7 @@ class PartRun {
     return { rule: document, settings, preparer: new Preparer(createRegistry(plugs)), alarms }
   }
 
-  /** Every resource that a node of a lane is bound to. */
+  /** Returns every resource that a node of the given tasks is bound to. */
   async #boundTo(lanes: readonly LaneOfRule[], resource: string | undefined): Promise<readonly string[]> {
     const bound = new Set<string>()
     for (const { rule, settings, preparer } of lanes.slice(0, 2)) {
@@ -304,9 +304,9 @@ function effectOf(plug: Plug, { now, node, task, properties }: PlugContext, alar
   }
 }
 
-/** The earliest of some items, in order of time; ties in the order of their addition. */
+/** Keeps the earliest items in order of time; ties stay in the order of their addition. */
 export class Earliest<T extends { readonly time: number }> {
-  /** of all items */
+  /** number of all items, including dropped ones */
   count = 0
   readonly #most: number
   #list: T[] = []
@@ -326,7 +326,7 @@ export class Earliest<T extends { readonly time: number }> {
     if (this.#list.length >= 2 * this.#most + 16) this.#trim()
   }
 
-  /** Adds a list of `count` items of which only the earliest are known. */
+  /** Adds a list of `count` items, of which only the earliest are in `items`. */
   addAll(items: readonly T[], count: number): void {
     for (const item of items) this.add(item)
     this.count += count - items.length
@@ -337,7 +337,7 @@ export class Earliest<T extends { readonly time: number }> {
   }
 }
 
-/** Counts of nodes over several runs. */
+/** Sums up the counts of nodes over several runs. */
 export class NodeSum {
   readonly #byNode = new Map<string, NodeCounts>()
 

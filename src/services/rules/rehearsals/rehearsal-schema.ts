@@ -1,4 +1,4 @@
-/** Requests and answers of rehearsals, with their limits. */
+/** Schemas of requests and responses for rehearsals, with their limits. */
 import { Type } from 'typebox'
 import type { DiffFiring, EngineEvent, EventType, Message, Rule, TaskSettings, Template, Why } from '#core'
 import type { NodeCounts } from '#core/spi'
@@ -6,14 +6,14 @@ import { durationMs, isInstant, type Issue, isoInstant, notAnInstant } from '#ke
 import { CHECKED, checked, closed, type Decoded, id, type Problem, refined } from '#services/shared/contract'
 import { AnyObject, EpochMs, ISSUE_TYPES, Text, WireIssueSchema } from '../shared-schema.ts'
 
-/** Resources of one rehearsal. */
+/** Maximum number of resources per rehearsal. */
 export const MAX_RESOURCES = 10_000
-/** Messages of one request. */
+/** Maximum number of messages per request. */
 const MAX_MESSAGES = 100_000
 const MAX_VALUES = 1_000
 export const MAX_EVENTS = 10_000
 export const DEFAULT_EVENTS = 1_000
-/** Items of each list of an answer. */
+/** Maximum length of each list in a response. */
 export const MAX_LISTED = 1_000
 
 const EVENT_TYPES = [
@@ -34,7 +34,7 @@ const EVENT_TYPES = [
 const TIME_FORMS = 'epoch milliseconds, ISO 8601 such as 2026-03-01T12:00:00Z, or an age such as -30d'
 const EPOCH = /^-?\d{1,16}$/
 
-/** Epoch ms of a time, or of an age before `now`; NaN for anything else. */
+/** Converts a time, or an age before `now`, to epoch ms. Returns NaN for anything else. */
 export function timeAt(given: string | number, now: number): number {
   if (typeof given === 'number') return Math.trunc(given)
   if (EPOCH.test(given)) return Number(given)
@@ -299,7 +299,7 @@ export interface Rehearsal extends RehearsalSummary, Partial<RehearsalAnswer> {}
 export const QueuedRehearsalSchema = Type.Object({ id: Text, uri: Text }, { title: 'QueuedRehearsal' })
 export interface QueuedRehearsal extends Decoded<typeof QueuedRehearsalSchema> {}
 
-/** Number of the first and number of events of a page. */
+/** Paging of events: how many to skip, and how many to return. */
 export const EVENT_PAGE = {
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of events to leave out' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LISTED, description: 'default 1000' })),

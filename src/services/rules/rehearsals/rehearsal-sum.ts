@@ -1,4 +1,4 @@
-/** The answer of a rehearsal, put together of the parts of its resources. */
+/** Puts the result of a rehearsal together from the parts for its resources. */
 import type { EngineEvent } from '#core'
 import type { Issue } from '#kernel'
 import {
@@ -19,10 +19,10 @@ import {
   type TypedDifference,
 } from './rehearsal-run.ts'
 
-/** A combination of a sweep: a variant of the work, or what is wrong with it. */
+/** A combination of a sweep: a variant to rehearse, or the problem that prevents it. */
 export interface SweepCombination {
   readonly values: Readonly<Record<string, unknown>>
-  /** place among the variants; undefined: it cannot run */
+  /** index among the variants; undefined: it cannot run */
   readonly variant: number | undefined
   readonly issue: Issue | undefined
 }
@@ -61,7 +61,7 @@ export class RehearsalSum {
     this.#variants = work.variants.map(() => ({ firings: 0, alarms: 0 }))
   }
 
-  /** None of the resources had messages. */
+  /** Whether none of the resources had messages. */
   get isEmpty(): boolean {
     return this.#messages === 0
   }

@@ -25,13 +25,13 @@ import {
 import { RehearsalSum } from './rehearsal-sum.ts'
 import { type RehearsalHistory, SAMPLES_AT_ONCE } from './series-messages.ts'
 
-/** ms until a rehearsal is answered as a job */
+/** ms after which a rehearsal continues as a job */
 const PATIENCE_MS = 2_000
 const KEPT_MS = 86_400_000
-/** rehearsals of a tenant at once */
+/** rehearsals that a tenant may run at once */
 const MAX_OPEN = 8
 const MAX_OF_TASK = 100
-/** resources of one piece of work of a thread */
+/** resources rehearsed in one piece of work for a thread */
 const PORTION = 20
 const SECOND_MS = 1_000
 
@@ -67,7 +67,7 @@ export class Rehearsals {
     }
   }
 
-  /** Reports rehearsals of an earlier process as interrupted. */
+  /** Reports rehearsals that an earlier process left unfinished as interrupted. */
   async start(): Promise<void> {
     const now = this.#rules.options.now()
     await this.#documents.removeOld(now)
@@ -109,7 +109,7 @@ export class Rehearsals {
     return this.#soon(carriedOut, record.id)
   }
 
-  /** Also rejects with what the caller did wrong, as far as it is found within two seconds. */
+  /** Returns the result, or the queued job after two seconds. Rejects if the rehearsal is refused before then. */
   async #soon(carriedOut: Promise<Rehearsal>, id: string): Promise<Rehearsal | QueuedRehearsal> {
     let cancel: () => void = () => undefined
     const late = new Promise<QueuedRehearsal>((resolve) => {
@@ -153,7 +153,9 @@ export class Rehearsals {
     return { ...record, status, ...(isWhole && { progress: 1 }), finishedTime: now, removeTime: now + KEPT_MS }
   }
 
-  /** Portions of resources, one after the other, so that budget, progress and cancellation apply between them. */
+  /**
+   * Rehearses portions of resources one after the other, so that budget, progress and cancellation apply between them.
+   */
   async #work(work: RehearsalWork, running: Running, sum: RehearsalSum): Promise<void> {
     const { direct } = this.#rules
     const { signal } = running.cancel
@@ -241,7 +243,7 @@ function shown({
   return summary
 }
 
-/** Coverage follows the head of an answer. */
+/** Merges the summary of a rehearsal with its result. */
 function shownWith(record: RehearsalRecord, answer: RehearsalAnswer): Rehearsal {
   return { ...shown(record), ...answer }
 }

@@ -1,19 +1,19 @@
-/** Messages from stored series: samples of one resource at one time are one message. */
+/** Reads messages from stored series: samples of one resource at the same time form one message. */
 import type { Message } from '#core'
 import type { MessageIterator } from '#core/spi'
 import type { SampleColumns, SampleValue } from '#storage'
 
-/** Stored data as a rehearsal reads it, also from another thread. */
+/** Gives a rehearsal access to stored data, also from another thread. */
 export interface RehearsalHistory {
-  /** Names of the metrics with samples. */
+  /** Returns the names of the metrics that have samples. */
   metrics(resource: string): Promise<readonly string[]>
-  /** Samples in order of time, both ends included, at most `SAMPLES_AT_ONCE`. */
+  /** Returns samples in order of time, both ends inclusive, at most `SAMPLES_AT_ONCE`. */
   samples(resource: string, metric: string, from: number, until: number): Promise<SampleColumns>
 }
 
 export const SAMPLES_AT_ONCE = 20_000
 
-/** Samples of one metric, a page at a time; the next page is read while one is used. */
+/** Reads the samples of one metric page by page; prefetches the next page while the current one is used. */
 class MetricCursor {
   readonly resource: string
   readonly metric: string
@@ -37,7 +37,7 @@ class MetricCursor {
     this.#ahead = this.#readFrom(from)
   }
 
-  /** Time of the current sample; Infinity behind the last; undefined: `load` first. */
+  /** Time of the current sample; Infinity after the last sample; undefined if `load` must be called first. */
   get time(): number | undefined {
     const { times } = this.#page
     if (this.#place < times.length) return times[this.#place]
@@ -58,23 +58,23 @@ class MetricCursor {
 
   #readFrom(from: number): Promise<SampleColumns> {
     const reading = this.#read(from)
-    // a failure is met by `load`
+    // `load` reports the failure
     reading.catch(() => undefined)
     return reading
   }
 }
 
 export interface SeriesRange {
-  /** in the order in which messages of one time are delivered */
+  /** in the order in which messages of the same time are delivered */
   readonly resources: readonly string[]
-  /** epoch ms, both included */
+  /** epoch ms, both inclusive */
   readonly from: number
   readonly until: number
-  /** samples that the history returns at once; default `SAMPLES_AT_ONCE` */
+  /** maximum number of samples per call of the history; default `SAMPLES_AT_ONCE` */
   readonly page?: number
 }
 
-/** Merges the metrics of some resources by time. Memory holds two pages of each metric. */
+/** Merges the metrics of some resources by time. Holds two pages per metric in memory. */
 export class SeriesMessages implements MessageIterator {
   readonly #history: RehearsalHistory
   readonly #range: SeriesRange

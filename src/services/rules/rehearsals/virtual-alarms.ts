@@ -1,4 +1,4 @@
-/** Alarms as they would be raised and cleared, from the calls of the plugs of alarms that are not made. */
+/** Tracks which alarms a rehearsed rule would raise and clear, from the calls of alarm plugs that are left out. */
 import { resourceOf, type Plug, type PlugContext } from '#core'
 import { ownValue } from '#kernel'
 import type { RehearsedEffect } from './rehearsal-schema.ts'
@@ -6,10 +6,10 @@ import type { RehearsedEffect } from './rehearsal-schema.ts'
 export class VirtualAlarms {
   raised = 0
   cleared = 0
-  /** open alarms: source and type by key */
+  /** open alarms by key, each with its source and type */
   readonly #open = new Map<string, string>()
 
-  /** Effect on the alarms of a call; undefined for plugs of other things. */
+  /** Returns the effect of a call on alarms; undefined for other plugs. */
   note({ name }: Plug, context: PlugContext): RehearsedEffect['alarm'] {
     if (name !== 'createAlarm' && name !== 'clearAlarm') return undefined
     const { type, properties } = context.properties
@@ -28,7 +28,7 @@ export class VirtualAlarms {
     return found.length > 0 ? 'cleared' : undefined
   }
 
-  /** Forgets open alarms; the counts stay. */
+  /** Forgets all open alarms; the counts remain. */
   begin(): void {
     this.#open.clear()
   }

@@ -12,7 +12,7 @@ import { LISTENER_CHANGES, LISTENERS } from './relay-records.ts'
 
 export interface CommitAttempt<T> {
   readonly committing: Promise<T>
-  /** of `unchanged` among its writes */
+  /** index of `unchanged` among the writes */
   readonly index: number
 }
 
@@ -29,7 +29,7 @@ export class Listeners {
   #unchanged: Write
   #tickets = 0
   #underWay = 0
-  /** commits to repeat after the listeners were read again */
+  /** commits to repeat once the listeners have been read again */
   #waiting: Waiting[] | undefined
 
   private constructor(store: Store, partition: Partition) {
@@ -54,8 +54,8 @@ export class Listeners {
   }
 
   /**
-   * Commits with the listeners known now. `attempt` calls `of`; it is called at once where possible, and again after a
-   * change of the listeners.
+   * Commits with the listeners known now. `attempt` looks them up through `of`. It is called immediately if possible,
+   * and again after the listeners changed.
    */
   commit<T>(attempt: (unchanged: Write) => CommitAttempt<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -85,7 +85,7 @@ export class Listeners {
     })
   }
 
-  /** Commits in flight used outdated listeners: all of them fail first. */
+  /** Waits until every commit in flight has failed, because they used outdated listeners; then reads the listeners. */
   #readOnceQuiet(): void {
     if (this.#waiting === undefined || this.#underWay > 0) return
     const goOn = (go: (waiting: Waiting) => void): void => {
@@ -102,7 +102,7 @@ export class Listeners {
   async #read(): Promise<void> {
     const changes = this.#store.collection(LISTENER_CHANGES)
     const { number, count } = this.#partition
-    // version first: a later listener changes it
+    // reads the version first, so that a listener added meanwhile invalidates it
     const version = (await changes.get(String(number)))?.version ?? 0
     const found = new Map<string, number[]>()
     const here: readonly Condition[] = [

@@ -1,4 +1,4 @@
-/** Resources of other partitions that this one listens to, stored before a task is bound to them. */
+/** Stores which resources of other partitions this partition listens to, before a task is bound to them. */
 import { type Partition, partitionOf } from '#cluster'
 import { type Condition, type Store, walk, type Write } from '#storage'
 import { LISTENER_CHANGES, LISTENERS, listenerId } from './relay-records.ts'
@@ -8,7 +8,7 @@ const PAGE = 1_000
 export class Listening {
   readonly #store: Store
   readonly #partition: Partition
-  /** true: requested since this was opened */
+  /** true: requested since this object was opened */
   readonly #resources: Map<string, boolean>
 
   private constructor(store: Store, partition: Partition, resources: Map<string, boolean>) {
@@ -22,7 +22,7 @@ export class Listening {
     return new Listening(store, partition, new Map(stored.map((resource) => [resource, false])))
   }
 
-  /** Resolves when the partition receives whatever is acknowledged of them from now on. */
+  /** Resolves once this partition receives every message of the resources that is acknowledged from then on. */
   async listen(resources: readonly string[]): Promise<void> {
     const { count, number } = this.#partition
     const fresh: string[] = []
@@ -34,15 +34,15 @@ export class Listening {
     for (const resource of fresh) this.#resources.set(resource, true)
   }
 
-  /** Ends listening to resources that were not requested since this was opened. */
+  /** Stops listening to resources that were not requested since this object was opened. */
   async sweep(): Promise<void> {
     const over = [...this.#resources].flatMap(([resource, isNeeded]) => (isNeeded ? [] : [resource]))
-    // a request in the meantime stores the resource again, after this
+    // a request made in the meantime stores the resource again, after this commit
     for (const resource of over) this.#resources.delete(resource)
     await this.#commit(over, 'deleting')
   }
 
-  /** All commits start at once: later requests come after them (STORE-6). */
+  /** Starts all commits at once, so that later requests are committed after them (STORE-6). */
   async #commit(resources: readonly string[], how: 'putting' | 'deleting'): Promise<void> {
     const { count, number: by } = this.#partition
     const [listeners, changes] = [this.#store.collection(LISTENERS), this.#store.collection(LISTENER_CHANGES)]

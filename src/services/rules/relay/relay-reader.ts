@@ -16,7 +16,7 @@ export interface RelayReaderOptions {
   readonly tenant: string
   readonly store: Store
   readonly number: number
-  /** applies messages of the partition's resources, and relays them to other listeners */
+  /** applies messages of this partition's resources, and relays them to other listeners */
   readonly home: DataIntake
   /** applies messages of other partitions' resources */
   readonly tasks: DataIntake
@@ -25,7 +25,7 @@ export interface RelayReaderOptions {
 
 interface Cursor {
   readonly position: number
-  /** of the cursor; 0: not stored */
+  /** storage version of the cursor; 0: not stored yet */
   readonly version: number
 }
 
@@ -44,7 +44,7 @@ export class RelayReader {
     this.#options = options
   }
 
-  /** There may be more entries. Never waits. */
+  /** There may be new entries. Never waits. */
   wake(): void {
     this.#isWoken = true
     if (this.#isStopped) return
@@ -54,7 +54,7 @@ export class RelayReader {
     })
   }
 
-  /** Resolves when the present entries are applied, or have to wait. */
+  /** Resolves when all present entries are applied, or have to wait for a retry. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
@@ -80,7 +80,7 @@ export class RelayReader {
     const current = (this.#cursor ??= await this.#stored())
     const window = await store.log(RELAY_LOG).read(number, current.position, WINDOW)
     for (const group of groupsOf(window)) {
-      // a window of many commits would delay a takeover of the partition
+      // committing the rest of a long window would delay a takeover of the partition
       if (this.#isStopped) return false
       await this.#take(group)
     }
@@ -127,7 +127,7 @@ export class RelayReader {
   }
 }
 
-/** Neighbours with the same receiver share a commit. */
+/** Groups neighbouring entries with the same receiver, to share a commit. */
 function groupsOf(window: readonly LogEntry[]): readonly (readonly LogEntry[])[] {
   const groups: LogEntry[][] = []
   let receiver: string | undefined
@@ -151,7 +151,7 @@ function postOf({ data: { m, c, h, r, u, g } }: RelayEntry): IntakePost {
   }
 }
 
-/** Whether the message is invalid, so that a retry is pointless. */
+/** Returns whether the message itself is invalid, so that a retry is pointless. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'VALIDATION' || error.code === 'TOO_LARGE')
 }

@@ -1,8 +1,8 @@
 /**
- * Storage of the relay between partitions of a tenant.
+ * Storage for relaying messages between the partitions of a tenant.
  *
- * The log `rule_relay` has a partition for each partition of the tenant. Senders append to it in the commit that makes
- * a message durable with them; the receiver applies the entries in order, each in one commit with its cursor.
+ * The log `rule_relay` has one partition for each partition of the tenant. A sender appends to it in the commit that
+ * makes a message durable on its side. The receiver applies the entries in order, each in one commit with its cursor.
  */
 import { createHash } from 'node:crypto'
 import type { Partition } from '#cluster'
@@ -12,14 +12,14 @@ import type { Input, Untimed } from '../durable/input.ts'
 export const RELAY_LOG = 'rule_relay'
 
 export interface RelayEntry {
-  /** `home`: the receiver has their resources; `task`: it has tasks that listen to them */
+  /** `home`: the receiving partition owns the resources; `task`: it runs tasks that listen to them */
   readonly to: 'home' | 'task'
   readonly data: Untimed<Extract<Input, { k: 'data' }>>
 }
 
 export interface ListenerRecord {
   readonly resource: string
-  /** number of partitions for which this counts */
+  /** partition count for which this record is valid */
   readonly count: number
   readonly home: number
   readonly by: number
@@ -40,11 +40,11 @@ export function listenerId(resource: string, { number, count }: Partition): stri
 }
 
 /**
- * Changes with the listeners of a partition: messages are committed on the version at which the listeners were read, so
- * that a new listener misses none.
+ * Changes whenever a partition starts or stops listening. Messages are committed on the version at which the listeners
+ * were read, so that a new listener misses no message.
  */
 export interface ListenerChange {
-  /** the partition that last began or ceased to listen; -1: none yet */
+  /** the partition that last started or stopped listening; -1: none so far */
   readonly by: number
 }
 

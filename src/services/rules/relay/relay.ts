@@ -1,4 +1,7 @@
-/** Relay of one partition: incoming and outgoing messages, and the resources it listens to. */
+/**
+ * The relay of one partition: receives and sends messages, and keeps the list of resources that the partition listens
+ * to.
+ */
 import type { Partition } from '#cluster'
 import type { Logger } from '#kernel'
 import type { Store } from '#storage'
@@ -13,7 +16,7 @@ export interface RelayOptions {
   readonly store: Store
   readonly partition: Partition
   readonly intake: DataIntake
-  /** A message was sent to that partition. Must not wait. */
+  /** Called after a message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
   /** repeats `work` until the returned function is called */
   readonly every: (work: () => void) => () => void
@@ -36,12 +39,12 @@ export class Relay {
     this.#reader = new RelayReader({ tenant, store, number: partition.number, home: this.intake, tasks, logger })
   }
 
-  /** Before a task is bound to them: resolves when the partition receives their messages. */
+  /** Call before a task is bound to the resources. Resolves once this partition receives their messages. */
   async bind(resources: readonly string[]): Promise<void> {
     await (await this.#listeningOpened()).listen(resources)
   }
 
-  /** After the tasks were resumed: applies messages from other partitions from now on. */
+  /** Call once the tasks are resumed. Starts to apply messages from other partitions. */
   async start(): Promise<void> {
     await (await this.#listeningOpened()).sweep()
     this.#isStarted = true
@@ -49,7 +52,9 @@ export class Relay {
     this.#reader.wake()
   }
 
-  /** A message may have arrived. Ignored before the start: tasks that are not resumed would miss it. */
+  /**
+   * A message may have arrived. Ignored before `start`, since tasks that are not resumed yet would miss the message.
+   */
   wake(): void {
     if (this.#isStarted) this.#reader.wake()
   }

@@ -21,12 +21,12 @@ export interface RelayingOptions {
   readonly store: Store
   readonly partition: Partition
   readonly listeners: Listeners
-  /** A message was sent to that partition. Must not wait. */
+  /** Called after a message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
 }
 
 interface Parted {
-  /** for tasks of this partition */
+  /** messages for tasks of this partition */
   readonly local: IntakePost | undefined
   readonly relayed: readonly (readonly [partition: number, entry: RelayEntry])[]
 }

@@ -1,4 +1,4 @@
-/** Graphs of rules in the requested form, converted once for all tasks that share them (`format`). */
+/** Converts graphs of rules to the requested form, once for all tasks that share them. */
 import { type NodeOverride, type PlugRegistry, toBn } from '#core'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import type { GraphFormat } from '../shared-schema.ts'
@@ -13,7 +13,10 @@ export class GraphForms {
     this.#plugs = plugs
   }
 
-  /** The running graph with its overrides. Without a `bn` form (a plug is gone) it stays simplified. */
+  /**
+   * Returns the running graph with its overrides. If it cannot be converted to `bn` form (a plug no longer exists), the
+   * graph stays in simplified form.
+   */
   of(graph: RuleGraph, overrides: readonly NodeOverride[], format: GraphFormat): WireGraph {
     if (overrides.length > 0) return this.#make(applyOverrides(graph, overrides, '/nodes', new Report()), format)
     let forms = this.#made.get(graph)

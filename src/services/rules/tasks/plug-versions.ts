@@ -1,12 +1,13 @@
-/** Versions of plugs in a rule: written out when a task is made, raised by `updatePlugins`. */
+/** Fixes and updates the plug versions in a rule. They are fixed when a task is made, and raised by `updatePlugins`. */
 import type { PlugKind, PlugNode, RuleGraph } from '#core/spi'
 import type { PlugRegistry } from '#core'
 import { type Issue, makeIssue } from '#kernel'
 import type { PluginUpdate } from '../batches/batch-schema.ts'
 
 /**
- * The rule with an exact version of every known plug, so that newer plugs do not change existing tasks. A written
- * version stays, also one that another replaces. Returns the same object without a change.
+ * Returns the rule with an exact version for every known plug, so that newer plugs do not change existing tasks. A
+ * version that is already written stays, even if another version has replaced it. Returns the same object if nothing
+ * changes.
  */
 export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegistry): G {
   return mapPlugs(graph, (node, kind) => {
@@ -15,7 +16,9 @@ export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegi
   })
 }
 
-/** `sensor:name:version` of each node, once: the written version, and the one that runs in its path. */
+/**
+ * Lists `sensor:name:version` of each node without duplicates: the written version, and the version that runs instead.
+ */
 export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[] {
   const found = new Set<string>()
   const add = (kind: PlugKind, { name, version }: PlugNode): void => {
@@ -30,8 +33,8 @@ export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[
 }
 
 /**
- * The rule after the updates: per node the first one with its plug and version, exact versions before `any`. Returns
- * the same object without a change.
+ * Applies updates to a rule. Each node takes the first update that matches its plug and version; exact versions take
+ * precedence over `any`. Returns the same object if nothing changes.
  */
 export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonly PluginUpdate[]): G {
   const ordered = updates.toSorted((a, b) => Number(a.fromVersion === 'any') - Number(b.fromVersion === 'any'))
@@ -44,7 +47,7 @@ export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonl
 }
 
 /**
- * Problems of updates to versions that are unknown and without a replacement, or not exact (`latest` would change).
+ * Reports updates to versions that are unknown and have no replacement, or that are not exact (`latest` may change).
  * `path`: the path of the updates in the request.
  */
 export function missingVersions(updates: readonly PluginUpdate[], plugs: PlugRegistry, path: string): readonly Issue[] {

@@ -34,7 +34,7 @@ function readRequest(input: Readonly<Record<string, unknown>>): ReadSpecificatio
   return { form: 'template', request, warnings: all }
 }
 
-/** The old form is settings with a graph inside. */
+/** In the old form, the graph is part of the settings. */
 function readNetwork(
   input: Readonly<Record<string, unknown>>,
   plugs: PlugRegistry,
@@ -56,7 +56,7 @@ function readNetwork(
   return { form: 'network', rule: rule ?? {}, warnings: all }
 }
 
-/** The settings among the fields of a request; other fields are warnings. */
+/** Picks the settings from the fields of a request; each unknown field causes a warning. */
 export function settingsOf(request: TaskFromTemplate): TaskSettings {
   const known = new Set(Object.keys(TaskSettingsSchema.properties))
   return Object.fromEntries(Object.entries(request).filter(([key]) => known.has(key)))

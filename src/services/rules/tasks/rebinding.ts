@@ -1,4 +1,4 @@
-/** Restarts of running tasks after changes of the metadata that binds their nodes. */
+/** Restarts running tasks when metadata that binds their nodes to resources has changed. */
 import { resolveResources } from '#core/spi'
 import { AppError } from '#kernel'
 import { walk } from '#storage'
@@ -9,8 +9,8 @@ import type { TaskRecord } from './task-record.ts'
 const PAGE = 200
 
 /**
- * Restarts tasks of a resource whose nodes would be bound to other resources now, in this partition; returns how many.
- * A task that could not be bound at all keeps its resources.
+ * Restarts the tasks of a resource in this partition whose nodes would now be bound to other resources, and returns how
+ * many restarted. A task whose resources can no longer be resolved keeps its present ones.
  */
 export async function rebind(rules: TenantRules, resource: string): Promise<number> {
   let count = 0

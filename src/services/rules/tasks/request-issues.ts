@@ -1,35 +1,35 @@
 /**
- * Problems of a task by their path in the request: they are found in the rule made of a template and a request, and may
- * belong to either.
+ * Maps the problems of a task to paths in the request. A checked rule is made from a template and a request, so a
+ * problem may belong to either.
  */
 import { overriddenAt } from '#core/spi'
 import type { Rule, TaskSettings, Template } from '#core'
 import { at, type Issue, movedTo, ownValue, stepsOf } from '#kernel'
 
 export interface SentRequest {
-  /** the sent settings, and their path in the body */
+  /** the settings that were sent, and their path in the body */
   readonly settings: TaskSettings
   readonly at: string
   /** the stored template, or the task with its rule */
   readonly stored: Template | Rule
-  /** name of the stored part; undefined: it is in the request, at `ownerPath` */
+  /** name of the stored template or task; undefined: the document is in the request, at `ownerPath` */
   readonly owner: string | undefined
-  /** path of the field that names or holds it; `''` without one */
+  /** path of the field that names or contains the document; `''` if no field does */
   readonly ownerPath: string
 }
 
-/** `isStoredWrong`: the stored part is invalid by itself, so nothing of the request was checked. */
+/** `isStoredWrong`: the stored document is invalid by itself, so the request has not been checked. */
 export function inRequest(issue: Issue, request: SentRequest, isStoredWrong = false): Issue {
   if (isStoredWrong) return ofStored(issue, issue.path, request)
   const path = pathInRequest(issue.path, request)
   if (path !== undefined) return movedTo(issue, `${request.at}${path}`)
-  // a problem of the settings comes from the defaults
+  // a problem in the settings may come from the defaults of the template
   const defaults = 'task' in request.stored ? '/task' : '/taskDefaults'
   const stored = issue.path.replace(/^\/task(?=\/)|^(?=\/variables\/)/, defaults)
   return ofStored(issue, stored, request)
 }
 
-/** Undefined: the path is not part of the request. */
+/** Returns undefined if the request does not contain the path. */
 function pathInRequest(path: string, { stored, settings }: SentRequest): string | undefined {
   const { task, taskDefaults = task }: Partial<Template & Rule> = stored
   const [list, ...rest] = stepsOf(path)

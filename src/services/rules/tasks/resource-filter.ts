@@ -1,9 +1,12 @@
-/** The filters of tasks by type and metadata of their resources. */
+/** Filters tasks by the type and metadata of their resources. */
 import { AppError, type Issue, makeIssue, refuse } from '#kernel'
 import type { TaskFilter } from './task-schema.ts'
 
 export interface ResourceFinder {
-  /** Ids of the resources that match all of it, at most `limit` of them. `VALIDATION` for an invalid expression. */
+  /**
+   * Returns ids of the resources that match all criteria, at most `limit`. Throws `VALIDATION` for an invalid
+   * expression.
+   */
   find(wanted: WantedResources, limit: number): Promise<readonly string[]>
 }
 
@@ -21,8 +24,8 @@ export const MAX_RESOURCES = 10_000
 const NAMES = ['resourceType', 'resourceMetadataExpression'] as const
 
 /**
- * Replaces the two filters by the ids of the matching resources. Throws `VALIDATION` on a host without resources,
- * `TOO_LARGE` for too many. `path`: the path of the filter in the request.
+ * Replaces both filters with the ids of the matching resources. Throws `VALIDATION` on a host without the resources
+ * service, and `TOO_LARGE` if too many match. `path`: the path of the filter in the request.
  */
 export async function withResources(where: TaskFilter, { options }: WithFinder, path: string): Promise<TaskFilter> {
   const { resourceType: type, resourceMetadataExpression: expression, ...others } = where

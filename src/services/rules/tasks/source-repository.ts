@@ -1,6 +1,6 @@
 /**
- * Templates as tasks run them: with exact plug versions, stored once under the hash of their text, shared by their
- * tasks. An unused source is removed at a later start, never while a task may still use it.
+ * Stores the templates that tasks run, with exact plug versions. Each is stored once, under the hash of its text, and
+ * shared by its tasks. An unused source is removed at a later start, but never while a task may still use it.
  */
 import { createHash } from 'node:crypto'
 import { frozenCopy } from '#core/spi'
@@ -31,13 +31,13 @@ export class SourceRepository {
   readonly #collections: RulesCollections
   readonly #plugs: PlugRegistry
   readonly #now: () => number
-  /** by template and version of its document */
+  /** sources by template name and version */
   #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
-  /** the plugs at the time of `#ofTemplate` */
+  /** the plugs with which `#ofTemplate` was filled */
   #list: readonly Plug[]
-  /** by id */
+  /** sources by id */
   readonly #byId = new LruCache<string, Source>(MAX_KEPT)
-  /** when it was stored or renewed, by id; epoch ms */
+  /** when each source was stored or renewed, by id; epoch ms */
   readonly #touched = new LruCache<string, number>(MAX_KEPT)
 
   constructor(collections: RulesCollections, plugs: PlugRegistry, now: () => number) {
@@ -47,7 +47,10 @@ export class SourceRepository {
     this.#now = now
   }
 
-  /** The source for a new task: of the newest version, or of the named one. Throws `VALIDATION`. */
+  /**
+   * Returns the source for a new task, from the newest version of the template or from version `number`. Throws
+   * `VALIDATION`.
+   */
   async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
@@ -75,7 +78,7 @@ export class SourceRepository {
     const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
     const known = this.#byId.get(id)
     if (known) return known
-    // checked once, however many tasks share it
+    // frozen and checked once, even if many tasks share it
     const source = { id, document: frozenCopy(document) }
     this.#byId.set(id, source)
     return source
@@ -93,7 +96,7 @@ export class SourceRepository {
     return this.of(stored.value.document)
   }
 
-  /** Writes to commit with a task that uses the source. */
+  /** Returns the writes to commit together with a task that uses the source. */
   writes({ id, document }: Source): readonly Write[] {
     const touched = this.#touched.get(id)
     const now = this.#now()
@@ -106,7 +109,7 @@ export class SourceRepository {
     if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(id, this.#now())
   }
 
-  /** At start: removes sources without a task for a day. */
+  /** Runs at start. Removes sources that no task has used for a day. */
   async tidy(): Promise<void> {
     const used = await this.#collections.tasks.countBy('source')
     for await (const { id, version, value } of walk(this.#collections.sources, [], 100)) {

@@ -1,6 +1,6 @@
 /**
- * Changes of stored tasks, by requests and batches: one at a time per task, document and runner's writes in one commit,
- * then the engine.
+ * Applies changes to stored tasks, one at a time per task. The document and the runner's writes are committed together,
+ * and then the engine is changed.
  */
 import type { Lost, TaskInfo } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
@@ -18,23 +18,23 @@ import type { TaskRunRecord } from './task-schema.ts'
 
 export interface ChangeOptions extends RevisionOptions {
   readonly batch?: string
-  /** called after the change with the state that nodes of a running task lost */
+  /** called after the change with the state that the nodes of a running task lost */
   readonly onLost?: (lost: readonly Lost[]) => void
 }
 
-/** Result of a change; `next` undefined: the task is deleted. */
+/** Result of a change. `next` is undefined if the task is deleted. */
 interface Decision {
   readonly next: TaskRecord | undefined
   readonly changes: readonly TaskChange[]
-  /** parts of the next record, when they are new or a run begins */
+  /** parts of the next record, if they are new or a run begins */
   readonly parts?: RunnableSource
   readonly lost?: readonly Lost[]
-  /** a stopped task that cannot begin becomes `failed`; otherwise the change is only refused */
+  /** a stopped task that cannot start becomes `failed`; without this flag, the change is only refused */
   readonly failsTask?: boolean
 }
 
 interface RunEffect {
-  /** `none`: not visible to any node; `change`: the run continues under another rule; `begin`: it restarts */
+  /** `none`: no node is affected; `change`: the run continues with another rule; `begin`: the run restarts */
   readonly kind: 'none' | 'change' | 'begin'
   readonly lost: readonly Lost[]
 }
@@ -88,7 +88,7 @@ export class TaskChanges {
     })
   }
 
-  /** Returns the changed task; a deleted one as it was. */
+  /** Returns the changed task. For a deleted task, returns its last record. */
   async act(id: string, action: TaskAction, options: ChangeOptions = {}): Promise<TaskRecord> {
     const made = await this.#change(id, options, (task) => this.#decide(task, action))
     if (removes(action)) this.#removed(id)
@@ -96,14 +96,14 @@ export class TaskChanges {
   }
 
   /**
-   * Replaces the specification; the task runs if it ran before or the specification says so. A run that the change does
-   * not affect continues, also in updates.
+   * Replaces the specification. The task runs if it was running or if the specification starts it. A run whose nodes
+   * are not affected continues.
    */
   replace(id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(id, options, (task) => this.#remade(task, draft, draft.start))
   }
 
-  /** The record after an action that is not an update; undefined: deleted. */
+  /** Returns the record that an action leads to, without storing it; undefined if the action deletes the task. */
   async after(task: TaskRecord, action: TaskAction): Promise<TaskRecord | undefined> {
     return (await this.#decide(task, action)).next
   }
@@ -234,7 +234,7 @@ export class TaskChanges {
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
-  /** Effect of an update on a running task; undefined for other tasks. */
+  /** Returns how an update would affect a running task; undefined for a task that is not running. */
   async effect(task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
     const next = runnable(task.id, task.epoch, task.createTime, partsOf(draft))
@@ -254,7 +254,7 @@ export class TaskChanges {
     return { next: stopped, changes: ran ? [this.#ending(task)] : [], parts }
   }
 
-  /** The prepared rule of a stored task; undefined if it is invalid by now. */
+  /** Prepares the rule of a stored task; returns undefined if the rule has become invalid. */
   async #prepared(task: TaskRecord): Promise<Prepared | undefined> {
     try {
       return this.#maker.prepare(await this.#maker.parts(task))
@@ -268,7 +268,7 @@ export class TaskChanges {
     return { kind: 'end', id, epoch }
   }
 
-  /** Resources of a task that is not started, as far as known. */
+  /** Resolves the resources of a task that is not started, if possible. */
   async #resources(id: string, { prepared }: Draft): Promise<readonly string[]> {
     try {
       return [...new Set(await resolveResources(id, prepared, {}))]
@@ -283,7 +283,7 @@ function partsOf({ source, fields }: Draft): RunnableSource {
   return { source, rule: fields.rule, settings: fields.settings }
 }
 
-/** Whether a task was posted like that and has these parts. */
+/** Returns whether a task was already posted with the same body and parts. */
 function isSame(task: TaskRecord, { fields }: Draft): boolean {
   const { conf, source, templateVersion, rule, settings, effective } = task
   return (
@@ -294,7 +294,7 @@ function isSame(task: TaskRecord, { fields }: Draft): boolean {
   )
 }
 
-/** Adds the lost state of a running task to the answer of a change. */
+/** Adds the state that a running task lost to the result of a change. */
 export async function withLosses<T extends object>(
   change: (onLost: NonNullable<ChangeOptions['onLost']>) => Promise<T>,
 ): Promise<T & { readonly lost?: readonly Lost[] }> {
@@ -304,7 +304,8 @@ export async function withLosses<T extends object>(
 }
 
 /**
- * `before`: undefined if the rule of the run is invalid by now. `losses`: undefined without a run that could continue.
+ * `before` is undefined if the rule of the run has become invalid. `losses` resolves to undefined if no run can
+ * continue.
  */
 async function effectOnRun(
   before: Prepared | undefined,
@@ -350,7 +351,7 @@ function newRecord(id: string, user: string, now: number, draft: Draft): TaskRec
   }
 }
 
-/** Replaces the parts and keeps the history. */
+/** Replaces the parts of a task's record and keeps its history. */
 function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
   const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
   return { ...kept, ...draft.fields, lastUpdateTime: now }

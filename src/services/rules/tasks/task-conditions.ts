@@ -1,4 +1,4 @@
-/** Filters of a listing as conditions on stored tasks. */
+/** Converts the filters of a listing to query conditions on stored tasks. */
 import type { Condition, Query } from '#storage'
 import type { TaskFilter } from './task-schema.ts'
 import { tagKey } from './task-record.ts'
@@ -35,7 +35,7 @@ export function nameCondition(name: string): Condition {
   return name.includes('*') ? { field: 'name', op: 'like', pattern: name } : { field: 'name', op: 'eq', value: name }
 }
 
-/** Values that storage compares with at once. */
+/** Number of values that one storage condition can compare with. */
 const AT_ONCE = 1000
 
 function oneOf(field: string, values: readonly string[]): Condition {
@@ -45,7 +45,7 @@ function oneOf(field: string, values: readonly string[]): Condition {
   return { any: parts.map((some) => [{ field, op: 'in', values: some }]) }
 }
 
-/** Each key must fit, with one of its values; one of `tagKeys` must exist. */
+/** Requires each tag with one of its values, and any of `tagKeys`. */
 export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 'tagKeys'>): readonly Condition[] {
   const byKey = new Map<string, string[]>()
   for (const { key, value } of tags) byKey.set(key, [...(byKey.get(key) ?? []), tagKey(key, value)])

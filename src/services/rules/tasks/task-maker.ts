@@ -1,4 +1,4 @@
-/** Makes the record of a task from a specification: read, checked, plug versions written out. Stores nothing. */
+/** Makes the record of a task from a specification: reads it, checks it and fixes its plug versions. Stores nothing. */
 import { applyOverrides, type CheckOptions, mergeOverrides, type Prepared, Preparer, Report } from '#core/spi'
 import { type PlugRegistry, type Rule, type TaskSettings, validateTemplate } from '#core'
 import { AppError, describeIssue, type Issue, validationError } from '#kernel'
@@ -28,7 +28,7 @@ export interface RunnableSource {
   readonly settings: TaskSettings
 }
 
-/** An action that changes the parts of a task. */
+/** An update that changes the parts of a task. */
 export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins' | 'updateProperties' }>
 
 interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
@@ -48,7 +48,7 @@ export class TaskMaker {
     this.#preparer = new Preparer(plugs)
   }
 
-  /** Throws `VALIDATION` with every problem. */
+  /** Throws `VALIDATION` that lists every problem. */
   async make(specification: unknown, options: CheckOptions = {}): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
@@ -70,8 +70,8 @@ export class TaskMaker {
   }
 
   /**
-   * The draft of a stored task after an update; the posted body stays. Throws `VALIDATION`, and `WRONG_STATUS` for the
-   * reload of a task without a template.
+   * Returns the draft of a stored task after an update; the posted body stays the same. Throws `VALIDATION`, and
+   * `WRONG_STATUS` when the task to reload was not made from a template.
    */
   async updated(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
     if (update.action === 'reload') {
@@ -101,7 +101,7 @@ export class TaskMaker {
     }
   }
 
-  /** The parts of a stored task, synchronous when its source is known. */
+  /** Returns the parts of a stored task, synchronously if its source is cached. */
   parts({ source: id, rule, settings }: TaskRecord): RunnableSource | Promise<RunnableSource> {
     if (id === undefined) return { source: undefined, rule, settings }
     const source = this.#sources.known(id) ?? this.#sources.load(id)
@@ -109,7 +109,7 @@ export class TaskMaker {
     return source.then((loaded) => ({ source: loaded, rule, settings }))
   }
 
-  /** The prepared rule, checked and compiled once for all tasks that share it. Throws `VALIDATION`. */
+  /** Returns the prepared rule, which is checked and compiled once for all tasks that share it. Throws `VALIDATION`. */
   prepare({ source, rule, settings }: RunnableSource, options: CheckOptions = {}): Prepared {
     return this.#preparer.prepare(source?.document ?? rule ?? {}, settings, options)
   }
@@ -146,7 +146,7 @@ export class TaskMaker {
     }
   }
 
-  /** As `prepare`; issues have the paths of the request. */
+  /** Like `prepare`, but reports issues by their paths in the request. */
   #prepareFor(parts: RunnableSource, request: RequestOf | undefined, options: CheckOptions): Prepared {
     try {
       return this.prepare(parts, options)
@@ -161,7 +161,7 @@ export class TaskMaker {
 
 type RequestOf = Omit<SentRequest, 'stored'>
 
-/** Undefined for a rule in the request: its paths are those of the request. */
+/** Returns undefined if the request contains the whole rule: its paths then need no mapping. */
 function requestOf({ source, settings }: RunnableSource, { templateVersion }: Posted): RequestOf | undefined {
   if (source === undefined) return undefined
   const version = templateVersion === undefined ? '' : ` (version ${templateVersion})`
@@ -191,14 +191,14 @@ function distinct(issues: readonly Issue[]): readonly Issue[] {
   return [...byText.values()]
 }
 
-/** Reports overrides of unknown nodes by their path in the update, before they are merged with earlier ones. */
+/** Reports overrides for unknown nodes by their path in the update, before merging them with earlier overrides. */
 function requireNodes({ source, rule = {} }: RunnableSource, { nodes = [] }: PropertiesUpdate): void {
   const report = new Report()
   applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
   if (report.hasErrors) throw validationError('the update', report.issues)
 }
 
-/** `tags`: the task's present tags, with those of its template. */
+/** `shown`: the task's present tags, including those of its template. */
 function withProperties(settings: TaskSettings, shown: TaskSettings['tags'], update: PropertiesUpdate): TaskSettings {
   const { nodes, variables, tags, ...flags } = update
   const next: TaskSettings = { ...settings, ...flags }

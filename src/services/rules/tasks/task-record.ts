@@ -4,7 +4,7 @@ import type { TaskType } from '#core/spi'
 import type { CollectionSpec } from '#storage'
 import type { TaskEntity, TaskRunRecord } from './task-schema.ts'
 
-/** The posted form. */
+/** The form in which a task was posted. */
 export type TaskForm = 'simplified' | 'bn' | 'network' | 'template'
 
 /** Times are epoch ms. */
@@ -21,26 +21,26 @@ export interface TaskRecord {
   readonly revision?: number
   readonly form: TaskForm
   readonly conf: Readonly<Record<string, unknown>>
-  /** name of its template */
+  /** name of the task's template */
   readonly template?: string
-  /** of the template; absent in records older than versions: 1 */
+  /** version of that template; absent in records from before templates had versions, which means 1 */
   readonly templateVersion?: number
   readonly source?: string
-  /** of a task with a rule of its own: the graph, with exact plug versions */
+  /** the graph with exact plug versions, if the task was not made from a template */
   readonly rule?: Rule
-  /** settings of the task itself, with batch updates, without `start` */
+  /** the task's own settings, including batch updates, without `start` */
   readonly settings: TaskSettings
-  /** settings with the template's defaults */
+  /** the settings merged with the defaults of the template */
   readonly effective: TaskSettings & { readonly type: TaskType }
   readonly resourceIds: readonly string[]
-  /** `sensor:name:version` of each plug, as written and as it runs */
+  /** `sensor:name:version` of each plug, both with the written version and with the version that runs */
   readonly plugs: readonly string[]
   readonly startTime?: number
   readonly finishedTime?: number
   readonly lastExecutionTime?: number
   readonly invocationCount: number
   readonly runs: readonly TaskRunRecord[]
-  /** the last batch operation that changed it: a batch that continues after a crash recognizes its work by it */
+  /** id of the last batch operation that changed the task, so that a batch resumed after a crash skips the task */
   readonly batch?: string
 }
 
@@ -57,7 +57,7 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     type: { type: 'text', of: (task) => task.effective.type },
     user: { type: 'text', of: (task) => task.user },
     template: { type: 'text', of: (task) => task.template },
-    // as text, to be counted by value
+    // stored as text so that tasks can be counted by value
     templateVersion: { type: 'text', of: (task) => templateVersionOf(task)?.toString() },
     source: { type: 'text', of: (task) => task.source },
     resource: { type: 'texts', of: resourcesOf },
@@ -67,30 +67,30 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     finishedTime: { type: 'number', of: (task) => task.finishedTime },
     words: { type: 'text', of: wordsOf, only: 'contains' },
   },
-  // listings filter by these, newest first
+  // for listings that filter by these fields, newest first
   together: [
     ['status', 'template', 'createTime'],
     ['template', 'type', 'createTime'],
     ['type', 'status', 'createTime'],
     ['user', 'status', 'createTime'],
     ['name', 'status', 'createTime'],
-    // beside a tag, a resource or a plug
+    // for filters combined with a tag, a resource or a plug
     ['status', 'createTime'],
     ['template', 'createTime'],
-    // walked newest first when the other indexes match too many
+    // scanned newest first when the other indexes match too many tasks
     ['createTime', 'status', 'name', 'template'],
   ],
 }
 
-/** The version of its template; undefined for a task with a rule of its own. */
+/** Returns the version of the task's template; undefined if the task was not made from a template. */
 export function templateVersionOf({ template, templateVersion = 1 }: TaskRecord): number | undefined {
   return template === undefined ? undefined : templateVersion
 }
 
-/** A template with exact plug versions. Its id is the hash of the document, which never changes. */
+/** A template with exact plug versions. Its id is a hash of the document, which never changes. */
 export interface SourceRecord {
   readonly document: Template
-  /** epoch ms; renewed now and then while tasks are made of it */
+  /** epoch ms; renewed occasionally while new tasks use the source */
   readonly touched: number
 }
 
@@ -111,20 +111,20 @@ export function plugKeys(plugs: readonly string[]): readonly string[] {
   return [...keys]
 }
 
-/** `key` and, for searchable values, `key=value`. A `=` in a key is doubled as an escape. */
+/** Returns `key` and, for searchable values, `key=value` of each tag. A `=` in a key is escaped by doubling it. */
 export function tagKeys(tags: Readonly<Record<string, unknown>> = {}): readonly string[] {
   return Object.entries(tags).flatMap(([key, value]) => {
     const isSearched = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     const keys = isSearched ? [tagKey(key), tagKey(key, String(value))] : [tagKey(key)]
-    // longer filters are rejected too
+    // filters longer than this are rejected as well
     return keys.filter((text) => text.length <= LONGEST_KEY)
   })
 }
 
-/** Characters that fit into a field of storage, at three bytes each. */
+/** Characters that fit into an indexed field, at three bytes each. */
 const LONGEST_KEY = 600
 
-/** Text for the fuzzy filter, up to the limit of storage. */
+/** Joins texts for the fuzzy filter, cut at the limit of the storage. */
 export function searched(parts: readonly string[]): string {
   const text = parts.join('\n')
   return text.length <= LONGEST_KEY ? text : text.slice(0, LONGEST_KEY).replace(/[\uD800-\uDBFF]$/, '')

@@ -1,4 +1,4 @@
-/** Bodies and queries of tasks. */
+/** Schemas of the bodies and queries for tasks. */
 import { Type } from 'typebox'
 import {
   type BnGraph,
@@ -24,7 +24,7 @@ import {
   WireIssueSchema,
 } from '../shared-schema.ts'
 
-/** bytes; storage searches texts of up to 2,000. A managed task is named by its template and resource: up to 1,023 */
+/** bytes; storage can search texts up to 2,000. A managed task's name combines template and resource: up to 1,023 */
 export const MAX_TASK_NAME = 1_500
 const name = Type.String({
   minLength: 1,
@@ -41,7 +41,7 @@ const NamedRuleSchema = Type.Object(
 )
 const NamedTaskSchema = Type.Object({ ...TaskFromTemplateSchema.properties, name }, { title: 'task from template' })
 
-/** The old form: settings at the top, the graph in `bn` form under `network`. */
+/** The old form: settings at the top level, with the graph in `bn` form under `network`. */
 const NetworkTaskSchema = Type.Object(
   { network: BnGraphSchema, ...TaskSettingsSchema.properties, name: Type.Optional(name) },
   { title: 'task with network' },
@@ -57,12 +57,12 @@ const BnTaskSchema = Type.Object(
   { title: 'rule in bn form' },
 )
 
-/** The body of POST and PUT in one of four forms, distinguished by `template`, `network` and `nodes`. */
+/** Body of POST and PUT, in one of four forms that differ by `template`, `network` and `nodes`. */
 export const TaskSpecificationSchema = Type.Union([NamedRuleSchema, NamedTaskSchema, BnTaskSchema, NetworkTaskSchema], {
   description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network',
 })
 
-/** Of a rule: values by name, or declarations, as in a template. */
+/** The variables of a rule: values by name, or declarations as in a template. */
 interface WithVariables {
   variables?: Readonly<Record<string, unknown>> | readonly VariableDeclaration[]
 }
@@ -112,7 +112,7 @@ const HealthSchema = Type.Object(
   { title: 'Health' },
 )
 
-/** The answer to GET, PUT, start and stop. */
+/** The response to GET, PUT, start and stop. */
 export const TaskEntitySchema = Type.Object(
   {
     ID: Text,
@@ -174,7 +174,7 @@ export interface TaskRunRecord extends Decoded<typeof TaskRunSchema> {}
 const filter = (description?: string) =>
   Type.String({ maxLength: 2_000, ...(description !== undefined && { description }), ...CHECKED })
 
-/** Filters of a listing and of a batch, which must all match. */
+/** Filters for a listing or a batch; a task must match all of them. */
 export const TASK_FILTERS = {
   name: Type.Optional(filter('* is any text')),
   resource: Type.Optional(filter('of the task or one of its nodes')),
@@ -194,16 +194,16 @@ const FiltersSchema = closed(TASK_FILTERS)
 
 /** Times are epoch ms. */
 export interface TaskFilter extends Omit<Decoded<typeof FiltersSchema>, 'template'> {
-  /** null: tasks without a template */
+  /** null: tasks that were not made from a template */
   readonly template?: string | null
-  /** one of these; not over HTTP */
+  /** tasks bound to any of these resources; not available over HTTP */
   readonly resources?: readonly string[]
   readonly ids?: readonly string[]
-  /** each key must match, with one of its values if it has any */
+  /** the task must have each of these tags, with one of the listed values if any are listed */
   readonly tags?: readonly TagFilter[]
-  /** one of these keys must exist */
+  /** the task must have a tag with one of these keys */
   readonly tagKeys?: readonly string[]
-  /** words anywhere in name, id, resource, template, user or tags; not in a batch */
+  /** words to find in name, id, resource, template, user or tags; not available in a batch */
   readonly filter?: string
 }
 
@@ -237,7 +237,7 @@ const ChangeSchema = Type.Object({
   from: Type.Optional(Type.Unknown()),
   to: Type.Optional(Type.Unknown()),
 })
-/** An absent `from` or `to`: the value is missing there. */
+/** An absent `from` or `to` means that the document on that side has no value at the path. */
 export interface DocumentChange extends Decoded<typeof ChangeSchema> {}
 
 export const ReloadPreviewSchema = Type.Object(

@@ -1,4 +1,4 @@
-/** Single tasks and lists of them. */
+/** Reads and changes single tasks, and lists tasks. */
 import type { TaskApi } from '../contract.ts'
 import { taskNotFound } from '../error-texts.ts'
 import { readSpecification } from './read-specification.ts'
@@ -105,7 +105,7 @@ export async function taskOf({ collections }: TenantRules, id: string): Promise<
   return stored.value
 }
 
-/** The posted body; a rule is converted to the other form, a request of a template never. */
+/** Returns the posted body. A rule is converted to the requested form; a body that names a template is not. */
 function confOf(task: TaskRecord, format: GraphFormat | undefined, { maker, forms }: TenantRules): TaskSpecification {
   const posted = task.conf as TaskSpecification
   const isBn = task.form === 'bn' || task.form === 'network'

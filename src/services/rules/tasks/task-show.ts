@@ -1,4 +1,4 @@
-/** A stored task as answers show it, with counts and states of its run. */
+/** Converts a stored task to its form in responses, with the counts and states of its run. */
 import type { TaskInfo } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { AppError } from '#kernel'
@@ -20,7 +20,7 @@ export class TaskShow {
     this.#nodes = nodes
   }
 
-  /** With the graph and, in `bn` form, the states of its nodes. */
+  /** Includes the graph and, in `bn` form, the states of its nodes. */
   async whole(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
     const network = await this.#network(task, options.format)
     const entity = this.withoutGraph(task, options)

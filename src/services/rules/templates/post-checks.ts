@@ -1,21 +1,21 @@
-/** Warnings of a posted rule or template: refused, or returned. */
+/** Handles the warnings of a posted rule or template: refuses the post, or returns the warnings. */
 import { type Issue, validationError } from '#kernel'
 import { wireIssue } from '../error-body.ts'
 import type { WireIssue } from '../shared-schema.ts'
 
 export interface PostOptions {
-  /** warnings refuse it, as errors do; notes (severity `INFO`) do not */
+  /** refuse the post if it has warnings; notes (severity `INFO`) do not count */
   readonly failOnWarning?: boolean
-  /** properties that their plugs do not declare refuse it */
+  /** refuse the post if it has properties that its plugs do not declare */
   readonly strict?: boolean
-  /** the answer lists all warnings and notes; otherwise only types that users would not look for */
+  /** return all warnings and notes; otherwise only the types that users would not think to check for */
   readonly returnWarnings?: boolean
 }
 
-/** Rules that never run, or silently use a default, look as if they worked. */
+/** A rule that never starts, or that silently uses a default, looks as if it worked. */
 const UNEXPECTED: ReadonlySet<string> = new Set(['START', 'UNKNOWN_PROPERTY'])
 
-/** Warnings of the answer. Throws `VALIDATION` if they refuse the body. `subject`: what was posted. */
+/** Returns the warnings for the response. Throws `VALIDATION` if they refuse the body. `subject`: what was posted. */
 export function warningsOf(
   subject: string,
   issues: readonly Issue[],

@@ -1,4 +1,4 @@
-/** Routes of templates. */
+/** HTTP routes for templates. */
 import { type TProperties, Type } from 'typebox'
 import { Flag, revisionCondition, routesOf, sendLines, untilClosed, withTag } from '#services/shared'
 import type { RulesApi } from '../contract.ts'

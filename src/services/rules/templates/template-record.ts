@@ -1,9 +1,9 @@
-/** The stored record of a template, its older versions, and their indexes. */
+/** The stored records of a template and its older versions, and their indexes. */
 import type { Template } from '#core'
 import type { CollectionSpec } from '#storage'
 import { plugKeys, searched, tagKeys } from '../tasks/task-record.ts'
 
-/** Its id is its name. Times are epoch ms. */
+/** A template as stored, with its name as the id. Times are epoch ms. */
 export interface TemplateRecord {
   readonly document: Template
   readonly user: string
@@ -11,14 +11,14 @@ export interface TemplateRecord {
   readonly lastUpdateTime: number
   readonly protected?: boolean
   readonly discoveryTemplate?: boolean
-  /** `sensor:name:version` of each plug, as far as written */
+  /** `sensor:name:version` of each plug, if the version is written in the template */
   readonly plugs: readonly string[]
-  /** of `document`; absent in records older than versions: the first */
+  /** version of `document`; absent in records from before templates had versions: the first */
   readonly version?: VersionMark
 }
 
 export interface VersionMark {
-  /** number of changes of what tasks run: the graph, the variables, the defaults; from 1 */
+  /** counts from 1, and rises when the graph, the variables or the defaults change */
   readonly number: number
   readonly user: string
   /** epoch ms */
@@ -46,7 +46,7 @@ export const TEMPLATES: CollectionSpec<TemplateRecord> = {
   },
 }
 
-/** A replaced version. Its id is a hash of the template's name, and its number. */
+/** A replaced version. Its id combines a hash of the template's name with the version number. */
 export interface OldVersionRecord {
   readonly document: Template
   readonly version: VersionMark

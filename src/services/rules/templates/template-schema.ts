@@ -1,4 +1,4 @@
-/** Bodies and queries of templates. */
+/** Schemas of the bodies and queries for templates. */
 import { Type } from 'typebox'
 import { type BnGraph, BnGraphSchema, TemplateSchema, type VariableDeclaration } from '#core/spi'
 import type { Template } from '#core'
@@ -15,7 +15,7 @@ import {
 } from '../shared-schema.ts'
 import type { TaskFilter } from '../tasks/task-schema.ts'
 
-/** characters, of three bytes each at most */
+/** characters, each at most three bytes long */
 export const MAX_TEMPLATE_NAME = 170
 const name = Type.String({ minLength: 1, maxLength: MAX_TEMPLATE_NAME, description: 'also its id', ...CHECKED })
 const extras = {
@@ -35,7 +35,7 @@ export const TemplateSpecificationSchema = Type.Union([
 type BnTemplate = Omit<Template, 'sensors' | 'actuators' | 'relations' | 'triggers' | 'notes'> & BnGraph
 export type TemplateSpecification = (Template | BnTemplate) & { protected?: boolean }
 
-/** A template in answers, with the graph on request. */
+/** A template in responses; the graph is included on request. */
 export const TemplateEntitySchema = Type.Object(
   {
     name: Text,
@@ -57,7 +57,8 @@ export const TemplateEntitySchema = Type.Object(
 )
 
 /**
- * The graph: `sensors`, `relations` ... or `nodes`, `posterior`, `metadata`. `revision` is absent on an older version.
+ * The graph has `sensors`, `relations` ... or `nodes`, `posterior`, `metadata`. `revision` is absent for an older
+ * version.
  */
 export interface TemplateEntity extends Decoded<typeof TemplateEntitySchema> {
   readonly [part: string]: unknown

@@ -1,4 +1,7 @@
-/** Templates by name, not bound to a resource. Their tasks change only by `reload`. */
+/**
+ * Manages templates, which have names and are not bound to a resource. Changing a template affects existing tasks only
+ * when they are reloaded.
+ */
 import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import type { Template } from '#core'
 import { isBnDocument } from '#core/spi'
@@ -40,7 +43,7 @@ interface ReadTemplate {
 export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
   const { collections, maker, direct, forms } = rules
   const { now, templateWritten } = rules.options
-  /** `revision`: absent for an older version. */
+  /** `revision` is absent for an older version. */
   const show = (record: TemplateRecord, revision: number | undefined, format?: GraphFormat): TemplateEntity => ({
     ...metadata(record, revision),
     ...(format && graphOf(record.document, format, forms)),
@@ -64,7 +67,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
       warned: warningsOf('the template', issues, options),
     }
   }
-  /** Stores a changed template with the version that it replaces. Returns its revision. */
+  /** Stores a changed template and keeps the version that it replaces. Returns the new revision. */
   const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<number | undefined> => {
     const name = next.document.name
     const { results } = await collections.commit([
@@ -224,7 +227,7 @@ function checkName(name: string): void {
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
-/** Returns its revision. Another host may have created it meanwhile. */
+/** Stores a new template and returns its revision. Another host may have created the template meanwhile. */
 async function putNew(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
   if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
   try {

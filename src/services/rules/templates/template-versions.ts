@@ -1,6 +1,6 @@
 /**
- * The numbered versions of a template. The newest is the template itself; older ones are kept beside it: the newest
- * 100, and all with tasks. Tasks do not need them: they run their sources.
+ * Keeps numbered versions of a template. The newest is the template itself. Of the older ones, those among the newest
+ * 100 and those with tasks are kept separately. Tasks run without them, since each task keeps its own source.
  */
 import { createHash } from 'node:crypto'
 import type { Template } from '#core'
@@ -12,7 +12,7 @@ import { templateVersionNotFound } from '../error-texts.ts'
 import type { OldVersionRecord, TemplateRecord, VersionMark } from './template-record.ts'
 import type { TemplateVersion } from './template-schema.ts'
 
-/** Versions kept of a template, the newest included; more while older ones have tasks. */
+/** Number of versions kept per template, including the newest; older versions with tasks are kept in addition. */
 export const MAX_VERSIONS = 100
 const PORTION = 1000
 
@@ -33,7 +33,7 @@ function whatRuns(document: Template): object {
   return { sensors, actuators, relations, triggers, notes, variables, taskDefaults }
 }
 
-/** Writes to commit with a changed template: keeps the replaced version, and drops others. */
+/** Returns the writes to commit with a changed template: they keep the replaced version and drop old versions. */
 export async function keepingOld(
   collections: RulesCollections,
   before: TemplateRecord,
@@ -46,7 +46,7 @@ export async function keepingOld(
   return [kept, ...(await lettingGo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
 }
 
-/** Versions up to a number without tasks. */
+/** Returns writes that delete versions up to number `upTo` that have no tasks. */
 async function lettingGo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
@@ -67,7 +67,7 @@ export async function forgettingOld(collections: RulesCollections, name: string)
   }
 }
 
-/** The template in that version; default: the newest. Throws `NOT_FOUND`. */
+/** Returns the template in a version; default: the newest. Throws `NOT_FOUND`. */
 export async function inVersion(
   collections: RulesCollections,
   record: TemplateRecord,
@@ -80,7 +80,7 @@ export async function inVersion(
   return { ...record, document, version, lastUpdateTime: version.createTime }
 }
 
-/** A replaced version; undefined when it is not kept or never was. */
+/** Returns a replaced version; undefined if it is no longer kept or never existed. */
 export async function oldVersion(
   collections: RulesCollections,
   name: string,
@@ -128,7 +128,7 @@ function ofTemplate(name: string): readonly Condition[] {
   return [{ field: 'template', op: 'eq', value: name }]
 }
 
-/** A template's name alone may be as long as an id. */
+/** Hashes the name, which alone may be as long as an id can be. */
 function idOf(name: string, number: number): string {
   return `${createHash('sha256').update(name).digest('hex').slice(0, 32)}/${number}`
 }

@@ -1,9 +1,9 @@
-/** A rule in which only one node runs and all others keep their outputs for it. */
+/** Builds a rule in which only one node runs and all other nodes keep their outputs. */
 import type { RuleGraph } from '#core/spi'
 import { definePlug, type Sensor } from '#core'
 import { AppError } from '#kernel'
 
-/** Starts one node alone: a sensor that is always in the state `GO`. */
+/** Starts a single node: a sensor that is always in the state `GO`. */
 export const GO = definePlug({
   name: 'GoOnce',
   version: '1.0.0',
@@ -14,14 +14,14 @@ export const GO = definePlug({
 
 export interface DebugRule {
   readonly graph: RuleGraph
-  /** labels of the added sensors that start the node */
+  /** labels of the sensors that were added to start the node */
   readonly starters: ReadonlySet<string>
 }
 
 /**
- * `resources`: of the messages; none: the node runs on the tick. A sensor with a resource and without a trigger is
- * started by messages of that resource, as in a task; every other node by any message. Throws `NOT_FOUND` unless the
- * label is a sensor or an actuator.
+ * `resources`: the resources of the messages; if empty, the node runs on the tick. A sensor with a resource and without
+ * a trigger starts on messages of that resource, as in a task; any other node starts on every message. Throws
+ * `NOT_FOUND` unless `label` belongs to a sensor or an actuator.
  */
 export function debugRule(graph: RuleGraph, label: string, resources: readonly string[]): DebugRule {
   const { sensors = [], actuators = [], relations = [], triggers = [] } = graph

@@ -1,6 +1,6 @@
 /**
- * Work that stores nothing and may take long: runs, simulations, calls of plugs, checks. Small work is done in this
- * thread, which delays other requests; the rest in another thread, if any.
+ * Executes work that stores nothing and may take long: runs, simulations, plug calls, checks. Small work runs in the
+ * current thread, where it delays other requests; larger work runs in another thread, if available.
  */
 import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
@@ -31,9 +31,9 @@ import {
 
 export type StoredTemplate = (name: string) => Promise<Template | Rule>
 
-/** Bodies are unchecked. Bytes are JSON, read in the thread of the work. */
+/** Bodies are unchecked. Bytes contain JSON, which is parsed in the thread that does the work. */
 export interface DirectRuns {
-  /** Bytes are JSON, written in the thread of the work. */
+  /** A result as bytes contains JSON, which is serialized in the thread that does the work. */
   simulate(stored: StoredTemplate, input: unknown): Promise<SimulationResult | Uint8Array>
   run(stored: RunSource | undefined, input: unknown, options: TemplateRunOptions): AsyncIterable<InvocationReport>
   call(
@@ -51,9 +51,9 @@ export interface DirectRuns {
 }
 
 export interface RunsElsewhere extends DirectRuns {
-  /** names of plugs that only this thread has */
+  /** returns the names of plugs that exist only in the current thread */
   readonly onlyHere: () => readonly string[]
-  /** Counts work of this thread toward the same budget. Throws `RATE_LIMITED` beyond it. */
+  /** Counts work of the current thread toward the same budget. Throws `RATE_LIMITED` beyond the budget. */
   readonly counted: <T>(work: () => T) => T
 }
 
@@ -99,10 +99,10 @@ function twoGraphs({ owner }: RunSource): AppError {
   return refuse('the run', [makeIssue('FIELD', '/graph', message, suggestion)])
 }
 
-/** Characters and values that take less than 5 ms to run, and to read. */
+/** Limits for bodies that take less than 5 ms to read and run, in characters and values. */
 const SMALL_RUN = 2_000
 const SMALL_CHECK = 10_000
-/** ms of virtual time with little work of timers */
+/** Maximum ms of virtual time in which timers cause little work. */
 const SHORT_MS = 60_000
 const FEW_RUNS = 1_000
 
@@ -113,7 +113,7 @@ export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRu
       isSmall || (names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name))))
     return isHere ? here : elsewhere
   }
-  /** Bytes may name a plug of this thread, if there are such: they are read first. */
+  /** Bytes may name a plug that exists only in the current thread, so they are parsed first if any such plug exists. */
   const taken = (input: unknown): unknown => (elsewhere.onlyHere().length === 0 ? input : readBody(input))
   return {
     simulate: async (stored, input) => {
@@ -129,7 +129,7 @@ export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRu
     },
     call: (family, name, version, input, cause) =>
       at(isSmallRun(input), name).call(family, name, version, input, cause),
-    // also a small request may read much
+    // even a small request may read a lot of data
     rehearse: (work, history, signal) => at(false, [work.rule, work.compareWith]).rehearse(work, history, signal),
     check: (specification, options) =>
       at(!weighsMore(specification, SMALL_CHECK), specification).check(specification, options),
@@ -139,7 +139,7 @@ export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRu
   }
 }
 
-/** A template with blocks may loop for long over little input. */
+/** Returns whether a run is small. Templates with blocks are not, since they may loop for long over little input. */
 function isSmallRun(input: unknown): boolean {
   return !weighsMore(input, SMALL_RUN) && !someText(input, (text) => text.includes('{{#'))
 }

@@ -1,13 +1,14 @@
-/** Plugs for runs without outside effects. */
+/** Replaces plugs for runs without outside effects. */
 import { actsWith, type Plug, type PlugContext } from '#core'
 import type { PlugAnswer } from '#core/spi'
 
 const SUCCESS = 'Success'
 
 /**
- * The same plugs, whose calls that would act are left out. Every node that is spared puts its label into `spared`. An
- * actuator then answers nothing. A sensor takes the state `Success` when it has one, so that what follows can be
- * tried, else no state; it has no raw data, and its log says so. `note` is called with each call left out.
+ * Returns the same plugs, except that calls with outside effects are left out. Each node whose call is left out adds
+ * its label to `spared`. An actuator then returns nothing. A sensor takes the state `Success` if it has that state, so
+ * that later nodes can be tried, and otherwise no state; it has no raw data, and its log says so. `note` is called with
+ * each call that is left out.
  */
 export function dryPlugs(
   plugs: readonly Plug[],

@@ -1,4 +1,4 @@
-/** One run of one plug, as the node of a task that is not stored. */
+/** Runs a plug once, as the only node of a task that is not stored. */
 import type { EngineEvent, Plug, Ports, Rule, Sensor } from '#core'
 import { AppError } from '#kernel'
 import { refusalText } from '../error-body.ts'
@@ -9,10 +9,10 @@ import { VirtualRun } from './virtual-run.ts'
 
 const GO_LABEL = 'go'
 const STREAM = 'stream'
-/** ms of virtual time that a plug may delay its result */
+/** maximum ms of virtual time by which a plug may delay its result */
 const LONGEST_DELAY = 86_400_000
 
-/** A failure of the plug and wrong properties are ordinary outcomes. */
+/** Runs the plug. A failure of the plug and invalid properties are ordinary outcomes. */
 export async function callOnce(
   plug: Plug,
   call: PlugCall,
@@ -28,7 +28,7 @@ export async function callOnce(
     ...(id !== undefined && { id }),
     onEvent: (event) => events.push(event),
   })
-  // only messages carry hops
+  // hops need a message to carry them
   const streamData = call.streamData ?? (hops > 0 ? {} : undefined)
   const label = plug.name === GO_LABEL ? `${plug.name}_1` : plug.name
   const isResult = (event: EngineEvent): boolean => event.type === 'result' && event.node === label

@@ -1,4 +1,4 @@
-/** Report of one invocation of a run, from its events. */
+/** Builds the report of one invocation of a run from its events. */
 import type { EngineEvent } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { lineOf } from '../inspection/task-log.ts'
@@ -9,7 +9,7 @@ export interface ReportOptions {
   readonly invocation: number
   readonly labels: ReadonlySet<string>
   readonly logLevel: LogLevel
-  /** labels of nodes that would have acted and were not called */
+  /** labels of nodes that were simulated instead of acting */
   readonly simulated: ReadonlySet<string>
 }
 
@@ -49,7 +49,7 @@ export function logLines(events: readonly EngineEvent[], logLevel: LogLevel = 'I
   })
 }
 
-/** The node, and every node from which it can be reached. */
+/** Returns the node and every node from which a path leads to it. */
 export function nodesBehind({ relations = [], triggers = [] }: RuleGraph, label: string): Set<string> {
   const found = new Set([label])
   const parents = new Map(relations.map((relation) => [relation.label, relation.parentLabels]))

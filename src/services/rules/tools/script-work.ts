@@ -1,4 +1,4 @@
-/** Time of scripts that a direct run executes in other threads, counted toward the run. */
+/** Measures the time of scripts that a direct run executes in other threads, and counts it toward the run. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface ScriptWork {
@@ -12,7 +12,9 @@ export function countingScripts<T>(work: ScriptWork, does: () => T): T {
   return current.run(work, does)
 }
 
-/** A script begins to wait for its turn. Returns a function to call once with the ms it took. */
+/**
+ * Notes that a script begins to wait for its turn. Returns a function to call once with the ms that the script took.
+ */
 export function scriptBegins(): (took: number) => void {
   const work = current.getStore()
   if (work === undefined) return () => undefined

@@ -1,4 +1,4 @@
-/** Messages of a request over a rule in virtual time: returns the events, stores nothing. */
+/** Runs a rule over the messages of a request in virtual time. Returns the events and stores nothing. */
 import type { EngineEvent, Rule, Template } from '#core'
 import { instantOf } from '#core/spi'
 import { AppError } from '#kernel'
@@ -39,7 +39,7 @@ export async function simulateRequest(
   try {
     const task = await run.start(rule, {
       ...settings,
-      // services act once per id, so runs with effects have ids of their own
+      // services act only once per id, so a run with effects needs a unique id
       id: request.executeActuators === true ? machineTimers.newId() : 'task',
       ...(resource !== undefined && { resource }),
       ...(variables && { variables: { ...settings?.variables, ...variables } }),

@@ -1,4 +1,4 @@
-/** A run of a template, or of one node of it, over data of the request; nothing is stored. */
+/** Runs a template, or one of its nodes, over the data of a request. Stores nothing. */
 import { type Prepared, Preparer, type RuleGraph } from '#core/spi'
 import {
   type EngineEvent,
@@ -29,13 +29,13 @@ export interface RunDependencies {
 const AFTER_MS = 60_000
 const SECOND_MS = 1000
 
-/** A template to run: stored, or from the body. */
+/** A template to run, either stored or from the body. */
 export interface RunSource {
   readonly document: Template | Rule
   readonly owner?: string
 }
 
-/** One report per invocation. Throws `VALIDATION` before the first report for an invalid rule. */
+/** Yields one report per invocation. Throws `VALIDATION` before the first report if the rule is invalid. */
 export async function* runTemplate(
   context: RunDependencies,
   source: RunSource,
@@ -94,7 +94,7 @@ export async function* runTemplate(
   }
 }
 
-/** Task settings of the body; `from`: the start of its work. */
+/** Returns the task settings in the body. `from`: start of the run. */
 function settingsOf(run: TemplateRun, options: TemplateRunOptions, from: number): TaskSettings {
   const { conf = {}, variables, nodes } = run
   const { resource, resetObservations, gatesNeedFullObservation } = conf
@@ -109,7 +109,7 @@ function settingsOf(run: TemplateRun, options: TemplateRunOptions, from: number)
   }
 }
 
-/** A onetime task would tick before its nodes have raw data: here the tick is one of the schedule, a moment later. */
+/** A onetime task would tick before its nodes have raw data, so a schedule makes the tick slightly later. */
 function clockOf(
   { data, nodesRawData = {} }: TemplateRun,
   { nodeToDebug }: TemplateRunOptions,
@@ -121,7 +121,7 @@ function clockOf(
   return { type: 'scheduled', rrule: `DTSTART:${start}\nRRULE:FREQ=DAILY;COUNT=1` }
 }
 
-/** The rule to run; issues have the paths of the body. */
+/** Prepares the rule to run; reports issues by their paths in the body. */
 function prepare({ registry }: RunDependencies, { document, owner }: RunSource, settings: TaskSettings): Prepared {
   try {
     return new Preparer(registry).prepare(document, settings)
@@ -136,7 +136,10 @@ function prepare({ registry }: RunDependencies, { document, owner }: RunSource, 
   }
 }
 
-/** Overrides are in the rule of one node already, and no longer match its triggers. */
+/**
+ * Returns what the run starts with. A rule for one node already includes the overrides, which no longer match its
+ * triggers.
+ */
 function whatStarts(
   document: Template | Rule,
   settings: TaskSettings,
@@ -175,7 +178,7 @@ function resourcesOf(data: NonNullable<TemplateRun['data']>): readonly string[] 
   throw new AppError('TOO_LARGE', text)
 }
 
-/** Runs delays and retries that follow within a while. */
+/** Runs delays and retries that come due shortly after the last message. */
 async function cascade(virtual: VirtualRun): Promise<void> {
   const end = virtual.now + AFTER_MS
   for (let at = virtual.nextAt(); at !== undefined && at <= end; at = virtual.nextAt()) await virtual.advanceTo(at)
@@ -187,7 +190,7 @@ function labelsTold(graph: RuleGraph, { nodeToDebug, targetNode }: TemplateRunOp
   return new Set([...(graph.sensors ?? []), ...(graph.actuators ?? [])].map(({ label }) => label))
 }
 
-/** `resourceMetaData` is that of the run's resource, unless it names resources itself. */
+/** `resourceMetaData` belongs to the run's resource, unless it names resources itself. */
 function metadataOf(
   { resourceMetaData = {} }: TemplateRun,
   resource: string | undefined,
@@ -198,7 +201,7 @@ function metadataOf(
     : Object.fromEntries([[resource, resourceMetaData]])
 }
 
-/** Ends early when the reader disconnects. */
+/** Waits; ends early when the reader disconnects. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted === true) return
   await new Promise<void>((resolve) => {
@@ -212,7 +215,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   })
 }
 
-/** The rule of a body: a template, whose name is optional here, or a rule with its settings. */
+/** Returns the rule in a body: a template, whose name is optional here, or a rule with its settings. */
 export function graphOf({ graph }: TemplateRun, plugs: PlugRegistry): Template | Rule {
   if (!isPlainObject(graph)) {
     throw new AppError(

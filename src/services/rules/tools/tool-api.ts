@@ -1,4 +1,4 @@
-/** Routes without a stored task: plugs, data push, simulation, next runs. */
+/** HTTP routes that need no stored task: plugs, data push, simulation, next runs. */
 import { Type } from 'typebox'
 import { AppError, makeIssue, refuse } from '#kernel'
 import { routesOf } from '#services/shared'

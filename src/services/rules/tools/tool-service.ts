@@ -1,4 +1,4 @@
-/** Tools without a stored task: plugs, data push, simulation, next runs. */
+/** Implements the tools that need no stored task: plugs, data push, simulation, next runs. */
 import type { Message, Template } from '#core'
 import { AppError, type Caller } from '#kernel'
 import type { ToolApi } from '../contract.ts'
@@ -96,7 +96,7 @@ async function pushStates(
   return { taken: reached.length > 0, tasks: reached }
 }
 
-/** Whether a node is bound to that resource; its default is the task's resource. */
+/** Returns whether a node is bound to the resource; by default a node uses the task's resource. */
 function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
   const override = task.settings.nodes?.find(({ name }) => name === node.label)?.properties.resource
   try {
@@ -108,13 +108,13 @@ function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
     })
     return resolved === resource
   } catch (error) {
-    // bound by metadata to one of the task's resources
+    // a reference in metadata that cannot be resolved here is assumed to lead to the resource
     if (error instanceof AppError) return true
     throw error
   }
 }
 
-/** Values of one time are one message; a repeated name begins another. */
+/** Combines values of the same time into one message; a repeated name starts another message. */
 function messagesOf(resource: string, values: readonly PushedValue[]): readonly Message[] {
   if (values.length > MAX_VALUES) {
     const text = `${values.length} values are more than ${MAX_VALUES}; send them in several requests`

@@ -1,4 +1,4 @@
-/** Schemas of plugs, data push, and runs that store nothing. */
+/** Schemas for plugs, data push, and runs that store nothing. */
 import { Type } from 'typebox'
 import { type BnGraph, type FieldFormat, type FieldType, NodeOverrideSchema } from '#core/spi'
 import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
@@ -45,13 +45,13 @@ const PlugCallSchema = closed(
 )
 export const PlugCall = checked(PlugCallSchema, { subject: 'the call', ...ISSUE_TYPES })
 export interface PlugCall extends Decoded<typeof PlugCallSchema> {}
-/** Origin of a call, from services of the same host; not over HTTP. */
+/** Origin of a call by another service of the host; not available over HTTP. */
 export interface PlugCause {
-  /** part of the ids of effects: the same for the same work */
+  /** becomes part of the ids of effects; the same work has the same id */
   readonly id?: string
-  /** number of rules in a row that led here; default 0 */
+  /** number of consecutive rules that led to this call; default 0 */
   readonly hops?: number
-  /** with hops: the id of the arrival behind them */
+  /** if there are hops: id of the first arrival that led to this call */
   readonly root?: string
 }
 
@@ -76,7 +76,7 @@ export const PlugOutcomeSchema = Type.Object(
 )
 export interface PlugOutcome extends Decoded<typeof PlugOutcomeSchema> {}
 
-/** Fields that direct a message, so values cannot have these names. */
+/** Fields that direct a message, and so cannot be names of values. */
 const OWN_FIELDS: ReadonlySet<unknown> = new Set(['resource', 'timestamp'])
 const NOT_READ = Type.Optional(Type.Unknown({ description: 'sent by clients of the platform, and not read' }))
 
@@ -113,7 +113,7 @@ const DataPushSchema = closed(
   },
   { title: 'data push', description: 'data or nodes' },
 )
-/** Body of `POST /api/data`: values of a resource, or states for every task that has that node on that resource. */
+/** Body of `POST /api/data`: values of a resource, or states for every task that has the node on the resource. */
 export const DataPush = checked(
   refined(DataPushSchema, (push) =>
     ['data', 'nodes'].some((name) => Object.hasOwn(push as object, name)) ? [] : [{ at: '/data', message: NO_DATA }],
@@ -128,7 +128,7 @@ export interface PushedValue extends Omit<Decoded<typeof PushedValueSchema>, 'co
   readonly collectedTime?: number | string
 }
 export interface PushOutcome {
-  /** running tasks that received a state, or whether some task received the data */
+  /** whether any task received the data; for states, only running tasks count */
   readonly taken: boolean
   readonly tasks?: readonly string[]
 }
@@ -179,17 +179,17 @@ export const TemplateRun = checked(TemplateRunSchema, { subject: 'the run', ...I
 export interface TemplateRun extends Decoded<typeof TemplateRunSchema> {}
 export interface TemplateRunOptions {
   readonly logLevel?: LogLevel
-  /** reports only this node and its ancestors */
+  /** report only this node and its ancestors */
   readonly targetNode?: string
-  /** invocations a second at most, in real time */
+  /** maximum number of invocations per second, in real time */
   readonly maxTps?: number
-  /** debug: only this node runs, on the tick or for each list of messages */
+  /** run only this node, on the tick or once per list of messages, for debugging */
   readonly nodeToDebug?: string
-  /** of a stored template: the version to run; default: the newest */
+  /** version of the stored template to run; default: the newest */
   readonly version?: number
   readonly signal?: AbortSignal
 }
-/** One line of the answer: the result of one invocation. */
+/** The result of one invocation, sent as one line of the response. */
 export interface InvocationReport {
   readonly taskId: string
   readonly invocationId: string
@@ -199,7 +199,7 @@ export interface InvocationReport {
 }
 export interface NodeReport {
   readonly executed: boolean
-  /** it would have acted and was not called; a sensor with the state Success is assumed to have it */
+  /** the node would have acted but was not called; a sensor that has the state Success is assumed to reach it */
   readonly simulated?: boolean
   readonly result?: boolean
   readonly state?: string
@@ -233,7 +233,7 @@ const SimulationSchema = closed(
   },
   { title: 'simulation', ...CHECKED },
 )
-/** Body of `POST /api/tasks/simulate`: virtual time over the messages. */
+/** Body of `POST /api/tasks/simulate`, which runs the messages in virtual time. */
 export const Simulation = checked(
   refined(SimulationSchema, (body) => {
     const { rule, template } = body as ReadSimulation
@@ -253,15 +253,15 @@ export interface Simulation extends Omit<ReadSimulation, 'from' | 'until' | 'rul
 }
 export interface SimulationResult {
   readonly messages: number
-  /** messages older than the clock */
+  /** number of messages that were older than the clock */
   readonly late: number
   /** ISO 8601 */
   readonly from: string
   readonly until: string
   readonly events: readonly EngineEvent[]
-  /** events beyond the bound of 10,000 that are not listed */
+  /** number of events not listed, because of the limit of 10,000 */
   readonly left: number
-  /** labels of the nodes that would have acted and were not called, by name */
+  /** labels of nodes that were simulated instead of acting, sorted by name */
   readonly simulated: readonly string[]
   readonly explanation?: unknown
 }

@@ -1,7 +1,7 @@
 /**
- * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It yields
- * between slices, and stops after too much work for a request. Secrets of the vault are unavailable: the caller sees
- * the answers.
+ * Runs a rule in virtual time for the length of a request, on an engine with its own clock that is stepped from
+ * outside. Yields between slices, and stops after too much work for a request. Secrets of the vault are unavailable,
+ * because the caller sees the results.
  */
 import {
   CoreEngine,
@@ -23,12 +23,12 @@ import { countingScripts, type ScriptWork } from './script-work.ts'
 export interface VirtualRunOptions {
   readonly plugs: readonly Plug[]
   readonly ports: Ports
-  /** metadata by resource, before that of the ports */
+  /** metadata by resource; takes precedence over metadata from the ports */
   readonly metadata?: Readonly<Record<string, unknown>>
   /** epoch ms at which the clock starts */
   readonly from: number
   readonly seed?: number
-  /** task id, part of the ids of its effects. Default: a unique one, since services act once per id */
+  /** task id, which becomes part of the ids of effects. Default: a unique id, since services act only once per id */
   readonly id?: string
   readonly onEvent: (event: EngineEvent) => void
   readonly signal?: AbortSignal
@@ -86,7 +86,7 @@ export class VirtualRun {
     return this.#clock.now()
   }
 
-  /** As `engine.start`. Work due at once has not happened yet. */
+  /** Like `engine.start`, but work that is due immediately has not happened yet. */
   start(rule: Rule | Template, settings: StartSettings): Promise<Task> {
     return countingScripts(this.#scripts, () => this.#engine.start(rule, { ...settings, start: true }))
   }
@@ -95,7 +95,7 @@ export class VirtualRun {
     return countingScripts(this.#scripts, () => this.#engine.receive(messages, sent))
   }
 
-  /** Does all due work until then, and waits for slow plugs. Monotonic. */
+  /** Does all work due until `time`, and waits for slow plugs. Monotonic. */
   advanceTo(time: number): Promise<void> {
     return countingScripts(this.#scripts, () => this.#advanceTo(time))
   }
@@ -115,7 +115,7 @@ export class VirtualRun {
     return this.#clock.nextAt()
   }
 
-  /** Waits for running plugs, up to a limit. Scripts end by themselves after their turn. */
+  /** Waits for running plugs, up to a limit. Scripts end by themselves after their time slice. */
   async settled(): Promise<void> {
     if (this.#engine.openCalls === 0) return
     do await this.#wait()
