@@ -87,7 +87,7 @@ export function ordered(a: unknown, b: unknown): Ordered {
   return second === undefined ? RIGHT : { by: 'number', a: first, b: second }
 }
 
-/** Explains why a value is not usable as a number, such as `is empty`, to complete a sentence. */
+/** Explains why a value is not usable as a number, as the end of a sentence. */
 export function whyNoNumber(value: unknown): string {
   if (typeof value === 'string') {
     if (value.trim() === '') return 'is an empty text, so the result is unknown'
