@@ -1,4 +1,4 @@
-/** Checks new jobs, reporting all problems of a tree at once, and prepares them for storage. */
+/** Checks new jobs, reporting all problems of a job tree at once, and prepares the jobs for storage. */
 import { Issues, shown } from '#kernel'
 import type { Job, JobHandler, NewJob } from './contract.ts'
 import { readyState } from './job-change.ts'
@@ -21,13 +21,13 @@ export interface NewJobDependencies {
   readonly nextOrder: () => number
 }
 
-/** Job to store, with its items in batches. */
+/** Job to store, with its items split into batches. */
 export interface PlannedJob {
   readonly job: Job
   readonly batches: readonly (readonly NonNullable<NewJob['items']>[number][])[]
 }
 
-/** The job first, then its descendants. Throws `VALIDATION`. */
+/** Returns the job, followed by its descendants. Throws `VALIDATION`. */
 export function plannedTree(
   root: NewJob,
   ancestors: readonly string[],

@@ -1,4 +1,4 @@
-/** Executes one job to its end: the result or error of its handler becomes a change of the job. */
+/** Executes one job and records the result or error of its handler as a change of the job. */
 import { AppError, isAway, type Logger, messageOf } from '#kernel'
 import { MAX_IN_TREE } from './check-job.ts'
 import type { JobContext, JobHandler, JobOutcome, JobTimers, NewJob } from './contract.ts'
@@ -20,7 +20,7 @@ interface FailedAttempt {
 }
 
 export const BACKOFF = { delay: 1_000, most: 60_000 }
-/** ms before a retry of an operation that failed */
+/** ms before a failed operation is retried */
 export const AGAIN_MS = 2_000
 const LONGEST_REASON = 2_000
 
@@ -42,7 +42,7 @@ export class Execution {
         return this.#settle({ kind: 'attempt-failed', error })
       })
     } catch (error) {
-      // the lease expires, and the job runs again
+      // the lease will expire, and then the job runs again
       if (!this.#held.isLost && !isClosed(error))
         this.#say('error', `its result was not stored: ${messageOf(error)}; the job runs again when its lease expires`)
     }
@@ -107,13 +107,13 @@ export class Execution {
     const { attemptsMade } = this.#held.job
     const reason = messageOf(error).slice(0, LONGEST_REASON)
     if (attemptsMade + 1 >= attempts) {
-      // with an unreachable store no attempt is the last one
+      // while the store is unreachable, no attempt counts as the last
       if (isAway(error)) return this.#release()
       this.#say('error', `failed: ${reason}`)
       return this.#held.change({ kind: 'fail', reason, ...documents.ending(this.#held.job) })
     }
     const most = Math.min(backoff.most, backoff.delay * 2 ** attemptsMade)
-    // jitter, so that attempts that failed together are not retried together
+    // jitter, so that jobs that failed together are not retried together
     const pause = Math.ceil(most * (0.5 + timers.random() / 2))
     this.#say('warn', `${reason}; retrying in ${pause} ms`)
     const { ms } = await documents.store.now()

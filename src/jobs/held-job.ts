@@ -1,6 +1,6 @@
 /**
- * Job that this process executes, with its lease. Its commits are sequential and each expects the previous one, so that
- * those of a former holder are rejected (JOB-2). The lease is renewed until the job is released.
+ * A job that this process executes under a lease. Its commits are sequential, and each expects the version of the
+ * previous one, so commits of a former holder are rejected (JOB-2). The lease is renewed until the job is released.
  */
 import { AppError, KeyedMutex } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -39,7 +39,7 @@ export class HeldJob {
     return this.#isLost
   }
 
-  /** `CONFLICT` when the job is lost, or one of the writes is rejected. */
+  /** Commits a change of the job. Throws `CONFLICT` when the job is lost or a write is rejected. */
   change(change: JobChange, writes: readonly Write[] = []): Promise<void> {
     return this.#order.run('', async () => {
       if (this.#isLost) throw lostError(this.job.id)
@@ -53,7 +53,7 @@ export class HeldJob {
     })
   }
 
-  /** Aborts the handler after a cancellation or a takeover. */
+  /** Aborts the handler after the job was cancelled or taken over by another host. */
   lose(): void {
     this.#isLost = true
     this.stop()
@@ -81,7 +81,7 @@ export class HeldJob {
       const { ms, session } = await this.#documents.store.now()
       await this.change({ kind: 'renew', lease: leaseFrom(ms, session) })
     } catch {
-      // the next renewal may succeed; otherwise the lease expires and the job is lost
+      // the next renewal may succeed; if not, the lease expires and the job is lost
     }
   }
 }
@@ -97,7 +97,7 @@ function lostError(job: string): AppError {
   return new AppError('CONFLICT', `job ${job} has ended or runs on another host; nothing was written`)
 }
 
-/** True when the store or the host is closed. */
+/** True when an error reports that the store or host is closed. */
 export function isClosed(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CLOSED'
 }

@@ -1,19 +1,19 @@
 /**
- * Handler of jobs with items: runs them in slices that yield to the event loop, and commits the outcomes of each batch
- * with the progress, so that a crash costs one batch.
+ * Handles jobs that consist of items. Items run in slices that yield to the event loop. The outcomes of each batch are
+ * committed with the progress, so that a crash loses at most one batch.
  */
 import type { Json } from '#kernel'
 import type { ItemOutcome, Job, JobContext, JobHandler, JobOutcome, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES } from './job-record.ts'
 
 export interface ItemHandler<Item extends Json> extends Omit<JobHandler, 'run'> {
-  /** concurrent items; 1 where their order matters */
+  /** number of concurrent items; 1 when their order matters */
   readonly slice: number | ((job: Job) => number)
-  /** key of the outcome; default: the item itself, which must be a text */
+  /** returns the key of an outcome; default: the item itself, which must then be a text */
   readonly keyOf?: (item: Item) => string
   /**
-   * `isRepeat`: the item may already be done, by a host that crashed or stopped. An error is a failed attempt of the
-   * job, which continues with the open batch.
+   * Executes one item. `isRepeat`: the item may already be done, by a host that crashed or stopped. Throwing fails the
+   * attempt of the job; the next attempt continues with the unfinished batch.
    */
   item(item: Item, context: JobContext, isRepeat: boolean): Promise<ItemOutcome>
 }
@@ -32,7 +32,7 @@ async function run<Item extends Json>(handler: ItemHandler<Item>, context: JobCo
     const id = batchId(job.id, number)
     const batch = await collection.get(id)
     if (batch === undefined) return { kind: 'failed', reason: `batch ${number} of its items is missing in the store` }
-    // the items of the added job
+    // batches store the items of the added job, whose type is `Item`
     const items = batch.value.items as readonly Item[]
     const outcomes = await carryOut(handler, context, items, context.isRepeat && number === first)
     if (outcomes === undefined) return { kind: 'released' }
@@ -45,7 +45,7 @@ async function run<Item extends Json>(handler: ItemHandler<Item>, context: JobCo
   return { kind: 'completed' }
 }
 
-/** Undefined when aborted before the end. */
+/** Runs the items of a batch. Returns undefined when aborted before the end. */
 async function carryOut<Item extends Json>(
   { slice, item }: ItemHandler<Item>,
   context: JobContext,

@@ -1,26 +1,29 @@
-/** State machine of jobs, as a table of states and pure functions. The store decides whether a change is written. */
+/**
+ * State machine of jobs: a table of allowed transitions, and pure functions. The store decides whether a change is
+ * written.
+ */
 import { AppError, type Json } from '#kernel'
 import type { Job, JobEvent, JobState, Lease, Progress } from './contract.ts'
 
-/** End of a job (epoch ms), and how long it is kept (ms). */
+/** When a job ended (epoch ms), and how long it is then kept (ms). */
 interface Ending {
   readonly now: number
   readonly keepMs: number
 }
 
 export type JobChange =
-  /** a delayed job is due */
+  /** a delayed job has become due */
   | { readonly kind: 'promote' }
   | { readonly kind: 'take'; readonly lease: Lease; readonly now: number }
   | { readonly kind: 'renew'; readonly lease: Lease }
   | { readonly kind: 'progress'; readonly progress: Progress }
-  /** its holder returns it */
+  /** the holder returns the job */
   | { readonly kind: 'release' }
-  /** its lease expired: its holder is dead or cut off */
+  /** the lease expired, because the holder died or was cut off */
   | ({ readonly kind: 'stall' } & Ending)
-  /** its holder cannot execute it now, through no fault of the job */
+  /** the holder cannot execute the job now, for reasons outside the job */
   | { readonly kind: 'postpone'; readonly dueTime: number }
-  /** an attempt failed, another follows */
+  /** an attempt failed and another follows */
   | { readonly kind: 'retry'; readonly dueTime: number; readonly reason: string }
   | { readonly kind: 'wait-for-children'; readonly children: number }
   | { readonly kind: 'child-completed' }
@@ -30,7 +33,7 @@ export type JobChange =
       readonly result?: Json | undefined
       readonly progress?: Progress | undefined
     } & Ending)
-  /** final */
+  /** the job failed for good */
   | ({ readonly kind: 'fail'; readonly reason: string } & Ending)
   | ({ readonly kind: 'cancel'; readonly reason: string } & Ending)
 
@@ -56,7 +59,7 @@ const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
   cancel: OPEN,
 }
 
-/** A job whose hosts die this often in a row without progress is what kills them. */
+/** Most hosts in a row that may die without progress before the job itself is taken to be the cause. */
 export const MAX_STALLS = 10
 
 export function isOver(state: JobState): boolean {
@@ -71,7 +74,7 @@ export function readyState({ priority }: Pick<Job, 'priority'>): JobState {
   return priority > 0 ? 'prioritized' : 'waiting'
 }
 
-/** Applies a change. `CONFLICT` when the state does not allow it. */
+/** Applies a change. Throws `CONFLICT` when the state of the job does not allow it. */
 export function changed(job: Job, change: JobChange): Job {
   const { kind } = change
   if (!FROM[kind].includes(job.state)) {
@@ -127,12 +130,12 @@ export function changed(job: Job, change: JobChange): Job {
   }
 }
 
-/** A root is removed with its tree; until then its children are kept. */
+/** Ends a job. A root is removed later, together with its tree; its descendants are kept until then. */
 function over(job: Job, state: JobState, { now, keepMs }: Ending): Job {
   return { ...job, state, finishedTime: now, ...(job.ancestors.length === 0 && { removeTime: now + keepMs }) }
 }
 
-/** Event of a change; undefined for changes that are not published. `time`: epoch ms */
+/** Builds the event for a change; undefined when the change is not published. `time`: epoch ms. */
 export function eventOf(before: Job | undefined, after: Job, time: number): JobEvent | undefined {
   const { id, type, ancestors, state, progress, result, failedReason, dueTime } = after
   const head = { job: id, type, ancestors, time }

@@ -1,7 +1,4 @@
-/**
- * Jobs of one tenant in its store. Each change is one commit, with its event and the resulting changes of its
- * ancestors.
- */
+/** Stores the jobs of one tenant. Each change is one commit, with its event and the resulting changes of ancestors. */
 import { AppError } from '#kernel'
 import type { Collection, Log, Store, Stored, Write } from '#storage'
 import type { Job, JobEvent, Lease } from './contract.ts'
@@ -20,7 +17,7 @@ interface Step {
   readonly after: Job
 }
 
-/** minimal length of the log */
+/** number of events that the log always keeps */
 export const KEPT_EVENTS = 10_000
 const TRIM_EVENTS = 1_000
 const MAX_JOBS = 10_000
@@ -42,7 +39,7 @@ export class JobDocuments {
     this.#around = around
   }
 
-  /** Writes for new jobs; call `added` after the commit. */
+  /** Returns the writes for new jobs. Call `added` after committing them. */
   adding(jobs: readonly Job[]): readonly Write[] {
     return this.#writes(jobs.map((after) => ({ after })))
   }
@@ -52,8 +49,8 @@ export class JobDocuments {
   }
 
   /**
-   * Commits a change of a job, the resulting changes of its ancestors, and the given writes. `CONFLICT` when the job
-   * changed since it was read (see `isAbout`), when its state does not allow the change, or when one of the writes is
+   * Commits a change of a job, the resulting changes of its ancestors, and the given writes. Throws `CONFLICT` when the
+   * job changed since it was read (see `isAbout`), when its state does not allow the change, or when a write is
    * rejected.
    */
   async change(stored: Stored<Job>, change: JobChange, writes: readonly Write[] = []): Promise<Stored<Job>> {
@@ -66,7 +63,7 @@ export class JobDocuments {
     return { id: stored.id, version, value: after }
   }
 
-  /** Returns undefined when the job changed meanwhile. */
+  /** Changes a job; returns undefined when the job changed meanwhile. */
   async changeUnlessChanged(
     stored: Stored<Job>,
     change: JobChange,
@@ -80,7 +77,7 @@ export class JobDocuments {
     }
   }
 
-  /** `isSerial`: only while no other job of its type runs. */
+  /** Takes a job for execution. `isSerial`: only while no other job of the type runs. */
   async take(
     stored: Stored<Job>,
     lease: Lease,
@@ -92,7 +89,7 @@ export class JobDocuments {
     return taken ?? 'taken-by-another'
   }
 
-  /** Ends a job and its descendants. `NOT_FOUND`; `CONFLICT` when it has ended. */
+  /** Ends a job and its descendants. Throws `NOT_FOUND`, or `CONFLICT` when the job has already ended. */
   async cancel(id: string): Promise<void> {
     const steps = async (): Promise<readonly Step[]> => {
       const stored = await this.jobs.get(id)
@@ -141,7 +138,7 @@ export class JobDocuments {
     return { now: this.#around.now(), keepMs: this.#around.keepMs(type) }
   }
 
-  /** Write that makes this the running job of its serial type; undefined while another one runs. */
+  /** Returns a write that makes this the running job of its serial type; undefined while another job runs. */
   async #turn({ id, type }: Job): Promise<readonly Write[] | undefined> {
     const turn = await this.#turns.get(type)
     const holder = turn && (await this.jobs.get(turn.value.job))
@@ -168,7 +165,10 @@ export class JobDocuments {
     return steps
   }
 
-  /** Recomputes the steps after conflicts of their jobs, except of the `fixed` one. */
+  /**
+   * Commits the steps. After a conflict on one of their jobs, other than the `fixed` job, recomputes the steps and
+   * retries.
+   */
   async #commit(
     make: () => Promise<readonly Step[]>,
     writes: readonly Write[],
@@ -197,7 +197,7 @@ export class JobDocuments {
       return event === undefined ? [] : [event]
     })
     const puts = steps.map(({ before, after }) => this.jobs.putting(after.id, after, before?.version ?? 'absent'))
-    // events are plain JSON
+    // events are plain JSON, which the type does not show
     return events.length === 0 ? puts : [...puts, this.log.appending(PARTITION, events as never)]
   }
 
@@ -206,17 +206,17 @@ export class JobDocuments {
     if (append?.kind !== 'append') return
     const last = results[own.length - 1] ?? 0
     const isDue = Math.floor(last / TRIM_EVENTS) !== Math.floor((last - append.bodies.length) / TRIM_EVENTS)
-    // a failed trim is repeated by the next one
+    // a later trim makes up for a failed one
     if (isDue && last > KEPT_EVENTS) this.log.trim(PARTITION, last - KEPT_EVENTS).catch(() => undefined)
   }
 }
 
-/** True for a conflict on this job. */
+/** True when the error is a conflict on this job. */
 export function isAbout(error: unknown, job: string): boolean {
   return conflicts(error).includes(job)
 }
 
-/** Ids of the jobs in a conflict; undefined for each document of another kind. */
+/** Returns the ids of the jobs in a conflict; undefined for each document that is not a job. */
 function conflicts(error: unknown): readonly (string | undefined)[] {
   if (!(error instanceof AppError) || error.code !== 'CONFLICT') return []
   return error.issues.map(({ details }) => {

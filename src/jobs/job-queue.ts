@@ -1,4 +1,4 @@
-/** Jobs of one tenant for services: add, read, follow and cancel. */
+/** Lets services add, read, follow and cancel the jobs of one tenant. */
 import { AppError } from '#kernel'
 import type { Condition, Store, Write } from '#storage'
 import { plannedTree, type PlannedJob } from './check-job.ts'
@@ -30,7 +30,7 @@ export interface JobFilter {
   readonly limit?: number
 }
 
-/** New jobs to commit together with other writes. */
+/** New jobs, as writes to commit together with others. */
 export interface AddedJobs {
   readonly job: Job
   readonly jobs: readonly Job[]
@@ -42,16 +42,16 @@ export interface EventsOptions {
   readonly signal: AbortSignal
 }
 
-/** `position`: for resuming after it. */
+/** An event with its log position, after which a reader can resume. */
 export interface PlacedEvent extends JobEvent {
   readonly position: number
 }
 
-/** about 4,000 items */
+/** batches read at once; about 4,000 items */
 const BATCHES_AT_ONCE = 20
 const EVENTS_AT_ONCE = 1_000
 const REMOVED_AT_ONCE = 100
-/** ms between two polls for changes of other hosts */
+/** ms between polls for changes by other hosts */
 const LOOK_MS = 1_000
 const KEPT_MS = 7 * 86_400_000
 
@@ -76,7 +76,7 @@ export class JobQueue {
     return this.#documents
   }
 
-  /** Stores a job with its children. `VALIDATION`, `CONFLICT`, `CLOSED`. */
+  /** Stores a job with its children. Throws `VALIDATION`, `CONFLICT` or `CLOSED`. */
   async add(job: NewJob): Promise<Job> {
     await this.removeOld()
     const added = await this.adding(job)
@@ -86,8 +86,8 @@ export class JobQueue {
   }
 
   /**
-   * Returns the writes, to commit with others; call `added` afterwards. Stores items beyond the last few thousand at
-   * once, to limit the size of the commit.
+   * Returns the writes for a job, to be committed with others; call `added` afterwards. All items but the last few
+   * thousand are stored immediately, which limits the size of the commit.
    */
   async adding(job: NewJob, ancestors: readonly string[] = []): Promise<AddedJobs> {
     const { handlers, newId, now, nextOrder, isStopped } = this.#dependencies
@@ -100,7 +100,7 @@ export class JobQueue {
     return { job: planned[0].job, jobs, writes: [...batches, ...this.#documents.adding(jobs)] }
   }
 
-  /** Notifies that the writes of `adding` are committed. */
+  /** Call after committing the writes of `adding`. */
   added({ jobs }: AddedJobs): void {
     this.#documents.added(jobs)
   }
@@ -119,7 +119,7 @@ export class JobQueue {
     return this.#documents.jobs.countBy('state', conditionsOf(filter))
   }
 
-  /** Keys of a job's items with their outcomes, in order; undefined for pending items. */
+  /** Yields the keys and outcomes of a job's items in order; the outcome of a pending item is undefined. */
   async *outcomes({ id, items }: Job): AsyncGenerator<readonly [string, ItemOutcome | undefined]> {
     for (let from = 0; from < (items?.batches ?? 0); from += BATCHES_AT_ONCE) {
       const count = Math.min(BATCHES_AT_ONCE, (items?.batches ?? 0) - from)
@@ -134,7 +134,8 @@ export class JobQueue {
   }
 
   /**
-   * Ends a job and its descendants as failed; its ancestors fail with it. `NOT_FOUND`; `CONFLICT` when it has ended.
+   * Ends a job and its descendants as failed; its ancestors fail too. Throws `NOT_FOUND`, or `CONFLICT` when the job
+   * has already ended.
    */
   cancel(id: string): Promise<void> {
     return this.#documents.cancel(id)
@@ -154,13 +155,13 @@ export class JobQueue {
   }
 
   /**
-   * Events of the tenant in log order, including those of other hosts. A reader may be slow; the log keeps at least the
-   * last 10,000. Ends with the signal, or when the host stops.
+   * Yields the tenant's events in log order, including those of other hosts. Slow readers are fine: the log keeps at
+   * least the last 10,000 events. Ends when the signal aborts or the host stops.
    */
   async *events({ after, signal }: EventsOptions): AsyncGenerator<PlacedEvent> {
     const { log } = this.#documents
     const last = await this.position()
-    // a position from the future belongs to an earlier life of the log
+    // a position beyond the end comes from an earlier log
     let seen = Math.min(after ?? last, last)
     while (!signal.aborted) {
       const woken = this.#wake(signal)
@@ -174,7 +175,7 @@ export class JobQueue {
       for (const { position, body } of entries) {
         if (signal.aborted) return
         seen = position
-        // written by `JobDocuments`
+        // `JobDocuments` wrote the body
         yield { position, ...(body as unknown as JobEvent) }
       }
     }
@@ -192,7 +193,7 @@ export class JobQueue {
     }
   }
 
-  /** Wakes all waiters after a change, or when the host stops. */
+  /** Wakes all waiting readers after a change, or when the host stops. */
   wake(): void {
     for (const wake of this.#woken) wake()
   }

@@ -1,4 +1,4 @@
-/** Storage of jobs: documents, batches of their items, and a log of events. */
+/** Defines how jobs are stored: documents, batches of items, and a log of events. */
 import type { Json } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import { isOver, isReady } from './job-change.ts'
@@ -28,15 +28,15 @@ export const JOBS: CollectionSpec<Job> = {
 }
 
 export interface JobBatch {
-  /** their keys, once done */
+  /** the items; replaced by their keys once done */
   readonly items: readonly Json[]
-  /** in the order of `items`, once done */
+  /** outcomes in the order of `items`; present once the batch is done */
   readonly outcomes?: readonly ItemOutcome[]
 }
 
 export const JOB_BATCHES: CollectionSpec<JobBatch> = { name: 'job_batches', version: 1, fields: {} }
 
-/** Last started job of a serial type. Its id is the type. */
+/** The last started job of a serial type. The document's id is the type. */
 export interface JobTurn {
   readonly job: string
 }

@@ -1,4 +1,4 @@
-/** Executes the jobs of one tenant that have a handler here. Other processes may share the store. */
+/** Executes those jobs of one tenant whose type has a handler in this process. Other processes may share the store. */
 import { type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
@@ -10,7 +10,7 @@ import { JobPlaces, TypeRunner } from './type-runner.ts'
 export interface JobRunnerOptions {
   readonly tenant: string
   readonly store: Store
-  /** one per type; jobs of one tree need one runner */
+  /** one handler per type; all jobs of a tree must use the same runner */
   readonly handlers: readonly JobHandler[]
   /** epoch ms, for displayed times */
   readonly now: () => number
@@ -21,7 +21,7 @@ export interface JobRunnerOptions {
 }
 
 export class JobRunner {
-  /** Added jobs run even before `start`. */
+  /** Queue for adding jobs; added jobs run even before `start`. */
   readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
@@ -58,7 +58,7 @@ export class JobRunner {
     await this.#scan()
   }
 
-  /** Finishes or returns running jobs; the others wait for the next start or another host. */
+  /** Finishes or returns the running jobs. Other jobs wait for the next start or another host. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
@@ -67,12 +67,12 @@ export class JobRunner {
     await this.#scanning
   }
 
-  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
+  /** Resolves when no job runs and none can be taken now; ignores delayed jobs and those of other hosts. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Looks for open jobs; periodically where hosts share the store. */
+  /** Looks for open jobs, periodically if several hosts share the store. */
   async #scan(): Promise<void> {
     const { documents } = this.queue
     const { session } = await documents.store.now()
@@ -97,7 +97,7 @@ export class JobRunner {
     }
   }
 
-  /** Undefined for a type without a handler here. */
+  /** Returns the runner of a type; undefined when the type has no handler here. */
   #runner(type: string): TypeRunner | undefined {
     const known = this.#runners.get(type)
     if (known !== undefined) return known

@@ -1,5 +1,5 @@
 /**
- * Executes the jobs of one type of one tenant: takes ready jobs while slots are free, and handles due ones and expired
+ * Executes one tenant's jobs of one type: takes ready jobs while slots are free, and handles due jobs and expired
  * leases.
  */
 import { messageOf } from '#kernel'
@@ -15,7 +15,7 @@ export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isS
 const CONCURRENCY = 100
 const PAGE = 100
 
-/** Concurrency limit of a type on this host, over all tenants. */
+/** Limits how many jobs of a type run at once on this host, across all tenants. */
 export class Places {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -24,7 +24,7 @@ export class Places {
     this.#free = concurrency
   }
 
-  /** Returns false when full, and calls `wake` when a slot is free. */
+  /** Takes a slot. If none is free, returns false and calls `wake` when one becomes free. */
   take(wake: () => void): boolean {
     if (this.#free === 0) {
       this.#waiting.add(wake)
@@ -105,7 +105,7 @@ export class TypeRunner {
   }
 
   async #lookOn(): Promise<void> {
-    // lets the response to the request go first
+    // let the response to the request be sent first
     await this.#dependencies.timers.breathe()
     try {
       while (this.#isAsked && !this.#isStopped) {
@@ -120,7 +120,7 @@ export class TypeRunner {
       )
       this.#wakeIn(AGAIN_MS)
     } finally {
-      // synchronous with the last check of the loop, so that no wake is lost
+      // no await since the loop's last check, so no wake-up is lost
       this.#looking = undefined
     }
   }
@@ -145,11 +145,11 @@ export class TypeRunner {
     const { type, isSerial = false } = handler
     while (!this.#isStopped) {
       const found = await documents.ready(type, isSerial ? 1 : PAGE)
-      // a job with a lost lease may still be with its handler here
+      // after losing its lease, a job may still be running here
       const ready = found.filter(({ id }) => !this.#running.has(id))
       if (ready.length === 0) return
       const placed = this.#placed(ready)
-      // concurrently: the store batches their commits
+      // all at once, so that the store batches their commits
       const taking = placed.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
       const taken = await Promise.allSettled(taking)
       for (const one of taken) {
@@ -174,7 +174,7 @@ export class TypeRunner {
     return placed
   }
 
-  /** `next`: time of the next look, by the clock of the store. */
+  /** `next`: when to look again, by the clock of the store. */
   async #lookAtTimed(time: StoreTime): Promise<{ readonly isChanged: boolean; readonly next: number | undefined }> {
     const { handler, queue } = this.#dependencies
     const { documents } = queue
@@ -196,15 +196,15 @@ export class TypeRunner {
         state === 'delayed'
           ? ({ kind: 'promote' } as const)
           : ({ kind: 'stall', ...documents.ending(one.value) } as const)
-      // on a conflict another host made the same change
+      // on a conflict, another host already made the change
       if (await documents.changeUnlessChanged(one, change)) isChanged = true
     }
     return { isChanged, next }
   }
 
   /**
-   * True after the clock of the store was set back: the remaining lease or retry delay exceeds its maximum. Twice as
-   * long, since a renewal may be newer than the time read.
+   * True when a lease or retry delay has more time left than its maximum allows, because the store's clock was set
+   * back. The check uses twice the maximum, since a renewal may be newer than the time that was read.
    */
   #waitsTooLong({ state, attemptsStarted, dueTime = 0, lease }: Job, { ms }: StoreTime): boolean {
     if (lease !== undefined) return lease.until - ms > 2 * LEASE_MS

@@ -3,7 +3,7 @@ import { AppError } from './errors.ts'
 import { inNetwork, isMetadataAddress, isPublicAddress, readNetwork, type Network } from './ip-address.ts'
 
 interface Allowed {
-  /** host name in lower case; absent: a network */
+  /** host name in lower case; absent when the entry is a network */
   readonly name?: string
   readonly network?: Network
   readonly port?: number
@@ -12,15 +12,15 @@ interface Allowed {
 const FORM =
   'use a host name, an address or a network with an optional port, such as intranet.local:8080, 10.0.0.0/8 or [fd12::/16]:443'
 
-/** Names that serve cloud credentials, whatever address they resolve to. */
+/** Host names that serve cloud credentials and stay blocked, whatever address they resolve to. */
 const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal'])
 
 export class AllowList {
   readonly #allowed: readonly Allowed[]
 
   /**
-   * Entries such as `intranet.local`, `10.1.2.3:8080`, `10.0.0.0/8`, `[fd12::1]:443` or `http://intranet.local`. Throws
-   * `USAGE`.
+   * Parses entries such as `intranet.local`, `10.1.2.3:8080`, `10.0.0.0/8`, `[fd12::1]:443` or `http://intranet.local`.
+   * Throws `USAGE` for a malformed entry.
    */
   constructor(texts: readonly string[]) {
     const problems = problemsOfAllowed(texts)
@@ -28,7 +28,7 @@ export class AllowList {
     this.#allowed = texts.flatMap((text) => readAllowed(text) ?? [])
   }
 
-  /** Reason why a connection to this address is blocked; undefined: allowed. */
+  /** Returns why a connection to this address is blocked; undefined when it is allowed. */
   refusal(url: URL, address: string): string | undefined {
     const name = url.hostname.replace(/\.$/, '')
     if (isMetadataAddress(address) || METADATA_NAMES.has(name))

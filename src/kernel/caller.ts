@@ -1,4 +1,4 @@
-/** Causation of a request that rules caused, such as one from a webscript that a rule called. */
+/** Describes who makes a request, and which chain of rules caused it. */
 export interface Causation {
   readonly hops: number
   /** id of the message or event that began the chain */

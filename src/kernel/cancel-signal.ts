@@ -1,4 +1,4 @@
-/** Cancels a request: an AbortSignal, or a cheaper equivalent where each request has one. */
+/** Signals that a request is cancelled: an AbortSignal, or a cheaper object where every request needs one. */
 export interface CancelSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void

@@ -9,7 +9,7 @@ export interface CpuRate {
 
 export class CpuAllowance {
   readonly #rate: CpuRate
-  /** ms; below 0 after more use than the bucket held */
+  /** ms of CPU time left; negative after overuse */
   #left: number
   #taken: number | undefined
   #at = 0
@@ -20,8 +20,9 @@ export class CpuAllowance {
   }
 
   /**
-   * Returns the seconds until more CPU time is available; 0: now. `taken`: total ms of CPU time used; use before the
-   * first call is free, and a total below the last one counts as no use. `at`: ms of a monotonic clock.
+   * Returns the seconds until more CPU time is available; 0 when some is available now. `taken`: total ms of CPU time
+   * used so far. The first call only records it, and a lower total than before counts as no use. `at`: ms of a
+   * monotonic clock.
    */
   waitAfter(taken: number, at: number): number {
     const { perSecond, most } = this.#rate

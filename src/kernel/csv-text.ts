@@ -1,4 +1,4 @@
-/** Cells of CSV, quoted where RFC 4180 requires it. */
+/** Formats CSV cells, quoted where RFC 4180 requires it. */
 
 const FORMULA = /^[=+\-@\t\r]/
 

@@ -1,11 +1,11 @@
-/** Deadline that its executor begins and that progress extends. */
+/** Deadline that starts when its executor begins and restarts on progress. */
 import type { StartTimer } from './start-timer.ts'
 
 export class Deadline {
   #begin: (() => () => void) | undefined
   #callOff: (() => void) | undefined
 
-  /** Restarts the full time; a no-op once ended. */
+  /** Restarts the full time; does nothing once the deadline has ended. */
   renew(): void {
     this.#callOff?.()
     this.#callOff = this.#begin?.()

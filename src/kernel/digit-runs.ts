@@ -3,7 +3,7 @@
 const [ZERO, NINE] = [48, 57] as const
 
 export function hasDigits(text: string, count: number): boolean {
-  // every run of that length covers one of these indexes
+  // every run of `count` digits covers one of these indexes
   for (let at = count - 1; at < text.length; at += count) {
     if (!isDigit(text, at)) continue
     let start = at

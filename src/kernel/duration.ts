@@ -1,4 +1,4 @@
-/** Durations in rules and options. */
+/** Parses the durations in rules and options. */
 import { AppError } from './errors.ts'
 
 const ISO =
@@ -7,7 +7,9 @@ const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 const DIGITS = String.raw`\d+(?:[.,]\d+)?`
-/** JSON Schema pattern of the non-negative durations that `durationMs` accepts. Texts above 100 characters may still be invalid. */
+/**
+ * JSON Schema pattern for the durations that `durationMs` accepts. Texts above 100 characters may match yet be invalid.
+ */
 export const DURATION_PATTERN =
   String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
   `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +
@@ -25,7 +27,7 @@ export function durationMs(text: string): number {
   return ms
 }
 
-/** NaN when malformed; infinite when out of range. */
+/** Returns NaN for a malformed text, and Infinity when out of range. */
 function readDuration(text: string): number {
   const short = SHORT.exec(text)
   if (short) return Number(short[1]) * (UNIT[(short[2] ?? '').toLowerCase()] ?? Number.NaN)

@@ -1,4 +1,4 @@
-/** Units of epoch timestamps, and detection of a wrong unit. */
+/** Converts epoch timestamps between units, and detects a wrong unit. */
 
 export const EPOCH_UNITS = ['s', 'ms', 'us'] as const
 export type EpochUnit = (typeof EPOCH_UNITS)[number]
@@ -16,8 +16,8 @@ export function unitName(unit: EpochUnit): string {
 }
 
 /**
- * Seconds or microseconds, when `least` to `most` lie between 2000 and 2100 in that unit. As milliseconds these would
- * be weeks after 1970, or tens of thousands of years away.
+ * Returns seconds or microseconds when `least` to `most`, read in that unit, lie between 2000 and 2100. Read as
+ * milliseconds, such timestamps would be weeks after 1970, or tens of thousands of years away.
  */
 export function otherUnitOf(least: number, most = least): EpochUnit | undefined {
   return EPOCH_UNITS.find((unit) => unit !== 'ms' && msOf(least, unit) >= FIRST && msOf(most, unit) < LAST)

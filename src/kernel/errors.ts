@@ -1,6 +1,6 @@
 /**
- * Table of error codes, and the form in which several problems are reported at once.
- * `status` is the HTTP status. docs/reference/errors.md shows the table.
+ * Lists the error codes with their HTTP `status`, as documented in docs/reference/errors.md, and defines the errors and
+ * issues that carry them.
  */
 export const ERRORS = {
   VALIDATION: {
@@ -116,11 +116,11 @@ export interface Issue {
   path: string
   message: string
   suggestion?: string
-  /** machine-readable correction, where only one is possible */
+  /** machine-readable correction; present when only one correction is possible */
   fix?: readonly PatchOperation[]
-  /** `INFO` never rejects, even where warnings do */
+  /** severity; an `INFO` never rejects, even where warnings do */
   severity: 'ERROR' | 'WARNING' | 'INFO'
-  /** stable kind for programs: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */
+  /** stable kind, for programs to check: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */
   type: string
   details?: Record<string, unknown>
 }
@@ -142,7 +142,7 @@ export class AppError extends Error {
   }
 }
 
-/** Builds a `VALIDATION` error from the ERRORs among `issues`, one per line of the message. */
+/** Builds a `VALIDATION` error from the issues with severity `ERROR`, one per line of the message. */
 export function validationError(subject: string, issues: readonly Issue[]): AppError {
   const errors = issues.filter((issue) => issue.severity === 'ERROR')
   const count = errors.length === 1 ? '1 problem' : `${errors.length} problems`
@@ -158,7 +158,7 @@ export function describeIssue(issue: Issue): string {
   return `${issue.path || '/'}: ${issue.message}${hint}`
 }
 
-/** Message of any thrown value. Never throws. */
+/** Returns the message of any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
@@ -167,13 +167,13 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** Retry delay of a `RATE_LIMITED` error in seconds: its `cause` when that is a number, otherwise 1. */
+/** Returns the seconds to wait after a `RATE_LIMITED` error: its `cause` when that is a number, otherwise 1. */
 export function secondsToWait(error: unknown): number {
   const cause = error instanceof AppError ? error.cause : undefined
   return typeof cause === 'number' ? cause : 1
 }
 
-/** True when the store is unreachable or full, so that a retry can succeed later. */
+/** True when the store is unreachable or full, so a retry can succeed later. */
 export function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE'
 }

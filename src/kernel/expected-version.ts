@@ -1,16 +1,16 @@
-/** Precondition of a write: the version that its writer saw, or absence. */
+/** Precondition of a write: the version that the caller read, or that the document is absent. */
 import { AppError } from './errors.ts'
 
 export type ExpectedVersion = number | 'absent'
 
-/** Options of a conditional write. `ifRevision` is the ETag over HTTP. */
+/** Options of a conditional write. Over HTTP, `ifRevision` is the ETag. */
 export interface RevisionOptions {
   readonly ifRevision?: ExpectedVersion | undefined
 }
 
 /**
- * Throws `PRECONDITION` when the versions differ. `what`: subject of the message, such as `Resource r1`. `version`: the
- * stored one; undefined: absent.
+ * Throws `PRECONDITION` when the stored version is not the expected one. `what` names the document in the message, such
+ * as `Resource r1`. `version` is undefined when the document is absent.
  */
 export function requireVersion(what: string, version: number | undefined, expected: ExpectedVersion | undefined): void {
   if (expected === undefined || expected === (version ?? 'absent')) return

@@ -1,4 +1,4 @@
-/** Errors as plain data for transfer between threads, which cannot transfer classes. */
+/** Converts errors to plain data for transfer between threads, since class instances cannot be transferred. */
 import { AppError, messageOf, type ErrorCode, type Issue } from './errors.ts'
 
 export interface Failure {

@@ -1,68 +1,67 @@
 /**
  * Publish/subscribe feed with one writer and many readers, by topic or for all topics. Publishing never waits: a reader
- * that falls behind loses values by its overflow policy, and the loss is counted.
+ * that falls behind loses values according to its overflow policy, and the loss is counted.
  *
  * FEED-1 a reader gets what was published after it joined, in order, without repetition; holes are counted, never
- *   silent
- * FEED-2 publishing costs what its readers cost: a topic without readers costs look-ups alone
- * FEED-3 a returning reader can read the last `kept` values of a topic again by number; with `keptOnceRead` this holds
- *   for topics that have had a reader
+ * silent FEED-2 publishing costs what its readers cost: a topic without readers costs look-ups alone FEED-3 a returning
+ * reader can read the last `kept` values of a topic again by number; with `keptOnceRead` this holds for topics that
+ * have had a reader
  */
 import { LruCache } from './lru-cache.ts'
 
 export interface FeedOptions {
   /** values per topic kept for returning readers; default 0 */
   readonly kept?: number
-  /** topics with kept values; beyond it the topic that was quiet for longest is evicted; default 10,000 */
+  /** most topics with kept values; when exceeded, the longest quiet topic is evicted; default 10,000 */
   readonly keptTopics?: number
-  /** keep values of a topic from its first reader on; default: of every topic */
+  /** keep values only for topics that have had a reader; default: for every topic */
   readonly keptOnceRead?: boolean
-  /** number of the last value of an earlier feed, whose values are lost; default 0 */
+  /** last number used by an earlier feed, whose values are lost; default 0 */
   readonly behind?: number
 }
 
-/** Position of a value in a log: in an entry, or in one appended with it. Count 0: right before the entry. */
+/** Position of a value in a log: within an entry. Count 0 is the position right before the entry. */
 export interface LogPlace {
   readonly position: number
-  /** values of the entry up to and including this one */
+  /** number of values in the entry up to and including this value */
   readonly count: number
   /** partition of the log; absent: the first */
   readonly partition?: number | undefined
-  /** positions in the other partitions, in a feed over several */
+  /** positions in the other partitions, for a feed over several partitions */
   readonly others?: readonly LogPlace[] | undefined
 }
 
-/** Value with its number. Numbers rise by one over all topics, from 1 in a first feed. */
+/** A published value with its number. Numbers rise by one across all topics; the first feed starts at 1. */
 export interface Published<T> {
   readonly number: number
   readonly topic: string
   readonly value: T
-  /** undefined: not in a log */
+  /** place in the log; undefined when the value is not in a log */
   readonly place?: LogPlace | undefined
 }
 
 export interface ReaderOptions {
-  /** absent: all topics */
+  /** topic to read; absent: all topics */
   readonly topic?: string
-  /** queue limit of this reader; default 1,000 */
+  /** most values queued for this reader; default 1,000 */
   readonly most?: number
   /**
-   * At the queue limit, `dropOldest` (default) drops and counts the oldest value; `end` ends the reader, which can come
-   * back with its last number.
+   * What happens when the queue is full: `dropOldest` (default) drops and counts the oldest value; `end` ends the
+   * reader, which can rejoin after its last number.
    */
   readonly overflow?: 'dropOldest' | 'end'
-  /** last number that the reader saw; kept values since then come first */
+  /** last number that the reader has received; later values that are still kept come first */
   readonly after?: number
   readonly signal?: AbortSignal
 }
 
-/** Iterable once; `return()` or the signal releases it. */
+/** Reads a feed; can be iterated once. Calling `return()` or aborting the signal releases the reader. */
 export interface FeedReader<T> extends AsyncIterableIterator<Published<T>> {
   /** number of values lost since the last call; resets the count */
   takeDropped(): number
-  /** whether values after `after` were already evicted when it joined */
+  /** true when values after `after` were already evicted when the reader joined */
   readonly missed: boolean
-  /** resolves when `missed` is known; absent: known at once */
+  /** resolves once `missed` is known; absent when `missed` is known at once */
   readonly ready?: Promise<void>
   /** position up to which the reader has received everything; undefined: unknown, or values are queued */
   readonly passed?: Passed | undefined
@@ -122,7 +121,7 @@ export class Feed<T> {
     return this.hasReaders(topic) || (this.#mostKept > 0 && this.#keeps(topic))
   }
 
-  /** Consumes a number for a value without readers. */
+  /** Uses up a number for a value that has no readers. */
   pass(): void {
     this.#number++
   }
@@ -140,8 +139,8 @@ export class Feed<T> {
   }
 
   /**
-   * Without a topic, `after` replays nothing, since values are kept by topic; `missed` reports whether any were
-   * published.
+   * Joins the feed. Values are kept per topic, so without a topic `after` replays nothing; `missed` then reports
+   * whether anything was published since.
    */
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
@@ -177,7 +176,7 @@ export class Feed<T> {
     if (after === undefined) return { values: [], lost: false }
     if (topic === undefined) return { values: [], lost: after !== this.#number }
     const kept = this.#kept.peek(topic)
-    // a number from the future belongs to an earlier life of the feed
+    // a number beyond the current one comes from an earlier feed
     const lost = after > this.#number || after < (kept?.lost ?? (this.#keptOnceRead ? this.#number : this.#forgotten))
     return { values: kept?.values.filter(({ number }) => number > after || after > this.#number) ?? [], lost }
   }
@@ -246,7 +245,7 @@ class Reader<T> implements FeedReader<T> {
     return this.#ended || this.#waiting.length > this.#first ? undefined : this.#passed()
   }
 
-  /** Returns the number of lost values. */
+  /** Queues a value and returns how many values were lost. */
   take(published: Published<T>): number {
     if (this.#ended) return 0
     const asked = this.#asked.shift()

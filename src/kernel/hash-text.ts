@@ -1,8 +1,10 @@
-/** Stable hash of a text, the same on every machine and in every version, since placement depends on it. */
+/** Hashes a text to the same number on every machine and in every version, since placement depends on it. */
 
 const UTF8 = new TextEncoder()
 
-/** 32-bit FNV-1a over the bytes, with the finalizer of MurmurHash3, so that short texts differ in all bits. */
+/**
+ * Computes 32-bit FNV-1a over the UTF-8 bytes, then the MurmurHash3 finalizer so that short texts differ in all bits.
+ */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of UTF8.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)

@@ -1,4 +1,7 @@
-/** Binary heap: smallest first by `before`. Push and pop take O(log n); the comparator breaks ties. */
+/**
+ * Binary heap that pops the smallest item by `before`. Push and pop take O(log n). Ties pop in no fixed order unless
+ * `before` breaks them.
+ */
 export class Heap<T> {
   readonly #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

@@ -1,9 +1,9 @@
-/** Length limit of resource ids and metric names. */
+/** Limits the length and characters of resource ids and metric names. */
 
-/** bytes of UTF-8; every medium stores that many */
+/** longest id in bytes of UTF-8, which every storage medium supports */
 export const MAX_ID_BYTES = 512
 
-/** NUL, or half of a surrogate pair: no medium keeps it */
+/** Matches NUL and lone surrogates, which no storage medium keeps. */
 export const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 export function isTooLongForId(text: string): boolean {

@@ -1,4 +1,4 @@
-/** Classification of IP addresses: public, private, in a network, or cloud metadata. */
+/** Classifies IP addresses as public, private, inside a network, or cloud metadata. */
 
 /** Blocks outside the public internet (IANA special-purpose registries), as [prefix, bits]. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
@@ -18,7 +18,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ]
 
-/** True for addresses of the public internet; false for private ones and malformed text. */
+/** True for addresses of the public internet; false for private and for malformed addresses. */
 export function isPublicAddress(address: string): boolean {
   const v4 = readV4(address)
   if (v4 !== undefined) return isPublicV4(v4)
@@ -40,7 +40,7 @@ export function readNetwork(text: string): Network | undefined {
   const groups = readV6(written)
   const address = bytesOf(written)
   if (address === undefined) return undefined
-  // bits of ::ffff:10.0.0.0/104 are counted in the long form
+  // in ::ffff:10.0.0.0/104 the prefix length counts the 96 leading IPv6 bits
   const shift = groups !== undefined && address.length === 4 ? 96 : 0
   const bits = digits === undefined ? address.length * 8 : Number(digits) - shift
   return bits >= 0 && bits <= address.length * 8 ? { address, bits, text: written } : undefined
@@ -55,7 +55,7 @@ export function inNetwork(address: string, network: Network): boolean {
   })
 }
 
-/** Metadata addresses of clouds: all link-local addresses, and those of single clouds. */
+/** Networks with cloud metadata services: link-local addresses, and addresses specific to some clouds. */
 const METADATA = [
   '169.254.0.0/16',
   '100.100.100.200',
@@ -67,14 +67,14 @@ const METADATA = [
   'fd00:42::42',
 ].flatMap((text) => readNetwork(text) ?? [])
 
-/** True for an address of cloud metadata, also through translation or a tunnel. */
+/** True for the address of a cloud metadata service, including one reached through translation or a tunnel. */
 export function isMetadataAddress(address: string): boolean {
   const groups = readV6(address)
   const carried = groups === undefined ? undefined : carriedV4(groups)
   return METADATA.some((network) => inNetwork(address, network) || (carried && inNetwork(carried, network)))
 }
 
-/** IPv4 address inside a translated or tunnelled one. */
+/** Returns the IPv4 address embedded in a translated or tunnelled IPv6 address. */
 function carriedV4(groups: readonly number[]): string | undefined {
   const [first, second = 0, third = 0] = groups
   const [high = 0, low = 0] = first === 0x2002 ? [second, third] : groups.slice(6)
@@ -83,7 +83,7 @@ function carriedV4(groups: readonly number[]): string | undefined {
   return isCarried ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined
 }
 
-/** 4 or 16 bytes; maps `::ffff:10.0.0.1` to 4. */
+/** Returns the 4 or 16 bytes of an address; `::ffff:10.0.0.1` becomes 4 bytes. */
 function bytesOf(text: string): readonly number[] | undefined {
   const v4 = readV4(text)
   if (v4 !== undefined) return [v4 >>> 24, (v4 >>> 16) & 255, (v4 >>> 8) & 255, v4 & 255]

@@ -1,4 +1,4 @@
-/** Collects the problems of a request, and reports all of them in one error. */
+/** Collects the problems of a request and reports all of them in one error. */
 import { AppError, type Issue, type PatchOperation } from './errors.ts'
 import { isPlainObject } from './json.ts'
 import { at, stepsOf } from './pointer.ts'
@@ -7,7 +7,7 @@ const MAX_TOLD = 20
 
 const MAX_SHOWN = 80
 
-/** Builds an issue that rejects. `path` is a JSON pointer such as `/resources/0`. */
+/** Builds an issue with severity `ERROR`. `path` is a JSON pointer such as `/resources/0`. */
 export function makeIssue(type: string, path: string, message: string, suggestion?: string, fix?: Fix): Issue {
   return {
     type,
@@ -32,7 +32,7 @@ export function renaming(name: string): Fix {
   return (from) => ({ op: 'move', from, path: at(from.slice(0, from.lastIndexOf('/')), name) })
 }
 
-/** Moves an issue to another path, together with its correction. */
+/** Returns the issue with another path, and its correction adjusted to that path. */
 export function movedTo({ fix, ...issue }: Issue, path: string): Issue {
   const moved = fix?.map((operation): PatchOperation => {
     if (operation.op !== 'move') return { ...operation, path }
@@ -47,7 +47,7 @@ export class Issues {
   readonly #list: Issue[] = []
   #count = 0
 
-  /** `type`: the default for issues; above `most` they are counted but not kept */
+  /** `type`: default type of the issues. Beyond `most`, issues are counted but not kept. */
   constructor(type: string, most = Number.POSITIVE_INFINITY) {
     this.#type = type
     this.#most = most
@@ -61,7 +61,7 @@ export class Issues {
     return this.#list
   }
 
-  /** Returns undefined, so that a parser can return it. */
+  /** Adds an issue. Returns undefined, so that a parser can return the result directly. */
   wrong(path: string, message: string, suggestion?: string, type = this.#type): undefined {
     this.#count += 1
     if (this.#list.length < this.#most) this.#list.push(makeIssue(type, path, message, suggestion))
@@ -95,7 +95,9 @@ export function issuesText(issues: readonly Issue[]): string {
   return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
 
-/** Returns the issues that `read` throws; empty when it succeeds. Rethrows all but AppError. */
+/**
+ * Returns the issues of the AppError that `read` throws, or an empty list when `read` succeeds. Rethrows other errors.
+ */
 export function refusedBy(read: () => unknown): readonly Issue[] {
   try {
     read()
@@ -124,7 +126,7 @@ function shownWhole(value: unknown): string {
   }
 }
 
-/** What a value is, in words: `an array`, `null`, `the text "a"`, `the number 5`. */
+/** Describes a value in words: `an array`, `null`, `the text "a"`, `the number 5`. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'

@@ -1,13 +1,22 @@
+<<<<<<< HEAD:src/kernel/json-limits.ts
 /** Limits of plain JSON: its depth, finite numbers, and no keys that reach a prototype. */
 import { kindOf } from './issues.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
 
 /** Depth limit, so that later walks may recurse. */
 export const MAX_JSON_DEPTH = 100
+=======
+/** Checks that values are plain JSON: finite numbers, limited depth, no keys that can reach a prototype. */
+import { kindOf } from './issues.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
+
+/** deepest nesting allowed, so that later code can recurse safely */
+const MAX_DEPTH = 100
+>>>>>>> h-sd:src/kernel/plain-json.ts
 
 /**
- * Fault of a value as plain JSON with harmless keys, as text that completes "it ..."; `undefined`: none.
- * `undefined` inside an object counts as an absent field.
+ * Returns what makes a value invalid as plain JSON, as text that completes "it ..."; undefined when the value is valid.
+ * An undefined field of an object counts as absent.
  */
 export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
@@ -30,7 +39,7 @@ export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): s
   return undefined
 }
 
-/** Parses JSON text. Throws a plain `Error` with a readable text when it is malformed, too deep, or has a forbidden key. */
+/** Parses JSON text. Throws a plain `Error` when the text is malformed, nested too deeply, or has a forbidden key. */
 export function parsePlainJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   const problem = jsonProblem(value)

@@ -1,8 +1,8 @@
-/** Plain JSON values, as stored and sent. */
+/** Plain JSON values, as stored and sent over the network. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Keys that reach a prototype; rejected wherever text from outside becomes a key. */
+/** Object keys that can reach a prototype; rejected wherever outside text becomes a key. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** True for objects from a literal or JSON.parse; false for arrays, null, dates and class instances. */
@@ -12,20 +12,20 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
-/** Copy without undefined fields, which JSON lacks. */
+/** Copies an object without its undefined fields, which JSON cannot express. */
 export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }
 }
 
-/** Value at an own key, never from a prototype. */
+/** Returns the value of an own key; ignores the prototype. */
 export function ownValue(container: unknown, key: string): unknown {
   if (typeof container !== 'object' || container === null) return undefined
   return Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : undefined
 }
 
-/** Equality as JSON, regardless of key order. */
+/** Compares two values as JSON, regardless of key order. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -36,7 +36,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
 }
 
-/** Equality as JSON text, including key order. `b` comes from JSON.parse; `a` may be anything. */
+/** Compares two values by their JSON text, including key order. `b` comes from JSON.parse; `a` may be anything. */
 export function haveSameText(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof b !== 'object' || b === null || typeof a !== 'object' || a === null) return false
@@ -61,7 +61,7 @@ export function hasKeysOf(a: object, b: object): boolean {
   return i === keys.length
 }
 
-/** Serialized JSON of a checked value, never parsed or checked again. */
+/** JSON text of a checked value, so that it is serialized only once. */
 export class JsonText {
   readonly text: string
 

@@ -9,12 +9,12 @@ const WHOLE = /^-?\d+$/
 const MAX_SHOWN = 60
 
 export interface LongInteger {
-  /** keys and indexes that lead to it */
+  /** keys and indexes on the path to the integer */
   readonly steps: readonly (string | number)[]
   readonly digits: string
 }
 
-/** Level of the walk: the last key of an object, or the index in a list. */
+/** Current object or list of the walk: its last key, or the index in the list. */
 interface Level {
   step: string | number
 }
@@ -28,7 +28,7 @@ export function longIntegersOf(text: string): readonly LongInteger[] {
     const level = levels.at(-1)
     if (char === '"') {
       const end = endOfString(text, i)
-      // a value is taken for a key as well: the next key replaces it before anything is found
+      // every string is recorded as the key: when it is a value, the next key replaces it before an integer is found
       if (level !== undefined && typeof level.step === 'string') level.step = text.slice(i, end)
       i = end
       continue

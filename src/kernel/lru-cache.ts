@@ -3,7 +3,7 @@ export class LruCache<Key, Value extends object | string | number> {
   readonly #most: number
   /** least recently used first */
   readonly #entries = new Map<Key, Value>()
-  /** most recently used: another use needs no reordering */
+  /** most recently used key: using it again needs no reordering */
   #newest: Key | undefined
 
   constructor(most: number) {
@@ -20,7 +20,7 @@ export class LruCache<Key, Value extends object | string | number> {
     return value
   }
 
-  /** Returns the value without counting as a use. */
+  /** Returns the value without counting this as a use. */
   peek(key: Key): Value | undefined {
     return this.#entries.get(key)
   }
@@ -29,7 +29,7 @@ export class LruCache<Key, Value extends object | string | number> {
     return this.#entries.values()
   }
 
-  /** Returns the evicted value. */
+  /** Stores a value and returns the evicted one, if any. */
   set(key: Key, value: Value): Value | undefined {
     this.#use(key, value)
     if (this.#entries.size <= this.#most) return undefined

@@ -1,4 +1,4 @@
-/** Suggests the name that a typo most likely meant; undefined when none is similar. */
+/** Suggests the known name that a misspelled name most likely meant; undefined when none is similar. */
 
 const MAX_LENGTH = 64
 const MAX_CANDIDATES = 200
@@ -6,7 +6,7 @@ const MAX_CANDIDATES = 200
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
   let best: string | undefined
-  // two swapped letters count as two changes, too many for a short name
+  // swapping two letters counts as two changes, which would be too many for a short name
   let bestDistance = Math.max(text.length > 3 ? 2 : 1, Math.floor(text.length / 3)) + 1
   for (const candidate of candidates.slice(0, MAX_CANDIDATES)) {
     if (candidate.length > MAX_LENGTH || candidate === text) continue

@@ -7,7 +7,7 @@
 import { isPlainObject } from './json.ts'
 import { LruCache } from './lru-cache.ts'
 
-/** Marks for a number, and for a name by its index; valid JSON text has neither character. */
+/** Placeholders in a form, for a number and for a name (by index); valid JSON text contains neither character. */
 const NUMBER = '\u0000'
 const NAME = '\u0001'
 const PLACES = /\u0000|\u0001\d+\u0001/g
@@ -15,7 +15,7 @@ const MAX_FORMS = 4_096
 const MAX_QUOTED = 4_096
 
 export interface PackedJson {
-  /** JSON text with marks for numbers and names, shared by all values of the form */
+  /** JSON text with placeholders for numbers and names, shared by all values of this form */
   readonly form: string
   readonly numbers: readonly number[]
   readonly names: readonly string[]
@@ -31,14 +31,17 @@ export class JsonPacker {
     this.#fixed = new Set(fixed)
   }
 
-  /** `names`: texts specific to this value, as keys or values. Returns undefined when it is not plain JSON. */
+  /**
+   * Packs a value. `names`: texts specific to this value, used as keys or values. Returns undefined when the value is
+   * not plain JSON.
+   */
   pack(value: unknown, names: readonly string[]): PackedJson | undefined {
     const numbers: number[] = []
     const written = this.#form(value, false, names, numbers)
     if (written === undefined) return undefined
     const known = this.#forms.get(written)
     if (known === undefined) this.#forms.set(written, written)
-    // the copy has no spare capacity
+    // `slice` copies the array without its spare capacity
     return { form: known ?? written, numbers: numbers.slice(), names }
   }
 

@@ -1,4 +1,4 @@
-/** Page of an ordered list, with the length of the list. */
+/** Page of an ordered list, with the total length of the list. */
 export interface Page<T> {
   readonly values: readonly T[]
   readonly skip: number

@@ -1,4 +1,4 @@
-/** JSON pointers (RFC 6901) for the paths of issues. */
+/** Builds JSON pointers (RFC 6901) for the paths of issues. */
 
 export function at(path: string, ...steps: readonly (string | number)[]): string {
   let result = path

@@ -6,7 +6,7 @@ export function nextSeed(seed: number): number {
   return (seed + 0x6d2b79f5) >>> 0
 }
 
-/** Number in [0, 1) for a seed. */
+/** Returns the random number in [0, 1) for a seed. */
 export function randomOf(seed: number): number {
   let t = seed
   t = Math.imul(t ^ (t >>> 15), t | 1)
@@ -14,7 +14,7 @@ export function randomOf(seed: number): number {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
 }
 
-/** 32-bit seed from text (FNV-1a). */
+/** Returns a 32-bit seed for a text (FNV-1a). */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

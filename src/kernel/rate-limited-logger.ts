@@ -1,8 +1,8 @@
-/** Rate-limited logger: repeats within an interval are counted and reported once at its end. */
+/** Logs the first of several similar messages, and reports the count of its repeats at the end of an interval. */
 
 /** ms during which repeats are only counted */
 const WINDOW_MS = 10_000
-/** Limit of tracked kinds; beyond it, lines of one message share a kind. */
+/** Most kinds tracked separately; beyond that, all lines with the same message share a kind. */
 const MAX_KINDS = 1_000
 
 type Details = Readonly<Record<string, unknown>>
@@ -15,14 +15,14 @@ export interface RateLimitedLoggerOptions {
 
 export class RateLimitedLogger {
   readonly #options: RateLimitedLoggerOptions
-  /** by kind: repeats since the last line, and the details of the last one */
+  /** by kind: the number of repeats since the last logged line, and the details of the latest repeat */
   readonly #windows = new Map<string, { count: number; details: Details }>()
 
   constructor(options: RateLimitedLoggerOptions) {
     this.#options = options
   }
 
-  /** Lines with the same message and `about` are of one kind. */
+  /** Logs a line. Lines with the same message and `about` are of one kind. */
   log(message: string, about: string, details: Details): void {
     const kind = this.#windows.size < MAX_KINDS ? `${message}\n${about}` : message
     const window = this.#windows.get(kind)

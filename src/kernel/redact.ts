@@ -1,9 +1,9 @@
-/** Masks secrets in texts: plain, escaped for JSON, or percent-encoded. */
+/** Masks secrets in texts, whether plain, escaped for JSON, or percent-encoded. */
 import { isPlainObject } from './json.ts'
 
-/** Shorter values appear in texts by chance. */
+/** Length below which a secret is not masked, since it would match unrelated texts by chance. */
 const LEAST = 4
-/** minimal length of one line of a multi-line secret, since logs split lines */
+/** shortest line of a multi-line secret that is masked separately, since logs split lines */
 const LEAST_LINE = 8
 const IN_PLACE = '***'
 
@@ -33,5 +33,5 @@ function formsOf(text: string): readonly string[] {
   return [text, JSON.stringify(text).slice(1, -1), ...inAddress]
 }
 
-/** a lone surrogate, which encodeURIComponent rejects */
+/** matches a lone surrogate, which encodeURIComponent rejects */
 const HALF_CHARACTER = /\p{Surrogate}/u

@@ -1,5 +1,5 @@
 /**
- * Reorder buffer: concurrent operations end in any order and are retired in the order in which they began, in batches.
+ * Retires concurrent operations in batches and in the order in which they began, although they may end in any order.
  *
  * REORDER-1 nothing is retired before its operation has ended, nor before everything that began earlier
  * REORDER-2 a failed operation delays nothing: it is retired in its turn, with its error
@@ -15,7 +15,7 @@ export type Outcome<Result> = { readonly result: Result } | { readonly error: un
 
 interface Entry<Item, Result> {
   readonly item: Item
-  /** undefined: in flight */
+  /** undefined while in flight */
   outcome: Outcome<Result> | undefined
   next: Entry<Item, Result> | undefined
 }
@@ -30,8 +30,8 @@ export class ReorderBuffer<Item, Result> {
   #waiting: { readonly upTo: number; readonly go: () => void }[] = []
 
   /**
-   * `retire` gets the longest run of oldest entries that have ended. It must drop each of them when done, and never
-   * rejects.
+   * `retire` receives the oldest entries that have ended without a gap. It must drop each when done with it, and must
+   * not reject.
    */
   constructor(retire: (ended: readonly Ended<Item, Result>[]) => Promise<void>) {
     this.#retire = retire
@@ -64,7 +64,7 @@ export class ReorderBuffer<Item, Result> {
   drop(count: number): void {
     for (let i = 0; i < count && this.#oldest !== undefined; i++) {
       const { next }: Entry<Item, Result> = this.#oldest
-      // unlink, so that a dropped entry does not retain later ones
+      // unlink the dropped entry so that it does not keep later entries in memory
       this.#oldest.next = undefined
       this.#oldest = next
       this.#dropped++
@@ -76,7 +76,7 @@ export class ReorderBuffer<Item, Result> {
     for (const { go } of ready) go()
   }
 
-  /** Resolves when every entry added so far is dropped; undefined when none is left. */
+  /** Resolves once all entries added so far are dropped; undefined when the buffer is empty. */
   passed(): Promise<void> | undefined {
     if (this.size === 0) return undefined
     const upTo = this.#added
@@ -91,7 +91,7 @@ export class ReorderBuffer<Item, Result> {
   }
 
   async #retireAll(): Promise<void> {
-    // batches operations that end together
+    // let operations that end together form one batch
     await Promise.resolve()
     for (let ended = this.#ended(); ended.length > 0; ended = this.#ended()) await this.#retire(ended)
     this.#isRetiring = false

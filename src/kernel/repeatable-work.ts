@@ -1,4 +1,4 @@
-/** Background work: runs again when woken during a run, and retries after a failure. */
+/** Runs background work, again if woken during a run, and retries it after a failure. */
 import type { StartTimer } from './start-timer.ts'
 
 export interface RepeatableWorkOptions {
@@ -24,14 +24,14 @@ export class RepeatableWork {
     return this.#isStopped
   }
 
-  /** Starts a run, or another after the current one. Returns at once. */
+  /** Starts a run, or schedules another run after the current one. Returns at once. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
     this.#running ??= this.#run()
   }
 
-  /** Schedules a retry after a failure elsewhere that a run repairs. */
+  /** Schedules a run to repair a failure that happened elsewhere. */
   postpone(error: unknown): void {
     if (this.#isStopped || this.#cancelRetry !== undefined) return
     this.#options.failed(error)

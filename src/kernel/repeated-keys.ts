@@ -1,6 +1,6 @@
-/** Finds duplicate keys in objects of a JSON text, of which JSON.parse keeps only the last value. */
+/** Finds duplicate keys in the objects of a JSON text; JSON.parse would keep only the last value of each. */
 
-/** Number of keys in all objects of a value. */
+/** Counts the keys of all objects in a value. */
 export function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
@@ -15,7 +15,7 @@ export function countKeys(value: unknown): number {
   return count
 }
 
-/** Level of the walk: the last key of an object with the keys so far, or the index in a list. */
+/** Current object or list of the walk: the last key and the keys so far, or the index in the list. */
 interface Level {
   step: string | number
   readonly keys: Set<string> | undefined
@@ -23,7 +23,7 @@ interface Level {
 
 const STRING_AND_COLON = /"((?:[^"\\]|\\.)*)"\s*(:?)/sy
 
-/** Paths of duplicate keys, one per repetition. `text` is valid JSON. */
+/** Returns the paths of duplicate keys, one per repetition. `text` must be valid JSON. */
 export function repeatedKeysOf(text: string): readonly (readonly (string | number)[])[] {
   const found: (string | number)[][] = []
   const levels: Level[] = []

@@ -19,12 +19,12 @@ export async function retryOnConflict<T>(
   }
 }
 
-/** True for conflicts of the store, which name the writes; conflicts of services concern names and states. */
+/** True for a conflict raised by the store, which lists the conflicting writes; conflicts raised by services do not. */
 export function isStoreConflict(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CONFLICT' && error.issues.length > 0
 }
 
-/** The conflict without the versions of the store, for clients. */
+/** Builds a conflict error for clients, without the versions of the store. */
 export function writtenMeanwhile(cause: unknown): AppError {
   return new AppError('CONFLICT', 'Concurrent writes to the same data kept conflicting; retry the request', { cause })
 }

@@ -5,7 +5,7 @@ export class Semaphore {
   readonly #breathe: (() => Promise<void>) | undefined
   #working = 0
 
-  /** `breathe`: awaited before the next waiter begins */
+  /** `breathe` is awaited before each waiting call begins. */
   constructor(most: number, breathe?: () => Promise<void>) {
     this.#most = most
     this.#breathe = breathe
@@ -26,7 +26,7 @@ export class Semaphore {
       return await work()
     } finally {
       if (this.#waiting.length > 0) await this.#breathe?.()
-      // hands its permit to the next waiter, so that nothing overtakes
+      // passes the permit to the next waiting call, so that no later call overtakes it
       const next = this.#waiting.shift()
       if (next === undefined) this.#working--
       else next()

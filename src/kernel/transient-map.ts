@@ -1,7 +1,7 @@
 /**
- * Map for many short-lived entries, such as open calls by id. V8 links the outgrown tables of a Map to their successors
- * with their contents: once one of them is old, every entry survives until the next large collection. An object used as
- * a dictionary has no such links.
+ * Map for many short-lived entries, such as open calls by id. When a Map grows, V8 links the old tables to their
+ * successors: once an old table is promoted, all its entries survive until the next major collection. An object used as
+ * a dictionary avoids this.
  */
 export class TransientMap<Key extends string | number, Value> {
   readonly #values = Object.create(null) as Record<Key, Value | undefined>
@@ -26,7 +26,7 @@ export class TransientMap<Key extends string | number, Value> {
     return Reflect.deleteProperty(this.#values, key)
   }
 
-  /** Current values, smallest number first. */
+  /** Current values, by ascending key for numeric keys. */
   values(): readonly Value[] {
     return Object.values(this.#values) as Value[]
   }

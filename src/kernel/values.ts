@@ -14,26 +14,29 @@
 
 export const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 export const MAX_DIGITS = 15
-/** Limit in characters: the first significant digit of a longer text would lie too far behind the point. */
+/**
+ * Longest text read as a number, in characters: in a longer one the first significant digit would lie too far behind
+ * the point.
+ */
 export const MAX_DECIMAL = 40
 const TOLERANCE = 1e-12
 
-/** True when a number of data is finite and below 2^53 in magnitude, so that no reader rounded it. */
+/** True when a number from outside is finite and below 2^53 in magnitude, so that no JSON reader rounded it. */
 export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER
 }
 
-/** Value of data as rules see it: undefined for a number that is not exact; lists and objects unchanged. */
+/** Converts outside data to the value that rules see: undefined for an inexact number; anything else unchanged. */
 export function ofData(value: unknown): unknown {
   return typeof value !== 'number' || isExact(value) || !Number.isFinite(value) ? value : undefined
 }
 
-/** True unless absent, null, NaN or infinite. An empty text is known where a number is not required. */
+/** True unless the value is absent, null, NaN or infinite. An empty text counts as known. */
 export function isKnown(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : value !== undefined && value !== null
 }
 
-/** Number of a plain decimal, such as 21.5 for "21.50"; undefined for any other text or value. */
+/** Parses a plain decimal, such as "21.50" to 21.5; undefined for any other text or value. */
 export function numberOfText(text: unknown): number | undefined {
   if (typeof text !== 'string' || text.length > MAX_DECIMAL || !DECIMAL.test(text)) return undefined
   if (text.length <= MAX_DIGITS) return Number(text)
@@ -41,18 +44,18 @@ export function numberOfText(text: unknown): number | undefined {
   return digits.length <= MAX_DIGITS ? Number(text) : undefined
 }
 
-/** Finite number, or number of a plain decimal; otherwise undefined. */
+/** Returns a finite number as is, parses a plain decimal, and returns undefined for anything else. */
 export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return numberOfText(value)
 }
 
-/** The same with booleans as 1 and 0. */
+/** Like `numberIn`, but reads booleans as 1 and 0. */
 export function countIn(value: unknown): number | undefined {
   return typeof value === 'boolean' ? Number(value) : numberIn(value)
 }
 
-/** Equality of two known values: of one kind, or of a number and its text. */
+/** Compares two known values: equal values of one kind, or a number and the text of that number. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (typeof a === 'number' && typeof b === 'string') return numberOfText(b) === a
   if (typeof a === 'string' && typeof b === 'number') return numberOfText(a) === b
@@ -60,8 +63,8 @@ export function isEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Comparison of two values: as numbers, as texts, ambiguous between both (two plain decimals), or impossible because of
- * one side.
+ * Outcome of comparing two values: as numbers, as texts, ambiguous (two plain decimals), or impossible because of one
+ * value.
  */
 export type Ordered =
   | { readonly by: 'number'; readonly a: number; readonly b: number }
@@ -84,7 +87,7 @@ export function ordered(a: unknown, b: unknown): Ordered {
   return second === undefined ? RIGHT : { by: 'number', a: first, b: second }
 }
 
-/** Explains why a value is not usable as a number, as a predicate. */
+/** Explains why a value is not usable as a number, as the end of a sentence. */
 export function whyNoNumber(value: unknown): string {
   if (typeof value === 'string') {
     if (value.trim() === '') return 'is an empty text, so the result is unknown'
@@ -95,14 +98,14 @@ export function whyNoNumber(value: unknown): string {
   return whyUnknown(value)
 }
 
-/** Explains why a value is unknown, as a predicate. */
+/** Explains why a value is unknown, as the end of a sentence. */
 export function whyUnknown(value: unknown): string {
   if (value === undefined) return 'has no value, so the result is unknown'
   const shown = value === null || typeof value === 'number' ? String(value) : JSON.stringify(value)
   return `is ${shown}, so the result is unknown`
 }
 
-/** Tolerance for a sum or difference of numbers up to `largest` in magnitude. */
+/** Returns the rounding tolerance for a sum or difference of numbers up to `largest` in magnitude. */
 export function slackOf(largest: number): number {
   return TOLERANCE * Math.abs(largest)
 }

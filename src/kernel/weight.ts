@@ -1,6 +1,9 @@
-/** The size of a value, counted up to a bound. */
+/** Checks the size of a value, stopping at a limit. */
 
-/** True when plain data has more characters, keys, values and bytes together than `most`. Stops at the bound. */
+/**
+ * True when plain data contains more than `most` characters, keys, values and bytes in total. Stops counting at the
+ * limit.
+ */
 export function weighsMore(value: unknown, most: number): boolean {
   let left = most
   const open: unknown[] = [value]

@@ -1,4 +1,4 @@
-/** Continues an async iterator whose first result was awaited before. */
+/** Continues an async iterator whose first result has already been read. */
 
 export async function* withFirst<T>(
   first: IteratorResult<T, unknown>,

@@ -1,6 +1,6 @@
 /**
- * Integers beyond 2^53 kept as written: JSON.stringify writes their digits unchanged, and rules do not read them. Needs
- * JSON.rawJSON (Node 22).
+ * Keeps integers beyond 2^53 as written: JSON.stringify writes their digits unchanged, and rules do not read them.
+ * Needs JSON.rawJSON (Node 22).
  */
 import { isPlainObject, type Json } from './json.ts'
 import { longIntegersOf, type LongInteger } from './long-integers.ts'
@@ -10,7 +10,7 @@ interface WrittenJson {
   readonly isRawJSON?: (value: unknown) => boolean
 }
 
-// missing in the types of the library
+// TypeScript's library types lack these functions
 const { rawJSON, isRawJSON } = JSON as WrittenJson & typeof JSON
 
 export const KEEPS_WRITTEN_INTEGERS = rawJSON !== undefined
@@ -19,13 +19,13 @@ export function isWrittenInteger(value: unknown): boolean {
   return isRawJSON !== undefined && typeof value === 'object' && value !== null && isRawJSON(value)
 }
 
-/** JSON.parse that keeps such integers. */
+/** Parses JSON, keeping integers beyond 2^53 as written. */
 export function parseWritten(text: string): unknown {
   const value: unknown = JSON.parse(text)
   return withWritten(value, longIntegersOf(text))
 }
 
-/** Puts long integers into the value that JSON.parse returned for their text. */
+/** Replaces the rounded numbers in a parsed value with the long integers of its text. */
 export function withWritten(value: unknown, found: readonly LongInteger[]): unknown {
   if (rawJSON === undefined) return value
   let root = value
@@ -34,14 +34,14 @@ export function withWritten(value: unknown, found: readonly LongInteger[]): unkn
     if (last === undefined) root = rawJSON(digits)
     else {
       const parent = steps.slice(0, -1).reduce(partOf, root)
-      // of duplicate keys the last one counts
+      // of duplicate keys, only the last one is in the value
       if (partOf(parent, last) === Number(digits)) (parent as Record<string | number, unknown>)[last] = rawJSON(digits)
     }
   }
   return root
 }
 
-/** Deep copy of JSON with null in their place. */
+/** Deep-copies JSON with null in place of each integer that was kept as written. */
 export function withoutWritten<Value extends Json>(value: Value): Value
 export function withoutWritten(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** Splits long work into slices, between which the event loop serves others. */
+/** Splits long work into short slices so that the event loop can serve other work in between. */
 
 export interface LoopTimers {
   /** ms of a monotonic clock */
@@ -7,16 +7,16 @@ export interface LoopTimers {
   readonly soon: (work: () => void) => void
 }
 
-/** ms of one slice */
+/** ms that one slice may take */
 const TURN_MS = 4
-/** items between two reads of the clock */
+/** number of items processed between two clock reads */
 const STRIDE = 32
 
-/** Work that shares a Yielder shares the time of its slices. */
+/** Yields to the event loop after each slice. Work that shares a Yielder shares its slices. */
 export class Yielder {
   readonly #turns: LoopTimers
   readonly #ms: number
-  /** each returns whether another may follow in the same turn */
+  /** waiting functions; each returns whether another may run in the same turn */
   #waiting: (() => boolean)[] = []
   #isScheduled = false
   #since: number
@@ -35,17 +35,17 @@ export class Yielder {
     return this.spent >= this.#ms
   }
 
-  /** Begins the slice now: the time so far was not work. */
+  /** Starts the slice now, because the time before was not spent working. */
   restart(): void {
     this.#since = this.#turns.elapsed()
   }
 
-  /** Waits for the next turn if the slice is over, otherwise returns undefined even if others wait. */
+  /** Waits for the next turn if the slice is over; otherwise returns undefined, even if others are waiting. */
   due(): Promise<void> | undefined {
     return this.isOver ? this.next() : undefined
   }
 
-  /** Resolves in a later turn. Waiters continue in order, one a turn. */
+  /** Resolves in a later turn. Waiting callers continue in order, one per turn. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#add(() => {
@@ -55,7 +55,7 @@ export class Yielder {
     })
   }
 
-  /** Runs short work in a later turn in call order, as much per turn as its time allows. */
+  /** Runs short work in a later turn, in call order, as many pieces per turn as fit into a slice. */
   soon(work: () => void): void {
     this.#add(() => {
       work()
@@ -67,7 +67,7 @@ export class Yielder {
   async map<Item, Result>(items: ArrayLike<Item>, of: (item: Item, place: number) => Result): Promise<Result[]> {
     const results: Result[] = []
     for (let place = 0; place < items.length; place += 1) {
-      // Within its length an array-like has an item, which may itself be undefined.
+      // The index is below the length, so the item exists; it may itself be undefined.
       results.push(of(items[place] as Item, place))
       if (place % STRIDE === STRIDE - 1) await this.due()
     }

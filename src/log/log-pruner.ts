@@ -1,7 +1,6 @@
 /**
- * Trims entries of a log that states of tasks, kept inputs, series and readers no longer need (LOG-7); the slowest of them
- * decides.
- * The progress of a service that this process does not serve is read from the store.
+ * Trims entries of a log that states of tasks, kept inputs, series and readers no longer need (LOG-7); the slowest
+ * decides. The progress of a service that this process does not run is read from the store.
  */
 import type { Json } from '#kernel'
 import type { CollectionSpec, Log, Store } from '#storage'
@@ -9,7 +8,7 @@ import { isInput, isKept, PARTITION } from './message-entry.ts'
 
 /** The checkpoint at which a restart of tasks begins to read. */
 export interface Mark {
-  /** states of all tasks reflect the log up to here, or to a later position */
+  /** the states of all tasks include the log up to this position, and possibly later entries */
   readonly position: number
   /** epoch ms of the runner's last known activity */
   readonly time: number
@@ -19,26 +18,26 @@ export interface Mark {
 
 export const MARKS: CollectionSpec<Mark> = { name: 'rule_marks', version: 1, fields: {} }
 export const MARK_ID = 'inputs'
-/** of kept inputs, which are absent where none are kept */
+/** id of the mark for kept inputs; absent when no inputs are kept */
 export const KEPT_MARK_ID = 'kept'
 
-/** The last position that is not needed. `atRest`: lagging followers may be brought up first. */
+/** Returns the last position that is no longer needed. `atRest`: lagging followers may be brought up to date first. */
 export type Floor = (atRest: boolean) => number | Promise<number>
 
-/** entries of one read */
+/** number of entries read at once */
 const PAGE = 1_000
 
 export class LogPruner {
-  /** of states of tasks; undefined: rules are not served here */
+  /** floor of the states of tasks; undefined when this process does not run rules */
   tasks: Floor | undefined
-  /** of series and readers; undefined: the broker is not served here */
+  /** floor of series and readers; undefined when this process does not run the broker */
   followers: Floor | undefined
-  /** of kept inputs; undefined: none are kept here */
+  /** floor of kept inputs; undefined when none are kept */
   inputs: Floor | undefined
   readonly #store: Store
   readonly #log: Log
   #pruned = 0
-  /** the log does not have inputs up to here */
+  /** the log has no inputs up to this position */
   #withoutInputs = 0
 
   constructor(store: Store, log: Log) {
@@ -72,7 +71,7 @@ export class LogPruner {
     return from < wanted && (await this.#has(isInput, from, wanted)) ? from : wanted
   }
 
-  /** Advances series too, so that a process that serves them later does not find a gap. */
+  /** Advances the stored position of series too, so that a process that serves series later finds no gap. */
   async #forAbsentSeries(wanted: number): Promise<number> {
     const { series } = this.#store
     const from = await series.applied(this.#log.name, PARTITION)

@@ -1,4 +1,4 @@
-/** Entries with messages: their format, and their messages for readers. */
+/** Formats log entries for messages, and reads the messages back. */
 import { isPlainObject, type Json, JsonText, parseWritten } from '#kernel'
 import type { LogBody } from '#storage'
 
@@ -11,24 +11,27 @@ export interface RoutedMessage {
   readonly [metric: string]: unknown
 }
 
-/** Marks an entry of the broker, which series and streams follow. */
+/** Marks a log entry for the broker; series and streams follow such entries. */
 export interface KeptMessage {
   readonly s: 'events' | 'commands'
-  /** epoch ms at which it expires */
+  /** epoch ms at which the entry expires */
   readonly x?: number
-  /** epoch ms of its arrival, if a message has a later timestamp */
+  /** epoch ms at which the entry arrived; present when a message has a later timestamp */
   readonly a?: number
   /**
-   * alternating resources and messages as JSON, if a message has integers beyond the precision of a number; `m` is
-   * without them
+   * alternating resources and messages as JSON; present when a message contains integers beyond 2^53, which `m` then
+   * omits
    */
   readonly t?: readonly string[]
 }
 
-/** Member with the arrival, epoch ms, of messages that no task took: kept inputs have them with their time. */
+/**
+ * Name of the member with the arrival time (epoch ms) of messages that no task took; kept inputs store them with that
+ * time.
+ */
 export const ARRIVED = 'w'
 
-/** The messages of one post, which become one entry: one invocation of each task that listens. */
+/** The messages of one post. They become one log entry, and invoke each listening task once. */
 export interface NewMessages {
   readonly messages: unknown
   /** the messages as JSON, if already serialized */
@@ -36,7 +39,7 @@ export interface NewMessages {
   readonly kept?: KeptMessage | undefined
 }
 
-/** `about`: other members for tasks; undefined: tasks do not read it. */
+/** Builds the body of an entry. `about`: further members for tasks; undefined when tasks do not read the entry. */
 export function messageBody({ messages, text, kept }: NewMessages, about: object | undefined): LogBody {
   if (text === undefined) {
     const m = about === undefined && kept?.t !== undefined ? undefined : messages
@@ -45,7 +48,7 @@ export function messageBody({ messages, text, kept }: NewMessages, about: object
   return new JsonText(`{"k":"data","m":${text}${membersOf(kept)}${membersOf(about)}}`)
 }
 
-/** of most posts */
+/** the marker of most posts */
 export const KEPT_EVENTS: KeptMessage = { s: 'events' }
 
 function membersOf(some: object | undefined): string {
@@ -55,29 +58,29 @@ function membersOf(some: object | undefined): string {
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
 
-/** A message of an entry for series and streams. */
+/** A message of an entry, as series and streams read it. */
 export interface LoggedMessage {
   readonly channel: KeptMessage['s']
   readonly resource: string
   readonly expires: number | undefined
-  /** epoch ms; infinite unless a message has a later timestamp */
+  /** epoch ms of arrival; infinite unless a message has a later timestamp */
   readonly arrived: number
-  /** without its resource */
+  /** the message as JSON, without its resource */
   readonly text: string
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** Whether series and streams follow the entry. */
+/** True when series and streams follow the entry. */
 export function isKept(body: Json): boolean {
   return isPlainObject(body) && (body['s'] !== undefined || body['k'] === 'bulk')
 }
 
-/** Whether it is an input of tasks. */
+/** True when the entry is an input of tasks. */
 export function isInput(body: Json): boolean {
   return isPlainObject(body) && body['at'] !== undefined
 }
 
-/** The messages of an entry that series and streams follow, in order. */
+/** Yields the messages of an entry that series and streams follow, in order. */
 export function* messagesOfEntry(body: Json): Generator<LoggedMessage, undefined> {
   if (!isPlainObject(body)) return
   const { s: channel, m, t, x: expires, a: arrived = Infinity } = body as Partial<KeptMessage> & { m?: unknown }

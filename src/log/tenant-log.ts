@@ -39,7 +39,7 @@ import type { Committed, Log, LogBody, Store, Write } from '#storage'
 import { LogPruner } from './log-pruner.ts'
 import { LOG_NAME, PARTITION } from './message-entry.ts'
 
-/** The part of an entry that tasks read. `at`: epoch ms */
+/** The part of a log entry that tasks read. `at`: epoch ms. */
 export interface LogInput {
   readonly k: string
   readonly at: number
@@ -47,11 +47,11 @@ export interface LogInput {
 
 export interface NewEntry {
   readonly body: LogBody
-  /** the body as tasks read it; undefined: not an input */
+  /** the body as tasks read it; undefined when the entry is not an input */
   readonly input?: LogInput | undefined
 }
 
-/** Positions of the entries of a unit; 0: without entries. */
+/** First and last positions of a unit's entries; 0 when it has no entries. */
 export interface UnitPlace {
   readonly first: number
   readonly last: number
@@ -61,23 +61,23 @@ export type Followed = (place: UnitPlace) => void
 
 export interface NewUnit {
   readonly entries: readonly NewEntry[]
-  /** the sender's own */
+  /** writes of the sender, committed with the entries */
   readonly writes?: readonly Write[]
-  /** called when the unit is durable and applied, in the order of the log; must not wait */
+  /** called in log order when the unit is durable and applied; must return at once */
   readonly followed?: Followed | undefined
 }
 
 export interface Applied {
-  /** results of applying each of the entries */
+  /** result of applying each entry */
   readonly given: readonly unknown[]
-  /** positions and versions of the sender's own writes, in order */
+  /** positions and versions of the sender's writes, in order */
   readonly results: readonly number[]
 }
 
 export interface LogEngine {
-  /** Applies the input; its result or error goes to the sender. */
+  /** Applies an input; the result or error goes to the sender. */
   apply(input: LogInput, position: number): unknown
-  /** Called after units were applied or rejected. */
+  /** Called after units have been applied or rejected. */
   settled(): void
 }
 
@@ -87,7 +87,7 @@ interface Unit extends NewUnit {
   reject(error: unknown): void
 }
 
-/** inputs in flight, beyond which new ones are rejected */
+/** most inputs in flight; further inputs are rejected */
 const MAX_WAITING = 100_000
 const NO_WRITES: readonly Write[] = []
 const NOTHING: Promise<Committed> = Promise.resolve({ results: [] })
@@ -111,33 +111,33 @@ export class TenantLog {
     this.pruner = new LogPruner(store, this.log)
   }
 
-  /** Sets the engine; `position`: of the last entry that it read from the log itself. */
+  /** Sets the engine. `position`: the last entry that the engine already read from the log. */
   attach(engine: LogEngine, position: number): void {
     this.#engine = engine
     this.#position = Math.max(this.#position, position)
   }
 
-  /** Sets the listener of units without a listener of their own, called in order. */
+  /** Sets the listener for units that have no listener of their own. Calls come in log order. */
   followOthers(others: Followed): void {
     this.#others = others
   }
 
-  /** of the last applied entry */
+  /** Position of the last applied entry. */
   get position(): number {
     return this.#position
   }
 
-  /** inputs in flight */
+  /** Number of inputs in flight. */
   get size(): number {
     return this.#size
   }
 
-  /** `at` of the first input that is not applied yet, which limits time */
+  /** Time (`at`) of the first input that is not yet applied; time must not pass it. */
   get horizon(): number {
     return this.#moments.first
   }
 
-  /** `at` of the last input in flight */
+  /** Time (`at`) of the last input in flight. */
   get lastAt(): number {
     return this.#moments.last
   }
@@ -147,8 +147,8 @@ export class TenantLog {
   }
 
   /**
-   * Commits all entries with the writes, or nothing. Resolves with the results of applying them, after they are
-   * durable. Rejects with the store's error when they are not.
+   * Commits the entries and writes atomically. Resolves with the results of applying the entries once they are durable;
+   * rejects with the store's error if the commit fails.
    */
   add(unit: NewUnit): Promise<Applied> {
     const { entries, writes = NO_WRITES } = unit
@@ -174,7 +174,7 @@ export class TenantLog {
     while (this.#committing.size > 0) await this.#committing.passed()
   }
 
-  /** Entries come last, so that indices in an error about writes are those of the sender. */
+  /** Puts entries last, so that indexes in an error about writes match the sender's writes. */
   #commit(entries: readonly NewEntry[], writes: readonly Write[]): Promise<Committed> {
     if (entries.length > 0) {
       const appending = this.log.appending(
@@ -189,7 +189,7 @@ export class TenantLog {
   async #retire(ended: readonly Ended<Unit, Committed>[]): Promise<void> {
     const yielder = new Yielder(machineTimers)
     for (const { item, outcome } of ended) {
-      // not after the last unit: a caller of `idle` finds all units settled
+      // no yield after the last unit, so that a caller of `idle` finds all units settled
       if (yielder.isOver) await yielder.next()
       const { entries, inputs } = item
       if ('error' in outcome) {
@@ -212,7 +212,7 @@ export class TenantLog {
     this.#engine?.settled()
   }
 
-  /** Returns how to answer the sender. */
+  /** Applies a unit and returns a function that replies to the sender. */
   async #apply(unit: Unit, last: number, results: readonly number[], yielder: Yielder): Promise<() => void> {
     const { entries, resolve, reject } = unit
     let position = last - entries.length
@@ -225,7 +225,7 @@ export class TenantLog {
         const one = input === undefined ? undefined : this.#engine?.apply(input, position)
         given.push(one instanceof Promise ? await one : one)
       } catch (error) {
-        // later entries are in the log too
+        // later entries are in the log as well, so apply them too
         given.push(undefined)
         failure ??= { error }
       }
@@ -250,7 +250,7 @@ export class TenantLog {
   }
 }
 
-/** dropped moments before the array is compacted */
+/** number of dropped moments before the array is compacted */
 const MAX_DROPPED = 1_024
 
 class Moments {

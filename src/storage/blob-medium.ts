@@ -1,13 +1,13 @@
 /**
- * A medium of objects for all tenants. A storage medium without objects of its own receives one when it is opened,
- * closes it with itself, and includes its tenants.
+ * Stores objects (blobs) for all tenants. A storage medium that cannot store objects itself is opened with a
+ * BlobMedium, closes it along with itself, and lists its tenants too.
  */
 import type { Blobs } from './blobs.ts'
 
 export interface BlobMedium {
-  /** `VALIDATION` for an invalid name. */
+  /** Returns the objects of a tenant. Throws `VALIDATION` for an invalid name. */
   tenant(id: string): Blobs
-  /** Tenants with objects, by name. */
+  /** Returns the tenants that have objects, by name. */
   tenants(): Promise<readonly string[]>
   /** Waits for calls in flight; later calls are rejected with `CLOSED`. Idempotent. */
   close(): Promise<void>

@@ -1,21 +1,24 @@
-/** Objects by path. Paths are segments joined by `/`, never empty, `.` or `..`; at most 1,024 bytes. */
+/** Stores objects by path. Paths are segments joined by `/`, never empty, `.` or `..`; at most 1,024 bytes. */
 export interface BlobInfo {
   readonly path: string
-  /** bytes */
+  /** size in bytes */
   readonly size: number
-  /** digest of the content in hex; SHA-256 unless `put` names another */
+  /** digest of the content in hex; SHA-256 unless `put` asked for another digest */
   readonly etag: string
   readonly contentType: string
-  /** epoch ms */
+  /** time of the last write, epoch ms */
   readonly modified: number
   readonly metadata: Readonly<Record<string, string>>
 }
 
-/** MD5 is for S3 clients only: never rely on it against forgery. */
+/** MD5 exists for S3 clients only: it does not protect against forgery. */
 export type Digest = 'sha256' | 'md5'
 
 export interface Blobs {
-  /** Replaces the whole object or nothing. `expect`: the current etag, or `'absent'`; otherwise `CONFLICT`. */
+  /**
+   * Replaces the whole object or nothing. `expect`: the required current etag, or `'absent'`; otherwise throws
+   * `CONFLICT`.
+   */
   put(
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -23,24 +26,24 @@ export interface Blobs {
       readonly contentType?: string
       readonly metadata?: Readonly<Record<string, string>>
       readonly expect?: string
-      /** of the etag; default `sha256` */
+      /** digest used for the etag; default `sha256` */
       readonly digest?: Digest
     },
   ): Promise<BlobInfo>
   info(path: string): Promise<BlobInfo | undefined>
-  /** `from` and `until` are bytes, both included. */
+  /** Reads an object, or the bytes `from` to `until`, both included. */
   get(
     path: string,
     range?: { readonly from: number; readonly until?: number },
   ): Promise<{ readonly info: BlobInfo; readonly content: AsyncIterable<Uint8Array> } | undefined>
-  /** Copies content, time and metadata to another path; false without a source. */
+  /** Copies content, time and metadata to another path. Returns false when the source does not exist. */
   copy(source: string, target: string): Promise<boolean>
-  /** In byte order of paths, after a path, at most `limit` (1 to 1,000, default 1,000). */
+  /** Lists objects in byte order of their paths, after a path, at most `limit` (1 to 1,000, default 1,000). */
   list(query: {
     readonly prefix?: string
     readonly after?: string
     readonly limit?: number
   }): Promise<readonly BlobInfo[]>
-  /** Returns whether it existed. */
+  /** Deletes an object. Returns whether it existed. */
   delete(path: string): Promise<boolean>
 }

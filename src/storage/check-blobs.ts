@@ -1,4 +1,4 @@
-/** Checks of paths, contents and queries of objects. All throw `VALIDATION` or `TOO_LARGE`. */
+/** Checks the paths, contents and queries of objects. All checks throw `VALIDATION` or `TOO_LARGE`. */
 import { AppError, FORBIDDEN_KEYS, isPlainObject, kindOf } from '#kernel'
 import type { Blobs, Digest } from './blobs.ts'
 import { checkText, checkWhole } from './check-text.ts'
@@ -13,7 +13,7 @@ const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER }
 export interface CheckedPut {
   readonly contentType: string
   readonly metadata: Readonly<Record<string, string>>
-  /** an etag, `absent`, or undefined: any */
+  /** the required etag, or `absent`; undefined: no requirement */
   readonly expect: string | undefined
   readonly digest: Digest
 }
@@ -79,7 +79,7 @@ export function checkList(query: Parameters<Blobs['list']>[0]): CheckedList {
   return { prefix, after, limit }
 }
 
-/** Throws `CONFLICT` when the current object, or its absence, differs from the expected one. */
+/** Throws `CONFLICT` when the current etag, or the object's absence, is not the expected one. */
 export function checkExpectedEtag(path: string, expect: string | undefined, etag: string | undefined): void {
   if (expect === undefined || expect === (etag ?? 'absent')) return
   const is = etag === undefined ? 'is not there' : `is there with etag ${etag}`
@@ -97,7 +97,7 @@ export function checkExpectedEtag(path: string, expect: string | undefined, etag
   })
 }
 
-/** Content in pieces, copied so that the caller may reuse its buffers. */
+/** Yields the content in pieces, copied so that the caller may reuse its buffers. */
 export function piecesOf(content: Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return checkedPieces(content instanceof Uint8Array ? [new Uint8Array(content)] : content)
 }

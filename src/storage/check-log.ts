@@ -1,4 +1,4 @@
-/** Checks of queries of a log. All throw `VALIDATION` or `TOO_LARGE`. */
+/** Checks queries of a log. All checks throw `VALIDATION` or `TOO_LARGE`. */
 import { checkName, checkWhole } from './check-text.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './limits.ts'
 import { checkPartition } from './prepare-writes.ts'
@@ -12,7 +12,7 @@ export function checkLogName(name: string): void {
   problems.throwIfAny('The log')
 }
 
-/** `after`: the position to read after, or to trim up to. Returns the effective limit. */
+/** Checks a query. `after`: the position to read after, or to trim up to. Returns the effective limit. */
 export function checkLogQuestion(log: string, partition: number, after = 0, limit = DEFAULT_LIMIT): number {
   const problems = new Problems()
   checkPartition(partition, '/partition', problems)

@@ -1,4 +1,4 @@
-/** Checks of queries of a collection. */
+/** Checks queries of a collection. */
 import { kindOf } from '#kernel'
 import { checkText, checkWhole, isStorable } from './check-text.ts'
 import type { Condition, Query } from './contract.ts'
@@ -33,7 +33,7 @@ const OPERATORS: Readonly<Record<FieldType, ReadonlySet<string>>> = {
   place: new Set(['box', 'exists']),
 }
 
-/** Throws `VALIDATION` or `TOO_LARGE`, with all problems at once. */
+/** Checks a query. Throws `VALIDATION` or `TOO_LARGE`, with all problems at once. */
 export function checkQuery(known: KnownSpec, query: Query): CheckedQuery {
   const problems = new Problems()
   const where = query.where ?? []
@@ -50,7 +50,7 @@ export function checkQuery(known: KnownSpec, query: Query): CheckedQuery {
   return { where, sort, offset, limit, afterId }
 }
 
-/** Checks `count` and `countBy`. */
+/** Checks the conditions of `count` and `countBy`. */
 export function checkWhere(known: KnownSpec, where: readonly Condition[] = []): readonly Condition[] {
   const problems = new Problems()
   new Conditions(known, problems).check(where, '', 0)
@@ -138,7 +138,7 @@ class Conditions {
         this.#problems.wrong(place, 'any is nested too deep', `at most ${MAX_ANY_DEPTH} levels`)
       } else {
         for (const [j, list] of condition.any.entries()) {
-          // an empty list counts too: many of them would cost a medium much
+          // an empty list counts as well, since many of them would be expensive for a medium
           this.#count += list.length === 0 ? 1 : 0
           this.check(list, `${place}/any/${j}`, depth + 1)
         }

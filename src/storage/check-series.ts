@@ -1,4 +1,4 @@
-/** Checks and copies batches and queries of series. All throw `VALIDATION` or `TOO_LARGE`. */
+/** Checks and copies batches and queries of series. All checks throw `VALIDATION` or `TOO_LARGE`. */
 import { isPlainObject, kindOf } from '#kernel'
 import { checkName, checkText, checkWhole, isStorable } from './check-text.ts'
 import { jsonText } from './json-text.ts'
@@ -22,7 +22,7 @@ import type { BucketQuery, NewMessage, RangeQuery, Sample, Series, StoredMessage
 type Batch = Parameters<Series['append']>[0]
 
 export interface PreparedMessage extends Omit<StoredMessage, 'body'> {
-  /** the body as JSON; equal texts of one resource, stream and time are one message */
+  /** the body as JSON; the same text, resource, stream and time make the same message */
   readonly text: string
 }
 
@@ -33,14 +33,14 @@ export interface PreparedBatch {
   readonly synced: boolean
 }
 
-/** Both ends included. */
+/** A range of times, both ends included. */
 export interface Span {
   readonly from: number
   readonly until: number
 }
 
 export interface CheckedRange extends Span {
-  /** distinct */
+  /** the resources, without duplicates */
   readonly resources: readonly string[]
   readonly metric: string
   readonly descending: boolean
@@ -56,11 +56,11 @@ export interface CheckedMessages extends Span {
 
 export interface CheckedRemoval extends Span {
   readonly resource: string
-  /** `undefined`: all */
+  /** metrics to remove; undefined: all */
   readonly metrics: readonly string[] | undefined
-  /** `undefined`: all */
+  /** stream to remove from; undefined: all */
   readonly stream: string | undefined
-  /** the newest messages of the stream that stay */
+  /** number of the newest messages of a stream that are kept */
   readonly keep: number
   readonly samples: boolean
   readonly messages: boolean
@@ -103,7 +103,7 @@ export function prepareBatch(batch: Batch): PreparedBatch {
   return prepared
 }
 
-/** Valid names of one batch, each checked once. */
+/** Remembers the valid names of one batch, so that each name is checked only once. */
 class Names {
   readonly #good = new Set<string>()
 
@@ -115,7 +115,7 @@ class Names {
   }
 }
 
-/** Nearly every sample is valid: it does not need a path for errors. */
+/** Fast path for a valid sample, as nearly all are; needs no path for errors. */
 function plainSample({ resource, metric, time, value, expires }: Sample, names: Names): Sample | undefined {
   const isPlain = names.isGood(resource) && names.isGood(metric) && areTimes(time, expires) && isPlainValue(value)
   if (!isPlain) return undefined
@@ -124,7 +124,7 @@ function plainSample({ resource, metric, time, value, expires }: Sample, names: 
   return { resource, metric, time: time + 0, value: kept, expires }
 }
 
-/** Only for messages with a text. */
+/** Fast path for a valid message that has a text. */
 function plainMessage(
   { resource, stream, time, text, expires }: NewMessage,
   names: Names,
@@ -185,7 +185,7 @@ export function checkRange(query: RangeQuery): CheckedRange {
   return { ...pool, ...span, descending, limit }
 }
 
-/** Returns the query with distinct resources; `undefined` when it cannot have buckets. */
+/** Checks a query and removes duplicate resources. Returns undefined when the query cannot match any bucket. */
 export function checkBuckets(query: BucketQuery): BucketQuery | undefined {
   const problems = new Problems()
   const { from, until, width } = query

@@ -1,16 +1,19 @@
-/** Text that every medium can store and compare: without NUL (PostgreSQL) and unpaired surrogates (UTF-8), bounded. */
+/**
+ * Checks that a text can be stored and compared in every medium: limited length, no NUL (PostgreSQL), no unpaired
+ * surrogates (UTF-8).
+ */
 import { kindOf, UNSTORABLE } from '#kernel'
 import type { Problems } from './problems.ts'
 
 const NAME = /^[a-z0-9_]{1,40}$/
 
 export interface TextBounds {
-  /** bytes in UTF-8 */
+  /** most bytes in UTF-8 */
   readonly max: number
   readonly empty?: boolean
 }
 
-/** Returns whether `value` is valid; reports to `problems` otherwise. `what`: `an id`, `a name` ... */
+/** Returns whether `value` is valid, and reports to `problems` if not. `what`: such as `an id` or `a name`. */
 export function checkText(
   value: unknown,
   path: string,
@@ -37,12 +40,12 @@ export function checkText(
   return true
 }
 
-/** Whether a text could be an id; for reads, where an invalid id is just absent. */
+/** True when a text could be a stored id. For reads, where an invalid id is simply absent. */
 export function isStorable(value: unknown, max: number): value is string {
   return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value) && !isLongerThan(value, max)
 }
 
-/** A name of a collection or log, which becomes part of the name of a table. */
+/** Checks the name of a collection or log, which becomes part of a table's name. */
 export function checkName(value: unknown, path: string, what: string, problems: Problems): value is string {
   if (typeof value === 'string' && NAME.test(value)) return true
   const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : kindOf(value)
@@ -50,7 +53,7 @@ export function checkName(value: unknown, path: string, what: string, problems: 
   return false
 }
 
-/** A whole number within bounds; above `max` it is too large, anything else is invalid. */
+/** Checks an integer within limits: above `max` it is `TOO_LARGE`, otherwise `VALIDATION`. */
 export function checkWhole(
   value: unknown,
   path: string,
@@ -68,6 +71,6 @@ export function checkWhole(
 }
 
 function isLongerThan(text: string, bytes: number): boolean {
-  // UTF-8 takes at most three bytes a unit
+  // UTF-8 takes at most three bytes per UTF-16 unit
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }

@@ -1,4 +1,4 @@
-/** Collections, logs and series of all media: input is checked here, then the medium reads or writes. */
+/** Collections, logs and series for all media: checks the input, then lets the medium read or write. */
 import { checkLogName, checkLogQuestion } from './check-log.ts'
 import { checkCountField, checkIds, type CheckedQuery, checkQuery, checkWhere, isId } from './check-query.ts'
 import {
@@ -32,12 +32,12 @@ import type { Bucket, BucketQuery, Sample, SampleColumns, Series, StoredMessage 
 import type { KnownField, KnownSpec } from './spec.ts'
 
 export interface Access {
-  /** Runs a call while the medium is open, otherwise rejects; synchronous up to its first await. */
+  /** Runs a call while the medium is open, otherwise rejects. Runs synchronously up to the call's first await. */
   run<R>(work: () => Promise<R>): Promise<R>
   commit(writes: readonly Write[]): Promise<Committed>
 }
 
-/** Reads of a collection, with valid input. */
+/** How a medium reads a collection; its input is already checked. */
 export interface DocumentsMedium<D extends Document> {
   get(id: string): Promise<Stored<D> | undefined>
   getMany(ids: readonly string[]): Promise<readonly Stored<D>[]>
@@ -83,7 +83,7 @@ export function checkedCollection<D extends Document>(
   }
 }
 
-/** One log, with valid input. */
+/** How a medium reads and trims a log; its input is already checked. */
 export interface LogMedium {
   read(partition: number, after: number, limit: number): Promise<readonly LogEntry[]>
   bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
@@ -122,7 +122,10 @@ async function resultOf({ commit }: Access, write: Write): Promise<number> {
   return results[0] ?? 0
 }
 
-/** Samples and messages of one tenant, with valid input. `now`: epoch ms; expired ones are absent. */
+/**
+ * How a medium stores samples and messages of one tenant; its input is already checked. `now`: epoch ms, after which
+ * expired data counts as absent.
+ */
 export interface SeriesMedium {
   append(batch: PreparedBatch): Promise<void>
   applied(log: string, partition: number): Promise<number>

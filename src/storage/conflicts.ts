@@ -1,9 +1,9 @@
-/** Conflicts of versions: detection and error. */
+/** Detects version conflicts, and builds the error that reports them. */
 import { AppError, type Issue } from '#kernel'
 import type { Expectation } from './contract.ts'
 
 export interface Conflict {
-  /** of the write in its unit, from 0 */
+  /** index of the write in its unit, from 0 */
   readonly place: number
   readonly collection: string
   readonly id: string
@@ -11,13 +11,13 @@ export interface Conflict {
   readonly actual: number | 'absent'
 }
 
-/** Whether the document's version, or its absence, is the expected one. */
+/** True when the document has the expected version, or is absent as expected. */
 export function isExpected(expect: Expectation, version: number | undefined): boolean {
   if (expect === 'any') return true
   return expect === 'absent' ? version === undefined : version === expect
 }
 
-/** `CONFLICT` that names each write by its index. */
+/** Builds a `CONFLICT` error that names each conflicting write by its index. */
 export function conflictError(conflicts: readonly Conflict[]): AppError {
   const issues = conflicts.map(({ place, collection, id, expected, actual }): Issue => {
     const is = actual === 'absent' ? 'is not there' : `is there in version ${actual}`

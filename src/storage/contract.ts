@@ -33,11 +33,14 @@ export type {
   StoredMessage,
 } from './series.ts'
 
-/** An open medium. One process may open two of them. */
+/** An open medium. One process may open several media. */
 export interface Storage {
-  /** The store of one tenant: 1 to 64 characters of `a-z A-Z 0-9 . _ -`, otherwise `VALIDATION`. */
+  /**
+   * Returns the store of a tenant. Its name is 1 to 64 characters of `a-z A-Z 0-9 . _ -`; otherwise throws
+   * `VALIDATION`.
+   */
   tenant(id: string): Store
-  /** Tenants with data, by name. */
+  /** Returns the names of tenants that have data, in order. */
   tenants(): Promise<readonly string[]>
   /**
    * Resolves when all writes are durable and resources are released. Idempotent; later calls are rejected with
@@ -45,99 +48,111 @@ export interface Storage {
    */
   close(): Promise<void>
   stats(): StorageStats
-  /** of a medium that several processes may share, and that detects when one of them ends */
+  /** present when several processes may share the medium and it detects that one of them has ended */
   readonly presence?: Presence | undefined
   /**
-   * Sends a notification to all processes that share the medium, this one too (`Presence`). Short, without line breaks.
+   * Sends a notification to all processes that share the medium, including this one (`Presence`). The text must be
+   * short and without line breaks.
    */
   tell?(word: string): Promise<void>
 }
 
 /**
- * Names of processes while they run, and their notifications. Best effort: a medium may detect the end of a process
+ * Names of running processes, and notifications between them. Best effort: a medium may detect the end of a process
  * late or too early, and notifications may be lost.
  */
 export interface Presence {
-  /** Claims the name until the storage is closed or the medium loses the process. */
+  /** Claims the name until the storage is closed, or the medium considers this process ended. */
   announce(name: string): Promise<void>
-  /** The names that are claimed. Undefined when all may have been lost, because the medium was away a moment ago. */
+  /**
+   * Returns which of the names are claimed. Undefined when the medium was unavailable a moment ago, so that claims may
+   * be lost.
+   */
   among(names: readonly string[]): Promise<ReadonlySet<string> | undefined>
-  /** Resolves when the medium detects that the name is free, or the signal aborts. Rejects when it cannot tell. */
+  /**
+   * Resolves when the medium detects that the name is free, or the signal aborts. Rejects when it cannot detect this.
+   */
   gone(name: string, calledOff: AbortSignal): Promise<void>
-  /** Called with every notification, and with undefined when some may have been lost. Must not wait. */
+  /**
+   * Calls `heard` with every notification, and with undefined when notifications may have been lost. `heard` must
+   * return at once.
+   */
   hear(heard: (word: string | undefined) => void): void
-  /** ms within which notifications may be undelivered; infinite without a connection */
+  /** notifications of the last so many ms may not have arrived yet; infinite without a connection */
   readonly deafFor: number
 }
 
 export interface StorageStats {
-  /** writes that wait for a commit */
+  /** number of writes waiting for a commit */
   readonly queued: number
   readonly commits: number
-  /** ms of the last commit, from submission to durable */
+  /** duration of the last commit in ms, from submission until durable */
   readonly lastCommitMs: number
 }
 
 export interface Store {
-  /** The same name must always come with the same specification. */
+  /** Returns a collection. Always pass the same specification for the same name. */
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D>
   log(name: string): Log
   readonly series: Series
   readonly blobs: Blobs
   /**
-   * Commits documents and log entries as a whole (STORE-1). Rejects with `CONFLICT` when a version is not the expected
-   * one; the error's issues name each such write by its index. Commits of one turn of the event loop share one
-   * transaction; each still succeeds or fails alone.
+   * Commits documents and log entries atomically (STORE-1). Rejects with `CONFLICT` when a version is not the expected
+   * one; the error's issues name each such write by its index. Commits of one turn of the event loop share a
+   * transaction, but each succeeds or fails on its own.
    */
   commit(writes: readonly Write[]): Promise<Committed>
-  /** The time by the clock of the medium (STORE-7), for leases. */
+  /** Returns the time on the clock of the medium (STORE-7), for leases. */
   now(): Promise<StoreTime>
 }
 
 export interface StoreTime {
-  /** epoch ms, whole */
+  /** epoch ms, an integer */
   readonly ms: number
   /**
-   * identifies this opening of a medium that one process owns, so that leases of an earlier session are void; absent on
-   * shared media
+   * id of this opening of a medium that only one process uses at a time, so that leases of earlier sessions are void;
+   * absent on shared media
    */
   readonly session?: string
 }
 
-/** Plain JSON; members that are `undefined` are left out. */
+/** A document in plain JSON; `undefined` members are omitted. */
 export type Document = object
 
-/** A collection's name and searchable fields, which are read when a document is written. */
+/** Name of a collection, and its searchable fields, which are computed when a document is written. */
 export interface CollectionSpec<D extends Document> {
-  /** lower-case letters, digits and `_`, at most 40 */
+  /** lower-case letters, digits and `_`; at most 40 characters */
   readonly name: string
-  /** raise it when `fields` change: fields of stored documents are then read again */
+  /** increase this when `fields` change, so that the fields of stored documents are computed again */
   readonly version: number
   readonly fields: { readonly [field: string]: Field<D> }
   /**
-   * lists of 2 to 4 text and number fields that queries combine: with `eq` on the first ones, one index finds, counts
-   * and orders by the next. Only affects speed.
+   * lists of 2 to 4 text and number fields that are queried together: with `eq` on the leading fields, one index finds
+   * and counts, and sorts by the next field. Only affects speed.
    */
   readonly together?: readonly (readonly string[])[]
 }
 
-/** A searchable field, and how to read it from a document; `undefined` or an empty list: absent. */
+/**
+ * A searchable field, and how to compute it from a document. `undefined` or an empty list means that the field is
+ * absent.
+ */
 export type Field<D extends Document> =
   | {
       readonly type: 'text'
       readonly of: (document: D) => string | undefined
-      /** long, and searched with `contains` only: without an index. Only affects speed */
+      /** for long texts that only `contains` searches: no index. Only affects speed */
       readonly only?: 'contains'
     }
   | { readonly type: 'number'; readonly of: (document: D) => number | undefined }
-  /** several texts, such as tags; `eq` and `in` match any of them */
+  /** several texts, such as tags; `eq` and `in` match when any of the texts does */
   | { readonly type: 'texts'; readonly of: (document: D) => readonly string[] }
-  /** degrees; searched with `box` */
+  /** a position in degrees, searched with `box` */
   | { readonly type: 'place'; readonly of: (document: D) => { readonly lat: number; readonly lng: number } | undefined }
 
 export interface Stored<D extends Document> {
   readonly id: string
-  /** number of writes of this id */
+  /** how often the id has been written */
   readonly version: number
   readonly value: D
 }
@@ -145,46 +160,55 @@ export interface Stored<D extends Document> {
 export interface Collection<D extends Document> {
   readonly spec: CollectionSpec<D>
   get(id: string): Promise<Stored<D> | undefined>
-  /** Existing ones, in the order of `ids`; at most 1,000. */
+  /** Returns the documents that exist, in the order of `ids`; at most 1,000. */
   getMany(ids: readonly string[]): Promise<readonly Stored<D>[]>
   find(query: Query): Promise<readonly Stored<D>[]>
   ids(query: Query): Promise<readonly string[]>
   count(where?: readonly Condition[]): Promise<number>
-  /** Number of documents per value of a text field. */
+  /** Counts documents by the value of a text field. */
   countBy(field: string, where?: readonly Condition[]): Promise<ReadonlyMap<string, number>>
-  /** Writes one document; `expect` as in `Write`. Returns the new version. */
+  /** Writes one document and returns its new version. `expect` as in `Write`. */
   put(id: string, value: D, expect?: Expectation): Promise<number>
-  /** Returns whether it existed. */
+  /** Deletes a document. Returns whether it existed. */
   delete(id: string, expect?: Expectation): Promise<boolean>
-  /** Writes as data, for units of work. */
+  /** Build writes to be committed as part of a unit of work. */
   putting(id: string, value: D, expect?: Expectation): Write
   deleting(id: string, expect?: Expectation): Write
-  /** Writes nothing: the unit commits only if the document has this version, as a fence does (`fenceStore`). */
+  /**
+   * Builds a write without effect: the unit commits only if the document has this version, as for a fence
+   * (`fenceStore`).
+   */
   expecting(id: string, version: number): Write
 }
 
-/** The current version: a number, `'absent'`, or `'any'` (the default). */
+/** The required current version: a number, `'absent'`, or `'any'` (the default). */
 export type Expectation = number | 'absent' | 'any'
 
 export interface Query {
-  /** combined by AND */
+  /** conditions that must all hold */
   readonly where?: readonly Condition[]
-  /** ties by id, ascending; default: by id. Documents without the field come last in either direction */
+  /**
+   * sort order; equal documents are ordered by ascending id, as is the default. Documents without the field come last
+   * in both directions
+   */
   readonly sort?: readonly { readonly field: string; readonly descending?: boolean }[]
   readonly offset?: number
   /** 0 to 10,000; default 1,000 */
   readonly limit?: number
-  /** only ids after this one, without `sort` */
+  /** only ids after this one; not together with `sort` */
   readonly afterId?: string
 }
 
-/** `field` is a declared one or `id`. Throws `VALIDATION` for unknown fields, and operators of another type. */
+/**
+ * `field` is a declared field or `id`. Throws `VALIDATION` for an unknown field, or an operator that its type does not
+ * support.
+ */
 export type Condition =
   | { readonly field: string; readonly op: 'eq' | 'ne'; readonly value: string | number }
   | { readonly field: string; readonly op: 'in'; readonly values: readonly (string | number)[] }
   | { readonly field: string; readonly op: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: string | number }
   | { readonly field: string; readonly op: 'exists'; readonly value: boolean }
-  /** a substring, by Unicode lower case */
+  /** contains a substring, compared in Unicode lower case */
   | { readonly field: string; readonly op: 'contains'; readonly value: string }
   | { readonly field: string; readonly op: 'startsWith'; readonly value: string }
   /** `*` matches any text; case-sensitive */
@@ -198,10 +222,10 @@ export type Condition =
       readonly north: number
       readonly east: number
     }
-  /** OR over lists combined by AND; at most two levels deep */
+  /** at least one list must hold, with all of its conditions; at most two levels deep */
   | { readonly any: readonly (readonly Condition[])[] }
 
-/** Part of a unit of work, from `Collection.putting`, `deleting` and `expecting`, and `Log.appending`. */
+/** One write in a unit of work, built by `Collection.putting`, `deleting` and `expecting`, and `Log.appending`. */
 export type Write =
   | {
       readonly kind: 'put'
@@ -226,28 +250,28 @@ export type Write =
 
 export interface Committed {
   /**
-   * by index of the write: the new or expected version, the last position of an append, 1 or 0 for a delete with or
-   * without effect
+   * results by index of the write: the new or expected version, the last position of an append, or for a delete 1 if
+   * the document existed, otherwise 0
    */
   readonly results: readonly number[]
 }
 
-/** The durable order of inputs, in numbered partitions. */
+/** A durable sequence of inputs, in numbered partitions. */
 export interface Log {
   readonly name: string
-  /** Returns the position of the last. */
+  /** Appends entries and returns the position of the last one. */
   append(partition: number, bodies: readonly LogBody[]): Promise<number>
   appending(partition: number, bodies: readonly LogBody[]): Write
-  /** Entries after a position, oldest first, at most `limit` (1 to 10,000, default 1,000). */
+  /** Reads entries after a position, oldest first, at most `limit` (1 to 10,000, default 1,000). */
   read(partition: number, after: number, limit?: number): Promise<readonly LogEntry[]>
-  /** First and last position; `{ first: n + 1, last: n }` when empty. */
+  /** Returns the first and last position; `{ first: n + 1, last: n }` for an empty partition. */
   bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
   partitions(): Promise<readonly number[]>
-  /** Deletes entries up to and including a position. Positions are never used again (STORE-3). */
+  /** Deletes entries up to and including a position. Positions are never reused (STORE-3). */
   trim(partition: number, upTo: number): Promise<void>
 }
 
-/** Read back, it is JSON. */
+/** Body of an entry; always read back as JSON. */
 export type LogBody = Json | JsonText
 
 export interface LogEntry {

@@ -1,4 +1,4 @@
-/** Errors and counts of damaged data. */
+/** Reports damaged data as errors, and counts it. */
 import { AppError, type Logger } from '#kernel'
 
 export function damaged(what: string): AppError {
@@ -8,7 +8,7 @@ export function damaged(what: string): AppError {
   )
 }
 
-/** texts that are logged once each: a damaged record may be read repeatedly */
+/** most texts that are remembered to be logged only once, since a damaged record may be read repeatedly */
 const MAX_LOGGED = 100
 
 /** Counts reads that found damage, for /health and /metrics, and logs each damaged place once. */
@@ -21,18 +21,18 @@ export class DamageWatch {
     this.#logger = logger
   }
 
-  /** failed reads and writes since the start */
+  /** Number of reads and writes since the start that failed because of damage. */
   get count(): number {
     return this.#count
   }
 
-  /** For /health; undefined: no damage was found. */
+  /** Text for /health; undefined when no damage was found. */
   get trouble(): string | undefined {
     const [first] = this.#logged
     return first === undefined ? undefined : `The store is damaged (${this.#count} reads failed): ${first}`
   }
 
-  /** Counts a `DAMAGED` error; ignores others. */
+  /** Counts a `DAMAGED` error; ignores other errors. */
   note(error: unknown): void {
     if (!(error instanceof AppError) || error.code !== 'DAMAGED') return
     this.#count += 1

@@ -1,7 +1,7 @@
 /**
- * A store that one of several processes writes at a time. A process takes the fence for a term; the medium then rejects
- * commits of earlier terms, also those of a process that was frozen or cut off. A wrong guess about which process is
- * alive may so cost time, but never consistency.
+ * Lets only one of several processes write to a store at a time. A process takes the fence for a term; the medium then
+ * rejects commits of earlier terms, even from a process that was frozen or cut off. Wrongly taking a process for dead
+ * may therefore cost time, but never consistency.
  *
  * FENCE-1 once a fence is taken, commits of its former holder have no effect
  * FENCE-2 a new holder sees all answered commits of its predecessors
@@ -24,7 +24,7 @@ import type {
   Write,
 } from './contract.ts'
 
-/** The document of a fence. */
+/** Document that stores who holds a fence. */
 interface FenceRecord {
   readonly holder: string
   readonly term: number
@@ -36,19 +36,19 @@ export const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1,
 export interface HeldFence {
   readonly name: string
   readonly term: number
-  /** of its document, which changes with every holder */
+  /** version of the fence's document, which changes with every holder */
   readonly version: number
 }
 
-/** The process that takes a fence. */
+/** Identifies the process that takes a fence. */
 export interface FenceHolder {
   readonly holder: string
   readonly term: number
 }
 
 /**
- * Takes the fence for a term, also for the same term again. `holder` identifies the process in errors. `FENCED` when a
- * later term has it.
+ * Takes the fence for a term; taking it again for the same term is fine. `holder` names the process in errors. Throws
+ * `FENCED` when a later term has taken the fence.
  */
 export async function takeFence(store: Store, name: string, { holder, term }: FenceHolder): Promise<HeldFence> {
   const fences = store.collection(FENCES)
@@ -65,8 +65,8 @@ function fenced(name: string, term: number, now: FenceHolder | undefined): AppEr
 }
 
 /**
- * The same store; its commits are rejected with `FENCED` after another process took the fence. `lost` is called at the
- * first rejection: earlier reads are no longer valid.
+ * Wraps a store so that its commits are rejected with `FENCED` once another process has taken the fence. `lost` is
+ * called at the first rejection: whatever was read before may be outdated.
  */
 export function fenceStore(store: Store, fence: HeldFence, lost: (error: AppError) => void = () => undefined): Store {
   return new FencedStore(store, fence, lost)

@@ -1,4 +1,7 @@
-/** Types of stores, and walks over their pages. Media are loaded lazily, each through a door of its own. */
+/**
+ * Exports the types of stores, and helpers that walk through pages. Each medium is loaded lazily through its own
+ * module.
+ */
 export type { BlobMedium } from './blob-medium.ts'
 export type {
   Blobs,

@@ -1,9 +1,13 @@
-/** Bounded JSON on its way into a medium. Its content was checked at the door of the host, and is trusted. */
+/**
+ * Serializes JSON of limited size for a medium. The content was checked where it entered the host, so it is trusted.
+ */
 import { JsonText, kindOf, messageOf } from '#kernel'
 import { MAX_JSON_BYTES } from './limits.ts'
 import type { Problems } from './problems.ts'
 
-/** Returns JSON without members that are `undefined`; undefined, and a problem, when there is not any. */
+/**
+ * Returns JSON, without `undefined` members. When the value has no JSON form, reports a problem and returns undefined.
+ */
 export function jsonText(value: unknown, path: string, problems: Problems): string | undefined {
   let text: string | undefined
   try {
@@ -16,7 +20,7 @@ export function jsonText(value: unknown, path: string, problems: Problems): stri
     problems.wrong(path, `${kindOf(value)} is not JSON`, 'give plain JSON')
     return undefined
   }
-  // UTF-8 takes at most three bytes a unit
+  // UTF-8 takes at most three bytes per UTF-16 unit
   const bytes = text.length * 3 > MAX_JSON_BYTES ? Buffer.byteLength(text) : 0
   if (bytes <= MAX_JSON_BYTES) return text
   problems.tooLarge(path, `has ${bytes} bytes as JSON`, `at most ${MAX_JSON_BYTES} are kept`)

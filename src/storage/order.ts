@@ -1,6 +1,6 @@
 /**
- * The order of text in all media: by code point, which equals UTF-8 bytes, SQLite's BINARY and PostgreSQL's COLLATE
- * "C". JavaScript's `<` compares UTF-16 units and sorts emoji before U+E000 and up.
+ * Orders text as all media do: by code point, which equals UTF-8 bytes, SQLite's BINARY and PostgreSQL's COLLATE "C".
+ * JavaScript's `<` compares UTF-16 units instead, and sorts emoji before U+E000 and above.
  */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -17,12 +17,12 @@ export function compareValues(a: string | number, b: string | number): number {
   return compareText(String(a), String(b))
 }
 
-/** Surrogates encode code points above all others. */
+/** Ranks a UTF-16 unit; surrogates encode the highest code points. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-/** Text as `contains` compares it: Unicode lower case, with one small sigma. */
+/** Returns a text as `contains` compares it: Unicode lower case, with both small sigmas made equal. */
 export function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ')
 }

@@ -1,7 +1,7 @@
-/** Pages of a sorted list of paths. */
+/** Cuts pages from a sorted list of paths. */
 import { compareText } from './order.ts'
 
-/** Returns sorted paths with a prefix, after a path, at most `limit`. */
+/** Returns the sorted paths that have a prefix and come after a path, at most `limit`. */
 export function pathPage(
   paths: readonly string[],
   { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
@@ -17,7 +17,7 @@ export function pathPage(
   return page
 }
 
-/** Index of the first that is not before a path. */
+/** Returns the index of the first path that is not before the given path. */
 export function placeInOrder(paths: readonly string[], path: string): number {
   let low = 0
   let high = paths.length

@@ -1,4 +1,4 @@
-/** Checks and copies units of work; reports all problems at once. */
+/** Checks and copies units of work, reporting all problems at once. */
 import { isPlainObject, kindOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
@@ -7,14 +7,14 @@ import { MAX_BODIES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.
 import { Problems } from './problems.ts'
 import { readFields, type FieldValue, type KnownSpec, type Specs } from './spec.ts'
 
-/** A write for a medium: JSON as text, fields read. */
+/** A write in the form that a medium receives: documents as JSON text, with their fields computed. */
 export type PreparedWrite =
   | {
       readonly kind: 'put'
       readonly known: KnownSpec
       readonly id: string
       readonly text: string
-      /** by index of the field */
+      /** values by index of the field */
       readonly fields: readonly FieldValue[]
       readonly expect: Expectation
     }
@@ -22,7 +22,7 @@ export type PreparedWrite =
   | { readonly kind: 'expect'; readonly known: KnownSpec; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly texts: readonly string[] }
 
-/** Throws `VALIDATION` or `TOO_LARGE`; paths of issues begin with the index of the write. */
+/** Prepares writes. Throws `VALIDATION` or `TOO_LARGE`; paths of issues begin with the index of the write. */
 export function prepareWrites(writes: readonly Write[], specs: Specs): readonly PreparedWrite[] {
   const problems = new Problems()
   const count = writes.length > MAX_WRITES ? changesIn(writes) : writes.length
@@ -38,7 +38,7 @@ export function prepareWrites(writes: readonly Write[], specs: Specs): readonly 
   return prepared
 }
 
-/** Writes with an effect, and every second one without. */
+/** Counts the writes that have an effect, and half of the others. */
 function changesIn(writes: readonly Write[]): number {
   const changes = writes.reduce((count, { kind }) => count + Number(kind !== 'expect'), 0)
   return Math.max(changes, Math.ceil(writes.length / 2))
@@ -88,7 +88,7 @@ function prepareAppend(
   return problems.count === before ? { kind: 'append', log, partition, texts } : undefined
 }
 
-/** Anything but a valid number of a partition is `VALIDATION`. */
+/** Checks the number of a partition; anything invalid is `VALIDATION`. */
 export function checkPartition(partition: unknown, path: string, problems: Problems): partition is number {
   if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition <= MAX_PARTITION) {
     return true

@@ -1,19 +1,19 @@
-/** Collects problems of a write or a query, so that all are reported at once. */
+/** Collects the problems of a write or a query, so that all are reported at once. */
 import { AppError, describeIssue, Issues, validationError } from '#kernel'
 
-/** reported problems; more are only counted */
+/** most problems that are reported; further ones are only counted */
 const MAX_ISSUES = 100
 
 export class Problems {
   readonly #issues = new Issues('STORAGE', MAX_ISSUES)
   #large = 0
 
-  /** `VALIDATION`; `path` is a JSON pointer into the input. */
+  /** Adds a problem that makes the input invalid (`VALIDATION`). `path` is a JSON pointer into the input. */
   wrong(path: string, message: string, suggestion?: string): void {
     this.#issues.wrong(path, message, suggestion)
   }
 
-  /** `TOO_LARGE`, unless something is invalid as well. */
+  /** Adds a problem that makes the input `TOO_LARGE`, unless something is invalid as well. */
   tooLarge(path: string, message: string, suggestion?: string): void {
     this.#large += 1
     this.#issues.wrong(path, message, suggestion, 'SIZE')
@@ -23,7 +23,7 @@ export class Problems {
     return this.#issues.count
   }
 
-  /** `subject`: the input, at the beginning of a sentence. */
+  /** `subject` names the input at the beginning of the message. */
   throwIfAny(subject: string): void {
     const { count, list } = this.#issues
     if (count === 0) return

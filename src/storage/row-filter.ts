@@ -1,11 +1,11 @@
-/** Conditions compiled to a function of a document's fields. */
+/** Compiles conditions to a function that tests a document's fields. */
 import type { Condition } from './contract.ts'
 import { compareValues, foldCase } from './order.ts'
 import type { FieldValue, KnownSpec, Place } from './spec.ts'
 
 export interface SearchedRow {
   readonly id: string
-  /** by index of the field */
+  /** values by index of the field */
   readonly fields: readonly FieldValue[]
 }
 
@@ -13,7 +13,7 @@ export type RowFilter = (row: SearchedRow) => boolean
 
 type One = Exclude<Condition, { readonly any: unknown }>
 
-/** `where` is valid. */
+/** Compiles conditions, which must be valid. */
 export function rowFilter(known: KnownSpec, where: readonly Condition[]): RowFilter {
   const filters = where.map((condition) => filterOf(known, condition))
   const [first, second] = filters
@@ -44,7 +44,7 @@ function valueFilter(condition: One): (value: FieldValue) => boolean {
     case 'ne':
       return (value) => value !== condition.value
     case 'in': {
-      // a Set does not distinguish minus zero, which is right here
+      // a Set treats 0 and -0 as equal, as needed here
       const wanted = new Set<unknown>(condition.values)
       return (value) => (isTexts(value) ? value.some((text) => wanted.has(text)) : wanted.has(value))
     }
@@ -75,7 +75,7 @@ function comparing(bound: string | number, holds: (order: number) => boolean): (
   return (value) => (typeof value === 'string' || typeof value === 'number') && holds(compareValues(value, bound))
 }
 
-/** Matches each piece between stars at the first possible position: one pass for any pattern. */
+/** Compiles a `like` pattern. Each piece between stars matches at the first possible position, so one pass suffices. */
 function pattern(text: string): (value: string) => boolean {
   const [head = '', ...rest] = text.split('*')
   const tail = rest.pop()

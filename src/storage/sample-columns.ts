@@ -1,4 +1,4 @@
-/** Converts samples to columns. */
+/** Converts a list of samples to columns. */
 import type { Sample, SampleColumns } from './series.ts'
 
 export function columnsOf(samples: readonly Sample[]): SampleColumns {

@@ -1,11 +1,11 @@
-/** Common parts of the routes of object storage. */
+/** Helpers shared by the routes of object storage. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
 import { addRoutes, type Refusal, type Route } from '#services/shared'
 import { ErrorSchema } from './object-schema.ts'
 import { BASE } from './show.ts'
 
-/** A path of the service: below its base, and as an alias of its own. */
+/** Returns a path below the base of the service, with the bare path as an alias. */
 export function at<const Path extends string>(path: Path) {
   return { path: `${BASE}${path}` as const, aliases: [path] as readonly string[] }
 }
@@ -14,7 +14,7 @@ export function originOf({ protocol, host, server }: FastifyRequest): string {
   return `${protocol}://${host}${server.prefix}`
 }
 
-/** Changes parameters of an address; undefined ones are removed. */
+/** Changes query parameters of an address; removes those set to undefined. */
 export function hrefWith(href: string, query: unknown, change: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams(query as Readonly<Record<string, string>>)
   for (const [name, value] of Object.entries(change)) {
@@ -24,7 +24,7 @@ export function hrefWith(href: string, query: unknown, change: Readonly<Record<s
   return parameters.size === 0 ? href : `${href}?${parameters.toString()}`
 }
 
-/** Adds routes whose errors have the status of this API. */
+/** Adds routes whose errors use the status codes of this API. */
 export async function addObjectRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
@@ -44,7 +44,7 @@ export function objectsErrorBody({ statusCode, error, code, issues }: Refusal): 
   return { error, code, statusCode: statusOf(statusCode), ...(detail.length > 0 && { detail }) }
 }
 
-/** Clients of this API expect 422 for an invalid request. */
+/** Maps the status of an invalid request to 422, which clients of this API expect. */
 function statusOf(statusCode: number): number {
   return statusCode === 400 ? 422 : statusCode
 }

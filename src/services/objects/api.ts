@@ -1,4 +1,4 @@
-/** Routes of buckets and objects; contents have signed addresses alone. */
+/** Routes of buckets and objects. Contents are transferred through signed addresses only. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { makeIssue, refuse } from '#kernel'

@@ -1,11 +1,14 @@
-/** Enforces the bounds of a content while it is received. */
+/** Enforces the size limits of a content while receiving it. */
 import { AppError, makeIssue } from '#kernel'
 import { type LengthBounds, MAX_OBJECT_BYTES } from './contract.ts'
 
-/** type of the issue of a content below its least length */
+/** type of the issue for a content below its minimum size */
 export const TOO_SMALL = 'TOO_SMALL'
 
-/** The same pieces; `TOO_LARGE` at the first byte too many, `VALIDATION` at the end for too few. */
+/**
+ * Passes the pieces through. Throws `TOO_LARGE` at the first byte too many, or `VALIDATION` at the end when too few
+ * arrived.
+ */
 export async function* boundedContent(
   content: Uint8Array | AsyncIterable<Uint8Array>,
   { min = 0, max = MAX_OBJECT_BYTES }: LengthBounds = {},

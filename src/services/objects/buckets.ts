@@ -1,10 +1,10 @@
-/** The buckets of every tenant. */
+/** Defines the buckets that every tenant has. */
 import { AppError } from '#kernel'
 import type { BucketRight, ObjectBucket, ObjectStore } from './contract.ts'
 
 interface BucketKind {
   readonly alias: string
-  /** of users */
+  /** rights that users have on the bucket */
   readonly rights: readonly BucketRight[]
   readonly isPublic: boolean
   readonly hasSubscriptions: boolean
@@ -19,10 +19,10 @@ const BUCKETS: readonly BucketKind[] = [
   { alias: 'public', rights: ALL_RIGHTS, isPublic: true, hasSubscriptions: true },
 ]
 
-/** Prefix of bucket names, and so of signed addresses; other routes must not begin with it. */
+/** Prefix of bucket names, and therefore of signed addresses; other routes must not begin with this prefix. */
 export const NAME_PREFIX = 'reflexarc-ws-'
 
-/** `isInside`: with every right. */
+/** Returns the buckets of a tenant. `isInside`: grants every right. */
 export function bucketsOf(tenant: string, store: ObjectStore, isInside: boolean): readonly ObjectBucket[] {
   return BUCKETS.map((kind) => ({
     ...kind,
@@ -32,7 +32,7 @@ export function bucketsOf(tenant: string, store: ObjectStore, isInside: boolean)
   }))
 }
 
-/** Splits the name of a bucket; undefined for an unknown one. */
+/** Splits a bucket name into alias and tenant; undefined for an unknown bucket. */
 export function readBucketName(name: string): { readonly alias: string; readonly tenant: string } | undefined {
   for (const { alias } of BUCKETS) {
     const start = `${NAME_PREFIX}${alias}-`
@@ -41,7 +41,7 @@ export function readBucketName(name: string): { readonly alias: string; readonly
   return undefined
 }
 
-/** `FORBIDDEN` without the right. */
+/** Throws `FORBIDDEN` when the bucket lacks the right. */
 export function requireRight({ alias, rights }: ObjectBucket, right: BucketRight): void {
   if (rights.includes(right)) return
   throw new AppError('FORBIDDEN', `The bucket ${alias} lets you ${rights.join(' and ') || 'do nothing'}, not ${right}`)

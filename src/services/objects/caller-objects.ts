@@ -1,4 +1,4 @@
-/** The API of objects with the rights of one kind of caller. */
+/** The objects API, limited to the rights of one kind of caller. */
 import { AppError, makeIssue, refuse, shown } from '#kernel'
 import type { Condition } from '#storage'
 import { requireRight } from './buckets.ts'
@@ -33,9 +33,9 @@ import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signedForm, signingTime } from './signing/sign-address.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
-/** pages with hidden objects alone that one list skips */
+/** most pages in a row that a listing skips because all their objects are hidden */
 const MAX_PAGES = 20
-/** Arbitrary: signatures are checked for the region in their credential. */
+/** Any region works: a signature is checked against the region in its credential. */
 const REGION = 'us-east-1'
 const FOLDER_TYPE = 'application/x-directory'
 const RIGHTS = { GET: 'read', PUT: 'write', POST: 'write', DELETE: 'delete' } as const
@@ -186,7 +186,7 @@ export class CallerObjects implements ObjectsApi {
     return shownEntry(entry, this.#bucket(entry.bucket), origin, true)
   }
 
-  /** By alias or name; `NOT_FOUND`. */
+  /** Finds a bucket by alias or name; throws `NOT_FOUND`. */
   #bucket(bucket: string): ObjectBucket {
     const found = this.#dependencies.buckets.find(({ alias, name }) => alias === bucket || name === bucket)
     if (found !== undefined) return found
@@ -214,7 +214,9 @@ function lengthOf({
   throw new AppError('VALIDATION', `The minimum length ${min} exceeds the maximum, ${max}`)
 }
 
-/** Parameters of an address for an upload in parts. `VALIDATION` for an unknown combination. */
+/**
+ * Returns the query parameters of an address for an upload in parts. Throws `VALIDATION` for an unknown combination.
+ */
 function partParameters(
   method: SignedMethod,
   upload: string,
@@ -230,7 +232,7 @@ function partParameters(
   return [...(isPart ? [['partNumber', String(part)] as const] : []), ['uploadId', upload]]
 }
 
-/** Everything below a prefix, or the content of one folder. `startAfter` need not exist. */
+/** Lists everything below a prefix, or the entries of one folder. `startAfter` need not exist. */
 async function listObjects(
   table: ObjectTable,
   bucket: string,

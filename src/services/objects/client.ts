@@ -1,4 +1,4 @@
-/** Clients of object storage; contents are transferred by signed addresses. */
+/** Typed clients of object storage; contents are transferred through signed addresses. */
 import { AppError } from '#kernel'
 import { type Http, pathOf, typed } from '#services/shared/client'
 import type { Decoded } from '#services/shared/contract'
@@ -21,15 +21,15 @@ const BUCKET = `${BASE}/bucket`
 export interface BucketAnswer extends Decoded<typeof BucketSchema> {}
 export interface ListingAnswer extends Decoded<typeof ListingSchema> {}
 
-/** Paths begin without a slash; those of folders end with one. */
+/** Paths have no leading slash; paths of folders end with a slash. */
 export interface ObjectsClient {
   buckets(): Promise<readonly BucketAnswer[]>
   bucket(bucket: string): Promise<BucketAnswer>
   list(bucket: string, prefix?: string, query?: ListQuery): Promise<ListingAnswer>
-  /** `NOT_FOUND` */
+  /** Throws `NOT_FOUND`. */
   stat(bucket: string, path: string): Promise<ObjectAnswer>
   sign(bucket: string, path: string, method: SignedMethod, query?: SignQuery): Promise<ObjectLink>
-  /** The response whose body is the content. `NOT_FOUND` */
+  /** Returns the response, whose body is the content. Throws `NOT_FOUND`. */
   get(bucket: string, path: string): Promise<Response>
   put(bucket: string, path: string, content: Uint8Array | string, contentType?: string): Promise<void>
   putFolder(bucket: string, path: string, query?: { readonly all?: boolean }): Promise<ObjectAnswer>
@@ -42,7 +42,7 @@ export interface ObjectsClient {
   ): Promise<number>
 }
 
-/** Errors are AppErrors, as far as the wire distinguishes them. */
+/** Errors are AppErrors, as precisely as the HTTP responses allow. */
 export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globalThis.fetch): ObjectsClient {
   const at = (bucket: string, path: string) => `${BUCKET}${pathOf`/${bucket}`}/${encodedPath(path)}`
   const sign: ObjectsClient['sign'] = async (bucket, path, method, query = {}) => {
@@ -63,7 +63,7 @@ export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globa
     },
     put: async (bucket, path, content, contentType = 'application/octet-stream') => {
       const { href } = await sign(bucket, path, 'PUT')
-      // the view may be of any buffer
+      // fetch accepts a view of any buffer, contrary to its type
       const body = typeof content === 'string' ? content : (content as Uint8Array<ArrayBuffer>)
       await accepted(await fetch(href, { method: 'PUT', headers: { 'content-type': contentType }, body }))
     },
@@ -84,7 +84,7 @@ function encodedPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Throws the XML error of a signed address as an AppError. */
+/** Throws the XML error in a response as an AppError. */
 async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response
   const text = await response.text()
@@ -93,7 +93,7 @@ async function accepted(response: Response): Promise<Response> {
   throw new AppError(response.status >= 500 ? 'INTERNAL' : code, message)
 }
 
-/** `VALIDATION`, `NOT_FOUND`, `CONFLICT`, `FORBIDDEN` */
+/** Methods throw `VALIDATION`, `NOT_FOUND`, `CONFLICT` or `FORBIDDEN`. */
 export interface SubscriptionsClient {
   list(bucket: string, query?: SubscriptionQuery): Promise<readonly Subscription[]>
   get(bucket: string, id: string): Promise<Subscription>

@@ -24,31 +24,31 @@ import type { EffectOfTask } from '#services/shared/contract'
 import type { Write } from '#storage'
 import type { METHODS } from './object-schema.ts'
 
-/** bytes of one content */
+/** largest content in bytes */
 export const MAX_OBJECT_BYTES = 5 * 1_073_741_824
-/** bytes of a path in UTF-8 */
+/** longest path in bytes of UTF-8 */
 export const MAX_PATH_BYTES = 1_024
 export const DEFAULT_KEYS = 200
 export const MAX_KEYS = 1_000
-/** s that a signed address is valid by default, and at most */
+/** seconds for which a signed address is valid: default and maximum */
 export const DEFAULT_EXPIRY = 300
 export const MAX_EXPIRY = 604_800
-/** type of contents that are put without one */
+/** type of contents that are stored without a type */
 export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
 
-/** Durable changes, oldest first, until their one reader trims them. */
+/** The log of committed changes, oldest first, kept until the single reader trims them. */
 export interface ObjectChanges {
   /** `limit`: 1 to 10,000, default 1,000 */
   read(after: number, limit?: number): Promise<readonly ObjectChange[]>
-  /** First and last position in the log; `{ first: n + 1, last: n }` when it is empty. */
+  /** Returns the first and last position in the log; `{ first: n + 1, last: n }` when the log is empty. */
   bounds(): Promise<{ readonly first: number; readonly last: number }>
-  /** Drops changes up to and including a position; positions are not reused. */
+  /** Drops changes up to and including a position. Positions are never reused. */
   trim(upTo: number): Promise<void>
 }
 
-/** A committed change, of hidden objects too. */
+/** A committed change of an object, hidden objects included. */
 export interface ObjectChange {
-  /** log position, from 1 without gaps */
+  /** log position, counted from 1 without gaps */
   readonly position: number
   /** `put`: created or replaced */
   readonly event: 'put' | 'delete'
@@ -57,9 +57,9 @@ export interface ObjectChange {
   readonly cause?: ObjectCause
 }
 
-/** The engine, as the reader of changes sees it. */
+/** The part of the engine that the reader of changes uses. */
 export interface ObjectForwarding {
-  /** Commits the writes together with the inputs of the tasks that sense the change. */
+  /** Commits the writes together with inputs for the tasks that watch the object. */
   receive(change: ObjectChange, writes: readonly Write[]): Promise<unknown>
 }
 
@@ -67,22 +67,22 @@ export interface ObjectForwarding {
 export interface ObjectCause extends EffectOfTask {
   readonly node: string
   readonly trigger?: string
-  /** rules in the chain */
+  /** number of rules in the chain so far */
   readonly hops: number
-  /** identifies everything that one external input caused */
+  /** id shared by everything that one external input caused */
   readonly root?: string
 }
 
 export type BucketRight = 'read' | 'write' | 'delete'
 
 export interface ObjectBucket {
-  /** in paths: `assets` */
+  /** name used in paths, such as `assets` */
   readonly alias: string
-  /** unique on the host; signed addresses begin with it */
+  /** name that is unique on the host, and that signed addresses begin with */
   readonly name: string
   readonly store: ObjectStore
   readonly rights: readonly BucketRight[]
-  /** readable without a signature */
+  /** contents can be read without a signature */
   readonly isPublic: boolean
   readonly hasSubscriptions: boolean
 }
@@ -95,18 +95,18 @@ export interface ObjectStore {
 
 export interface ObjectRecord {
   readonly bucket: string
-  /** names joined by slashes; case and Unicode form are significant */
+  /** names joined by slashes; case and Unicode form matter */
   readonly path: string
   readonly etag: string
   readonly size: number
   readonly contentType: string
   readonly modified: number
   readonly metadata?: Readonly<Record<string, string>>
-  /** id in the store of contents; changes with the content */
+  /** id of the content in its store; a new content gets a new id */
   readonly content: string
 }
 
-/** Exists while an object is below it, be it the hidden `.folder` alone. */
+/** A folder exists while an object is below it, even if only the hidden `.folder`. */
 export interface ObjectFolder {
   readonly bucket: string
   readonly path: string
@@ -115,16 +115,16 @@ export interface ObjectFolder {
 
 export interface ObjectListing {
   readonly entries: readonly (ObjectRecord | ObjectFolder)[]
-  /** `startAfter` of the next page */
+  /** pass as `startAfter` to get the next page */
   readonly next?: string
 }
 
 export interface ListOptions {
-  /** default: what is behind the next slash after the prefix is one folder */
+  /** list all levels; by default, everything below the next slash after the prefix is one folder */
   readonly recursive?: boolean | undefined
-  /** default 200; above 1,000 it is 1,000 */
+  /** most keys in a page; default 200, capped at 1,000 */
   readonly maxKeys?: number | undefined
-  /** exclusive */
+  /** list what comes after this key */
   readonly startAfter?: string | undefined
   readonly all?: boolean | undefined
 }
@@ -135,11 +135,11 @@ export interface ByteRange {
   readonly until?: number
 }
 
-/** What a write expects to find; all members must hold. */
+/** What must hold before a write; all given members are checked. */
 export interface WriteCondition {
-  /** etags, one of which the object has; `*`: any */
+  /** the object must have one of these etags; `*`: the object must exist */
   readonly match?: readonly string[] | undefined
-  /** etags that it does not have; `*`: the object does not exist */
+  /** the object must have none of these etags; `*`: the object must not exist */
   readonly noneMatch?: readonly string[] | undefined
   /** epoch ms of a whole second */
   readonly unmodifiedSince?: number | undefined
@@ -148,11 +148,11 @@ export interface WriteCondition {
 export interface PutOptions {
   readonly contentType?: string
   readonly metadata?: Readonly<Record<string, string>>
-  /** else `PRECONDITION` */
+  /** condition for the write; otherwise `PRECONDITION` */
   readonly expect?: WriteCondition | undefined
-  /** bytes, checked as early as they are known: `TOO_LARGE`, `VALIDATION` */
+  /** size limits in bytes, checked as early as possible: `TOO_LARGE`, `VALIDATION` */
   readonly length?: LengthBounds
-  /** of the rule: a repeated effect changes nothing, a late one is `SUPERSEDED` */
+  /** the rule that caused the write: a repeated effect changes nothing, a late effect is `SUPERSEDED` */
   readonly cause?: ObjectCause
 }
 
@@ -163,17 +163,17 @@ export interface LengthBounds {
 }
 
 export interface RemoveOptions {
-  /** everything with the prefix */
+  /** remove everything with the prefix */
   readonly recursive?: boolean | undefined
-  /** with `recursive`: hidden objects too */
+  /** with `recursive`: remove hidden objects too */
   readonly all?: boolean | undefined
-  /** with `recursive`: at most this many, then `next` */
+  /** with `recursive`: remove at most this many, and return `next` */
   readonly maxKeys?: number | undefined
   readonly startAfter?: string | undefined
 }
 
 export interface Removed {
-  /** of objects without `.folder`, and of a named folder; the first 1,000 */
+  /** paths of removed objects (except `.folder`) and of the folder that was named; the first 1,000 */
   readonly paths: readonly string[]
   readonly count: number
   readonly next?: string
@@ -183,26 +183,26 @@ export type SignedMethod = (typeof METHODS)[number]
 
 export interface SignOptions {
   readonly method: SignedMethod
-  /** an upload in parts: `new`, or the id of one */
+  /** for an upload in parts: `new`, or the id of the upload */
   readonly upload?: string | undefined
   readonly part?: number | undefined
-  /** s, 1 to 604,800; default 300 */
+  /** seconds, 1 to 604,800; default 300 */
   readonly expiry?: number
-  /** of a GET: browsers save it */
+  /** for a GET: makes browsers save the content as a file */
   readonly asAttachment?: boolean | undefined
   readonly contentType?: string | undefined
   readonly contentLength?: LengthBounds
   readonly all?: boolean | undefined
-  /** default: the address of this host */
+  /** origin of the address; default: that of this host */
   readonly origin?: string
 }
 
 export interface SignedLink {
   readonly href: string
   readonly method: SignedMethod
-  /** of a PUT with a fixed content type */
+  /** headers to send with a PUT whose content type is fixed */
   readonly headers?: Readonly<Record<string, string>>
-  /** of a POST; `file` is the last field */
+  /** fields to send with a POST; `file` must be the last field */
   readonly formData?: Readonly<Record<string, string>>
 }
 
@@ -214,23 +214,23 @@ export interface UploadedPart {
 }
 
 export interface PartPage {
-  /** part number, exclusive */
+  /** list parts after this part number */
   readonly after: number
   readonly limit: number
 }
 
-/** Uploads in parts. `NOT_FOUND` for one that was completed, aborted, or is a day old. */
+/** Uploads in parts. Methods throw `NOT_FOUND` for an upload that was completed, aborted, or is older than a day. */
 export interface UploadsApi {
-  /** `TOO_LARGE` beyond 1,000 open uploads. */
+  /** Begins an upload and returns its id. Throws `TOO_LARGE` beyond 1,000 open uploads. */
   begin(bucket: string, path: string, options?: Pick<PutOptions, 'contentType' | 'metadata'>): Promise<string>
-  /** `number`: 1 to 10,000; replaces the part. */
+  /** Stores a part, replacing any part with the same number. `number`: 1 to 10,000. */
   put(
     bucket: string,
     path: string,
     upload: string,
     part: { readonly number: number; readonly content: AsyncIterable<Uint8Array> },
   ): Promise<UploadedPart>
-  /** `parts` in rising order. */
+  /** Completes an upload. `parts` must be in ascending order. */
   complete(
     bucket: string,
     path: string,
@@ -242,26 +242,26 @@ export interface UploadsApi {
   list(bucket: string, path: string, upload: string, page: PartPage): Promise<readonly UploadedPart[]>
 }
 
-/** `bucket`: alias or name; leading slashes of a path are ignored. */
+/** `bucket` is an alias or a name. Leading slashes of a path are ignored. */
 export interface ObjectsApi {
-  /** `NOT_FOUND` for an unknown store. */
+  /** Throws `NOT_FOUND` for an unknown store. */
   buckets(store?: string): Promise<readonly ObjectBucket[]>
   bucket(bucket: string, store?: string): Promise<ObjectBucket>
   list(bucket: string, prefix: string, options?: ListOptions): Promise<ObjectListing>
-  /** A path with a slash at its end is a folder. `NOT_FOUND` */
+  /** A path that ends with a slash is a folder. Throws `NOT_FOUND`. */
   stat(bucket: string, path: string): Promise<ObjectRecord | ObjectFolder>
-  /** `CONFLICT` when the object was replaced or removed meanwhile. */
+  /** Reads a content. Throws `CONFLICT` when the object was replaced or removed meanwhile. */
   read(record: ObjectRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>
-  /** Replaces atomically; a content that fails leaves nothing. */
+  /** Creates or replaces an object atomically. A failed transfer stores nothing. */
   put(
     bucket: string,
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
     options?: PutOptions,
   ): Promise<ObjectRecord>
-  /** Creates `.folder` in it, unless it exists. */
+  /** Creates the folder by creating `.folder` in it, unless that exists. */
   putFolder(bucket: string, path: string, options?: { readonly all?: boolean | undefined }): Promise<ObjectFolder>
-  /** Within a bucket. `move`: removes the source in the same commit. */
+  /** Copies an object within its bucket. `move`: removes the source in the same commit. */
   copy(
     bucket: string,
     target: string,
@@ -270,31 +270,31 @@ export interface ObjectsApi {
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
   readonly uploads: UploadsApi
-  /** The path need not exist. */
+  /** Signs an address. The path need not exist. */
   sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink>
-  /** An entry in answers, with links by the caller's rights. */
+  /** Formats an entry for a response, with the links that the caller may use. */
   show(entry: ObjectRecord | ObjectFolder, origin?: string): Readonly<Record<string, unknown>>
 }
 
-/** Whether its own name begins with a dot. */
+/** True when the last name in the path begins with a dot. */
 export function isHidden(path: string): boolean {
   return path.startsWith('.', path.lastIndexOf('/', path.length - 2) + 1)
 }
 
-/** Contents of one tenant under ids that are never reused, in blobs of its store or in S3. */
+/** Stores the contents of one tenant under ids that are never reused, as blobs or in S3. */
 export interface ContentStore {
   readonly shown: ObjectStore
-  /** Durable when it resolves; `remove` cleans up after a failure. */
+  /** Stores a content, durable once this resolves. After a failure, call `remove`. */
   put(id: string, content: AsyncIterable<Uint8Array>, options: { readonly contentType: string }): Promise<StoredContent>
-  /** Stays readable when it is removed meanwhile. */
+  /** Opens a content, which stays readable even if removed meanwhile. */
   open(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>
-  /** False without the source. */
+  /** Copies a content. Returns false when the source does not exist. */
   copy(source: string, target: string): Promise<boolean>
-  /** Idempotent. */
+  /** Removes a content; idempotent. */
   remove(id: string): Promise<void>
 }
 
-/** A store of contents that all tenants of a host share. */
+/** A content store that all tenants of a host share. */
 export interface SharedContents {
   of(tenant: string): ContentStore
   close(): void

@@ -1,4 +1,4 @@
-/** Object storage, as a host puts it together. */
+/** Everything a host needs to offer object storage. */
 export { readBucketName } from './buckets.ts'
 export { BlobContents } from './contents/blob-contents.ts'
 export { objectsErrorBody } from './api-parts.ts'

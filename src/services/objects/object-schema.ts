@@ -1,4 +1,4 @@
-/** Schemas of the bodies and parameters of object storage. */
+/** Schemas of the bodies and parameters in the object storage API. */
 import {
   type StaticDecode,
   type TCodec,
@@ -126,7 +126,7 @@ export const REMOVE_QUERY = {
   ...AFTER,
 }
 
-/** Optional fields that accept null as absent. */
+/** Makes optional fields accept null as absent. */
 type OrNull<P extends TProperties> = {
   [Name in keyof P]: P[Name] extends TOptional ? TOptional<TCodec<TSchema, StaticDecode<P[Name]>>> : P[Name]
 }

@@ -1,5 +1,5 @@
 /**
- * The collections of objects: a document for each object, folder and orphaned content, and the log of changes.
+ * Defines the collections of objects: a document for each object, folder and orphaned content, and the log of changes.
  *
  * TABLE-1 a folder has a document exactly while an object is below it, by the same commits
  * TABLE-2 every placed content is in one record, or in one document of orphans
@@ -17,16 +17,16 @@ export function isFolder(entry: ObjectEntry): entry is ObjectFolder {
   return 'isFolder' in entry
 }
 
-/** Between a folder and its entries, which so are adjacent and sorted by name. */
+/** Separates a folder from the names in it, so that its entries are adjacent and sorted by name. */
 const IN_FOLDER = '\u0001'
 
 const ENTRIES: CollectionSpec<ObjectEntry> = {
   name: 'objects',
   version: 1,
   fields: {
-    // objects by bucket and path
+    // index of objects by bucket and path
     key: { type: 'text', of: (entry) => (isFolder(entry) ? undefined : keyOf(entry.bucket, entry.path)) },
-    // objects and folders by their folder
+    // index of objects and folders by the folder around them
     sibling: {
       type: 'text',
       of: ({ bucket, path }) => siblingIn(bucket, folderOf(path), path.slice(folderOf(path).length)),
@@ -41,11 +41,11 @@ const ENTRIES: CollectionSpec<ObjectEntry> = {
   },
 }
 
-/** A content without an object: claimed, replaced or removed. */
+/** A content without an object, because it is only claimed, or was replaced or removed. */
 export interface OrphanedContent {
-  /** epoch ms by the clock of the store, when the claim expires; 0: it has ended */
+  /** epoch ms on the store's clock when the claim expires; 0 when it has ended */
   readonly until: number
-  /** of the store, where it has sessions; the claim ends with it */
+  /** session of the store, if the store has sessions; the claim ends with the session */
   readonly session?: string
 }
 
@@ -65,7 +65,7 @@ export interface UploadRecord {
   readonly metadata?: Readonly<Record<string, string>>
   /** epoch ms by the clock of the store */
   readonly until: number
-  /** accepts no more parts; they are being deleted */
+  /** true while the parts are being deleted; accepts no further parts */
   readonly isOver?: boolean
 }
 
@@ -115,12 +115,12 @@ export function openTable(store: Store): ObjectTable {
   }
 }
 
-/** Value of `key` and `hidden`. */
+/** Value of the indexed fields `key` and `hidden`. */
 export function keyOf(bucket: string, path: string): string {
   return `${bucket}/${path}`
 }
 
-/** Value of `sibling`; `name`: of an object, of a folder with its slash, or a prefix. */
+/** Value of the indexed field `sibling`. `name`: of an object, of a folder with its slash, or a prefix of either. */
 export function siblingIn(bucket: string, folder: string, name: string): string {
   return `${bucket}/${folder}${IN_FOLDER}${name}`
 }
@@ -138,7 +138,7 @@ export async function findObject(
   return found === undefined || isFolder(found.value) ? undefined : { ...found, value: found.value }
 }
 
-/** Objects with a path prefix, in order; the field `hidden` has hidden ones alone. */
+/** Lists objects with a path prefix in order; with the field `hidden`, hidden objects only. */
 export async function objectsFrom(
   { entries }: ObjectTable,
   bucket: string,
@@ -165,18 +165,18 @@ interface ObjectRange {
   readonly field?: 'key' | 'hidden'
 }
 
-/** Writes all folders around a path, so that their concurrent removal conflicts. */
+/** Rewrites all folders around a path, so that removing one of them concurrently conflicts. */
 export function puttingFolders({ entries }: ObjectTable, bucket: string, path: string): readonly Write[] {
   return foldersAround(path).map((folder) =>
     entries.putting(entryId(bucket, folder), { bucket, path: folder, isFolder: true }),
   )
 }
 
-/** The first text in byte order behind all texts with this prefix. */
+/** Returns the first text in byte order after all texts with this prefix. */
 export function afterAllOf(prefix: string): string {
   const points = Array.from(prefix, (sign) => sign.codePointAt(0) ?? 0)
   while (points.at(-1) === 0x10ffff) points.pop()
   const last = points.pop() ?? 0
-  // surrogates are not texts
+  // skips surrogates, which are not characters
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

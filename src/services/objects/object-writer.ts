@@ -1,7 +1,7 @@
 /**
- * Writes objects: a content is claimed and placed, then one commit creates the object with its folders, its change and
- * what it replaces (OBJECT-1, OBJECT-2). Writers of a path take turns; after a conflict with another host the commit is
- * retried, and the content stays in place.
+ * Writes objects. A content is claimed and stored first; then one commit creates the object, its folders and its
+ * change, and releases what it replaces (OBJECT-1, OBJECT-2). Writers of the same path take turns; after a conflict
+ * with another host the commit is retried, without storing the content again.
  */
 import type { EffectDraft } from '#services/shared'
 import { AppError, FORBIDDEN_KEYS, Issues, type Json, KeyedMutex, retryOnConflict, shown } from '#kernel'
@@ -21,12 +21,12 @@ import { foldersAround } from './paths.ts'
 
 const MAX_CONTENT_TYPE = 255
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
-/** bytes of names and values, the limit of S3 */
+/** bytes of all metadata names and values, as limited by S3 */
 const MAX_METADATA_BYTES = 2_048
 export const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 
-/** Throws `VALIDATION` with all problems. */
+/** Checks the options of a put. Throws `VALIDATION` with all problems. */
 export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'contentType' | 'metadata'>): void {
   const issues = new Issues('OBJECT')
   if (contentType !== undefined && !isContentType(contentType)) {
@@ -65,12 +65,12 @@ interface Draft {
   readonly record: ObjectRecord
   readonly expect?: WriteCondition | undefined
   readonly cause?: ObjectCause | undefined
-  /** further writes; `changes` follow its own */
+  /** further writes in the commit; `changes` follow the change of the object itself */
   readonly writes: () => Promise<readonly Write[]>
   readonly changes?: readonly NewChange[]
 }
 
-/** `isMade`: false for a repeated effect. */
+/** `isMade` is false for a repeated effect. */
 interface Outcome {
   readonly record: ObjectRecord
   readonly isMade: boolean
@@ -99,7 +99,7 @@ export class ObjectWriter {
   ): Promise<ObjectRecord> {
     const { contentType = DEFAULT_CONTENT_TYPE, metadata, expect, length, cause } = options
     checkPut(options)
-    // early, before the content is received; the commit checks again
+    // checked before receiving the content, and again by the commit
     checkExpected(path, expect, (await findObject(this.#dependencies.table, bucket, path))?.value)
     return this.#placing(async (claim) => {
       const { contents, now } = this.#dependencies
@@ -130,7 +130,7 @@ export class ObjectWriter {
     })
   }
 
-  /** The content stays, under another object. */
+  /** Moves an object without copying its content. */
   async move(bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(bucket, source)
     if (source === target) return found.value
@@ -142,7 +142,7 @@ export class ObjectWriter {
       writes: async () => {
         const current = await findObject(table, bucket, source)
         if (current?.version !== found.version) throw replaced(source)
-        // folders around the target keep an object
+        // the folders around the target stay, since they contain an object
         const left = await foldersWithout(table, bucket, [source], [target])
         return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
       },
@@ -151,7 +151,7 @@ export class ObjectWriter {
     return outcome.record
   }
 
-  /** Records of one bucket in order of path; `CONFLICT` when one has changed. */
+  /** Removes records of one bucket, given in order of path. Throws `CONFLICT` when one has changed. */
   async remove(stored: readonly Stored<ObjectRecord>[]): Promise<void> {
     const { table, orphans, now, changed } = this.#dependencies
     const [first] = stored
@@ -178,7 +178,7 @@ export class ObjectWriter {
     changed({ put: 0, removed: stored.length })
   }
 
-  /** False when it does not exist. */
+  /** Removes one object. Returns false when it does not exist. */
   removeOne(bucket: string, path: string): Promise<boolean> {
     return this.#mutex.run(keyOf(bucket, path), () =>
       retryOnConflict(async () => {
@@ -190,7 +190,7 @@ export class ObjectWriter {
     )
   }
 
-  /** Drops the content unless an object was created of it. */
+  /** Commits a claimed content, and drops the content if no object was created for it. */
   async #placing(commit: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
     const { orphans } = this.#dependencies
     const claim = await orphans.claim()
@@ -218,7 +218,7 @@ export class ObjectWriter {
     const before = await findObject(table, bucket, path)
     checkExpected(path, expect, before?.value)
     const effects = cause && (await this.#admitted(bucket, path, cause))
-    // its object may be gone since, and is not restored
+    // the object may have been removed since; a repeated effect does not restore it
     if (effects === 'again') return { record: before?.value ?? record, isMade: false }
     const change: NewChange = { event: 'put', object: record, time: record.modified, ...(cause && { cause }) }
     await table.store.commit([
@@ -250,7 +250,7 @@ export class ObjectWriter {
 }
 
 function appending({ changes }: ObjectTable, bodies: readonly NewChange[]): Write {
-  // records and causes are plain JSON
+  // records and causes are plain JSON, which the type does not show
   return changes.appending(PARTITION, bodies as readonly unknown[] as readonly Json[])
 }
 
@@ -264,7 +264,7 @@ function checkExpected(
   if (noneMatch !== undefined && isNamed(noneMatch)) {
     throw unexpected(path, found, `If-None-Match names ${noneMatch.join(', ')}`)
   }
-  // clients know seconds
+  // clients know modification times in whole seconds
   const time = Math.floor((found?.modified ?? 0) / 1_000) * 1_000
   if (unmodifiedSince !== undefined && time > unmodifiedSince) {
     const at = new Date(time).toUTCString()
@@ -282,8 +282,9 @@ function replaced(path: string): AppError {
 }
 
 /**
- * Deletes the documents of folders without an object (TABLE-1). `gone` and `made`: paths of one bucket in the same commit.
- * Versions are read before the folders are searched: a concurrent put rewrites the documents, and the commit conflicts.
+ * Deletes the documents of folders that no longer contain an object (TABLE-1). `gone` and `made`: paths of one bucket
+ * that the same commit removes and creates. Versions are read before the folders are searched, so a concurrent put,
+ * which rewrites these documents, makes the commit conflict.
  */
 async function foldersWithout(
   table: ObjectTable,
@@ -297,7 +298,7 @@ async function foldersWithout(
   const isGone = new Set(gone)
   const kept = new Set(made.flatMap(foldersAround))
   const writes: Write[] = []
-  // innermost first: a folder with an object keeps those around it
+  // innermost first: a folder that keeps an object keeps the folders around it
   for (const [folder, count] of [...counts].sort(([a], [b]) => b.length - a.length)) {
     if (kept.has(folder)) continue
     const inside = await objectsFrom(table, bucket, folder, { limit: count + 1 })

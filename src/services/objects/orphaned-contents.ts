@@ -1,14 +1,14 @@
 /**
- * Contents without an object. A content is claimed before it is placed, and the commit that creates its object ends the
- * claim; the document of a claim leads to the content whatever else happens. Replaced and removed contents have such a
- * document too. The sweep deletes these contents, in this session of the host or in a later one.
+ * Tracks contents without an object. A content is claimed before it is stored, and the commit that creates its object
+ * ends the claim. Claimed, replaced and removed contents each have a document, so that the sweep finds and deletes
+ * them, in this session of the host or a later one.
  */
 import { AppError, RepeatableWork, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Condition, StoreTime, Write } from '#storage'
 import type { ContentStore } from './contract.ts'
 import type { ObjectTable } from './object-table.ts'
 
-/** ms: an upload that takes longer is given up */
+/** ms after which an unfinished upload is given up */
 const CLAIM_MS = 86_400_000
 const RETRY_MS = 60_000
 const SLICE = 200
@@ -46,7 +46,10 @@ export class OrphanedContents {
     })
   }
 
-  /** `until` (epoch ms by the store's clock) holds across sessions; a claim without it ends with the session. */
+  /**
+   * Claims a new content. With `until` (epoch ms on the store's clock) the claim outlives the session; otherwise the
+   * claim ends with it.
+   */
   async claim(until?: number): Promise<Claim> {
     const { table, newId } = this.#dependencies
     const id = newId()
@@ -56,17 +59,17 @@ export class OrphanedContents {
     return { id, version: await table.orphans.put(id, claimed, 'absent') }
   }
 
-  /** Part of the commit that creates the object of the content; `CONFLICT` when the claim has expired. */
+  /** Returns a write for the commit that creates the content's object; it conflicts when the claim has expired. */
   ending({ id, version }: Claim): Write {
     return this.#dependencies.table.orphans.deleting(id, version)
   }
 
-  /** Part of the commit that removes the last reference to a content; `sweep` is called after it. */
+  /** Returns a write for the commit that removes the last reference to a content. Call `sweep` after the commit. */
   orphaning(content: string): Write {
     return this.#dependencies.table.orphans.putting(content, { until: 0 })
   }
 
-  /** Deletes the content, unless an object was created of it after all. Never rejects: failures are retried. */
+  /** Deletes the content, unless an object was created for it after all. Never rejects; failures are retried. */
   async drop(claim: Claim): Promise<void> {
     try {
       if (await this.#end(claim)) this.sweep()
@@ -99,7 +102,7 @@ export class OrphanedContents {
         const deleted = await Promise.allSettled(
           some.map(({ id, version, value }) => this.#delete({ id, version }, value.until === 0)),
         )
-        // one failure does not hold up the others
+        // one failure must not delay the other deletions
         for (const one of deleted) if (one.status === 'rejected') failure ??= one.reason
       }
       const last = found.at(-1)
@@ -109,9 +112,9 @@ export class OrphanedContents {
     if (failure !== undefined) throw failure as Error
   }
 
-  /** Deletes the document last: until then it leads to the content. */
+  /** Deletes a content, and then its document, which is needed to find the content until then. */
   async #delete(claim: Claim, isEnded: boolean): Promise<void> {
-    // an open claim may still have its writer, whose commit fails from here on
+    // the writer of an open claim may still be active; ending the claim makes its commit fail
     if (!isEnded && !(await this.#end(claim))) return
     const { table, contents } = this.#dependencies
     await contents.remove(claim.id)
@@ -129,7 +132,7 @@ export class OrphanedContents {
   }
 }
 
-/** Ended and expired claims, and those of an earlier session. */
+/** Conditions for ended claims, expired claims, and claims of an earlier session. */
 function orphaned({ ms, session }: StoreTime): readonly (readonly Condition[])[] {
   const due: readonly Condition[] = [{ field: 'until', op: 'lte', value: ms }]
   if (session === undefined) return [due]

@@ -1,4 +1,7 @@
-/** Uploads in parts. Each part is a content, claimed until the upload ends; completing writes one object of them. */
+/**
+ * Handles uploads in parts. Each part is a content, claimed until the upload ends; completing joins the parts into one
+ * object.
+ */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { boundedContent } from './bounded-content.ts'
@@ -17,11 +20,11 @@ import { S3Error } from './signing/s3-error.ts'
 
 /** ms until an upload expires */
 export const UPLOAD_MS = 86_400_000
-/** open uploads of one tenant */
+/** most open uploads per tenant */
 export const MAX_UPLOADS = 1_000
 export const MAX_PARTS = 10_000
 const SLICE = 500
-/** expired uploads that are deleted when another begins */
+/** expired uploads deleted whenever another upload begins */
 const OVER_AT_ONCE = 20
 
 export interface PartUploadsDependencies {
@@ -31,7 +34,7 @@ export interface PartUploadsDependencies {
   readonly orphans: OrphanedContents
   readonly newId: () => string
   readonly now: () => number
-  /** Throws unless the caller may write an object there. */
+  /** Resolves the names. Throws unless the caller may write an object there. */
   readonly locate: (bucket: string, path: string) => { readonly bucket: string; readonly path: string }
 }
 
@@ -75,7 +78,7 @@ export class PartUploads implements UploadsApi {
       const { size, etag } = await contents.put(claim.id, bounded, { contentType: 'application/octet-stream' })
       const part = { number, size, etag, modified: now() }
       await retryOnConflict(async () => {
-        // `NOT_FOUND` when it ended meanwhile
+        // throws `NOT_FOUND` if the upload ended meanwhile
         const { version } = await this.#upload(bucket, path, id)
         const partId = `${id}/${number}`
         const before = await table.parts.get(partId)
@@ -93,7 +96,7 @@ export class PartUploads implements UploadsApi {
     }
   }
 
-  /** Parts without a name are dropped. */
+  /** Completes an upload. Parts that are not named are dropped. */
   async complete(
     ...[bucket, path, id, named, { expect } = {}]: Parameters<UploadsApi['complete']>
   ): Promise<ObjectRecord> {
@@ -111,7 +114,7 @@ export class PartUploads implements UploadsApi {
       length: { min: size, max: size },
     })
     await this.abort(bucket, path, id).catch((error: unknown) => {
-      // a concurrent request completed it, or it expired
+      // another request completed the upload, or it expired
       if (!(error instanceof AppError)) throw error
     })
     return record
@@ -152,7 +155,7 @@ export class PartUploads implements UploadsApi {
     return found.map(({ value }) => value)
   }
 
-  /** Deletes the upload last: until then it leads to its parts. */
+  /** Deletes the parts, and then the upload record, which is needed to find them until then. */
   async #forget({ id, version, value }: Stored<UploadRecord>): Promise<void> {
     const { table, orphans } = this.#dependencies
     const over = value.isOver === true ? version : await table.uploads.put(id, { ...value, isOver: true }, version)
@@ -171,7 +174,7 @@ export class PartUploads implements UploadsApi {
   }
 }
 
-/** Throws an S3Error for parts out of order, missing, or with another etag. */
+/** Returns the named parts. Throws an S3Error for parts that are out of order, missing, or have another etag. */
 function chosen(
   named: readonly Pick<UploadedPart, 'number' | 'etag'>[],
   parts: readonly PartRecord[],

@@ -1,12 +1,15 @@
-/** Paths of objects and their syntax. */
+/** Parses and splits the paths of objects. */
 import { AppError, shown } from '#kernel'
 import { isHidden, MAX_PATH_BYTES } from './contract.ts'
 
-/** Not representable in XML, or in UTF-8. */
+/** Matches characters that XML or UTF-8 cannot represent. */
 const UNUSABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u
 const FOLDER_MARK = '.folder'
 
-/** The path of an object, or of a folder with one slash at its end; without leading slashes. `VALIDATION` */
+/**
+ * Normalizes the path of an object, or of a folder (which ends in one slash); removes leading slashes. Throws
+ * `VALIDATION`.
+ */
 export function readPath(text: string): string {
   const path = tidied(text)
   check(path, path === '' ? 'is empty' : problemIn(path.endsWith('/') ? path.slice(0, -1) : path))
@@ -19,7 +22,7 @@ export function readObjectPath(text: string): string {
   return path
 }
 
-/** A prefix, which may be empty; its last part need not be whole. */
+/** Normalizes a prefix, which may be empty or end within a name. */
 export function readPrefix(text: string): string {
   const prefix = tidied(text)
   const whole = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')))
@@ -27,12 +30,12 @@ export function readPrefix(text: string): string {
   return prefix
 }
 
-/** The folder around a path: empty, or with a slash at its end. */
+/** Returns the folder that contains a path: empty, or ending with a slash. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
 }
 
-/** Outermost first. */
+/** Returns all folders that contain a path, outermost first. */
 export function foldersAround(path: string): readonly string[] {
   const folders: string[] = []
   for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
@@ -41,7 +44,7 @@ export function foldersAround(path: string): readonly string[] {
   return folders
 }
 
-/** The hidden object of a folder without other entries. */
+/** Returns the path of the hidden object that keeps an otherwise empty folder in existence. */
 export function folderMark(folder: string): string {
   return folder + FOLDER_MARK
 }
@@ -50,7 +53,7 @@ export function isFolderMark(path: string): boolean {
   return path === FOLDER_MARK || path.endsWith(`/${FOLDER_MARK}`)
 }
 
-/** Hidden, and not the mark of a folder: blocks a removal. */
+/** True for a hidden object other than the `.folder` mark; such objects block a removal. */
 export function isHiddenObject(path: string): boolean {
   return isHidden(path) && !isFolderMark(path)
 }

@@ -1,4 +1,4 @@
-/** Removes an object, a folder, or everything with a prefix; everything is checked first (OBJECT-4). */
+/** Removes an object, a folder, or everything with a prefix, after checking everything (OBJECT-4). */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from './contract.ts'
@@ -58,7 +58,7 @@ async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Remo
 }
 
 interface RemovedSlice {
-  /** without `.folder` */
+  /** removed paths, without `.folder` */
   readonly gone: readonly string[]
   readonly after: string
   readonly isLeft: boolean
@@ -71,7 +71,7 @@ async function removeSlice(
 ): Promise<RemovedSlice> {
   const found = await objectsFrom(table, bucket, path, { after: startAfter, limit: maxKeys })
   const some = fewEnough(found)
-  // hidden ones that were put since the check stay
+  // hidden objects stored since the check are kept
   const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
   await writer.remove(gone)
   return {
@@ -81,7 +81,7 @@ async function removeSlice(
   }
 }
 
-/** `CONFLICT` for hidden objects below a path; hidden parts of the path itself do not count. */
+/** Throws `CONFLICT` when a hidden object is below a path. Hidden names in the path itself do not count. */
 async function refuseHidden(table: ObjectTable, bucket: string, path: string): Promise<void> {
   for (let after = ''; ;) {
     const found = await objectsFrom(table, bucket, path, { after, limit: SLICE, field: 'hidden' })
@@ -101,7 +101,7 @@ function isInTheWay(path: string, prefix: string): boolean {
   return isHiddenObject(path) && folderOf(path).length >= prefix.length
 }
 
-/** As many as have folders for one commit; at least one. */
+/** Returns as many objects as one commit can remove with their folders, but at least one. */
 function fewEnough(found: readonly Stored<ObjectRecord>[]): readonly Stored<ObjectRecord>[] {
   let folders = 0
   const until = found.findIndex(({ value }) => (folders += foldersAround(value.path).length) > MAX_FOLDERS)

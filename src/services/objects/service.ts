@@ -1,4 +1,4 @@
-/** The objects of one tenant, over its store and a store of contents. */
+/** The object storage of one tenant, on top of its store and a content store. */
 import type { Caller, Logger, StartTimer } from '#kernel'
 import type { Store } from '#storage'
 import { bucketsOf } from './buckets.ts'
@@ -18,12 +18,12 @@ export interface ObjectsOptions {
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger: Logger
-  /** the address of this host: `https://host:8080` */
+  /** address of this host, such as `https://host:8080` */
   readonly origin: () => string
 }
 
 export class Objects {
-  /** with every right on every bucket */
+  /** objects API with every right on every bucket */
   readonly inside: ObjectsApi
   readonly changes: ObjectChanges
   readonly #users: ObjectsApi
@@ -56,18 +56,18 @@ export class Objects {
     this.#writer = writer
   }
 
-  /** With the rights of users. */
+  /** Returns the objects API with the rights of users. */
   as(_caller: Caller): ObjectsApi {
     return this.#users
   }
 
-  /** Notifies of commits in this process. Returns what unsubscribes. */
+  /** Calls the listener after each commit in this process. Returns a function that unsubscribes. */
   onChanges(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Orphaned contents of earlier sessions are deleted in the background. */
+  /** Starts deleting orphaned contents of earlier sessions in the background. */
   async start(): Promise<void> {
     this.#orphans.sweep()
   }
@@ -81,7 +81,7 @@ export class Objects {
     return this.#orphans.idle()
   }
 
-  /** `uploads`: contents being received; totals since the start. */
+  /** `uploads`: contents being received. `put` and `removed`: totals since the start. */
   gauges() {
     return { uploads: this.#writer.uploads, put: this.#put, removed: this.#removed }
   }
@@ -91,7 +91,7 @@ function changesOf({ changes }: ObjectTable): ObjectChanges {
   return {
     read: async (after, limit) => {
       const entries = await changes.read(PARTITION, after, limit)
-      // written by ObjectWriter
+      // ObjectWriter wrote the body
       return entries.map(({ position, body }) => ({
         ...(body as unknown as Omit<ObjectChange, 'position'>),
         position,

@@ -1,4 +1,4 @@
-/** Buckets and objects in answers, with links by the caller's rights. */
+/** Formats buckets and objects for responses, with the links that the caller may use. */
 import { DEFAULT_EXPIRY, type BucketRight, type ObjectBucket, type SignedLink } from './contract.ts'
 import { isFolder, type ObjectEntry } from './object-table.ts'
 import { encodedPath, percentEncoded } from './signing/sigv4.ts'
@@ -14,7 +14,7 @@ export function signHref(origin: string, bucket: string, path: string, method: S
   return `${bucketHref(origin, bucket, path)}?sign=${method}&expiry_seconds=${DEFAULT_EXPIRY}`
 }
 
-/** `store`: whole in a list, its name alone otherwise. */
+/** `store`: the whole record in a list, otherwise only its name. */
 export function shownBucket(bucket: ObjectBucket, origin: string, store: 'record' | 'name'): Wire {
   const { alias, name } = bucket
   return {
@@ -33,7 +33,7 @@ export function shownBucket(bucket: ObjectBucket, origin: string, store: 'record
   }
 }
 
-/** `full`: with the content type. */
+/** `full`: includes the content type. */
 export function shownEntry(entry: ObjectEntry, bucket: ObjectBucket, origin: string, full: boolean): Wire {
   const { alias, name } = bucket
   const about = {
@@ -71,7 +71,7 @@ export function contentHref(origin: string, bucketName: string, path: string): s
   return `${origin}/${percentEncoded(bucketName)}/${encodedPath(path)}`
 }
 
-/** ISO 8601 in seconds, with an offset. */
+/** Formats a time as ISO 8601, in whole seconds with an offset. */
 export function shownTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}+00:00`
 }

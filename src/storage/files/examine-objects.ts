@@ -1,4 +1,4 @@
-/** Searches a folder of objects for damage. Read-only, also while a host uses the folder. */
+/** Searches a folder of objects for damage. Only reads, and may run while a host uses the folder. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '#kernel'
@@ -10,11 +10,11 @@ import { pathsIn } from './path-list.ts'
 export interface ExaminedObject {
   readonly tenant: string
   readonly path: string
-  /** undefined: intact */
+  /** what is damaged; undefined for an intact object */
   readonly problem: string | undefined
 }
 
-/** All objects of a folder; none if it does not exist. */
+/** Examines all objects of a folder. Yields nothing if the folder does not exist. */
 export async function* examineObjects(folder: string): AsyncIterable<ExaminedObject> {
   const root = join(folder, 'objects')
   for (const name of await namesIn(root)) {

@@ -1,6 +1,6 @@
 /**
- * The objects of one tenant as files. An object is written to a temporary file, synced, and renamed: readers see the
- * old or the new one, and a crash leaves the old one.
+ * Stores the objects of one tenant as files. An object is written to a temporary file, synced, and renamed: readers see
+ * either the old or the new object, and after a crash the old object is still there.
  */
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -25,26 +25,26 @@ import { contentCheck, openObject, readAt, readInfo, streamAt, writeObject } fro
 import { objectNames } from './object-name.ts'
 import type { PathList } from './path-list.ts'
 
-/** Smaller objects are read at once, so that files do not stay open for readers that never come. */
+/** Objects up to this size are read whole, so that no file stays open for a reader that never reads. */
 const READ_AT_ONCE = 262_144
-/** files that one list reads concurrently */
+/** number of files that one listing reads concurrently */
 const READERS = 16
 
-/** Shared by the tenants of one folder. */
+/** What the tenants of one folder share. */
 export interface FileHost {
-  /** of all tenants */
+  /** folder with the objects of all tenants */
   readonly root: string
-  /** on the same file system */
+  /** folder for unfinished files, on the same file system */
   readonly temporary: string
   /** epoch ms */
   readonly clock: () => number
   readonly damage: DamageWatch
-  /** Runs a call that closing waits for; `CLOSED` when closed. */
+  /** Runs a call that `close` waits for. Throws `CLOSED` after closing. */
   run<T>(act: () => Promise<T>): Promise<T>
   checkOpen(): void
 }
 
-/** Shared by all `FileBlobs` of a tenant. */
+/** What all `FileBlobs` of a tenant share. */
 export interface TenantFiles {
   readonly folder: string
   readonly paths: PathList
@@ -101,7 +101,7 @@ export class FileBlobs implements Blobs {
       const infos: BlobInfo[] = []
       for (let at = 0; at < page.length; at += READERS) {
         const some = await Promise.all(page.slice(at, at + READERS).map((path) => this.#info(path)))
-        // deleted meanwhile
+        // skips objects deleted meanwhile
         infos.push(...some.filter((info) => info !== undefined))
       }
       return infos
@@ -131,12 +131,12 @@ export class FileBlobs implements Blobs {
       return info
     } catch (thrown) {
       await unlink(temporary).catch(() => undefined)
-      // errors of the content's stream stay as they are
+      // errors of the incoming stream are passed on unchanged
       throw sent.failure === thrown ? thrown : storeError(`Writing ${path}`, thrown)
     }
   }
 
-  /** Renames a finished file, unless another object than the expected one exists. */
+  /** Moves a finished file into place, unless the current object is not the expected one. */
   async #place(path: string, temporary: string, expect: string | undefined): Promise<void> {
     if (expect !== undefined) checkExpectedEtag(path, expect, (await this.#info(path))?.etag)
     const { folders, file } = objectNames(path)
@@ -146,7 +146,7 @@ export class FileBlobs implements Blobs {
     await syncFolder(folder)
   }
 
-  /** A hard link: files are never changed in place, so both are independent. */
+  /** Copies by hard link. Files are never changed in place, so the two objects stay independent. */
   async #copy(source: string, target: string): Promise<boolean> {
     if (source === target) return (await this.#info(source)) !== undefined
     const { folders, file } = objectNames(source)
@@ -162,7 +162,7 @@ export class FileBlobs implements Blobs {
     try {
       await this.#tenant.mutex.run(target, () => this.#place(target, temporary, undefined))
     } finally {
-      // a rename onto another link of the same file leaves both
+      // renaming onto another link of the same file keeps both names
       await unlink(temporary).catch(() => undefined)
     }
     return true
@@ -212,7 +212,7 @@ export class FileBlobs implements Blobs {
     })
   }
 
-  /** Content that is opened on the first read; `CONFLICT` when it was replaced meanwhile. */
+  /** Yields a content that is opened on the first read. Throws `CONFLICT` when the object was replaced meanwhile. */
   async *#later(info: BlobInfo, from: number, end: number): AsyncIterable<Uint8Array> {
     const { path, etag } = info
     const handle = await reading(`Reading ${path}`, async () => {
@@ -250,7 +250,7 @@ export class FileBlobs implements Blobs {
     return folderAt(this.#host.root, [this.#tenant.folder, ...names])
   }
 
-  /** A streamed content does not delay closing. */
+  /** Receives a content piece by piece, so that a slow stream does not delay closing. */
   async *#receive(sent: Sent): AsyncIterable<Uint8Array> {
     try {
       for await (const piece of sent.pieces) {
@@ -264,7 +264,7 @@ export class FileBlobs implements Blobs {
   }
 }
 
-/** Streamed content, and the error of its stream. */
+/** An incoming content, and the error of its stream. */
 interface Sent {
   readonly pieces: AsyncIterable<Uint8Array>
   failure: unknown

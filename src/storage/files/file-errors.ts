@@ -1,4 +1,4 @@
-/** Errors of the file system as coded errors. */
+/** Converts errors of the file system to coded errors. */
 import { AppError, messageOf } from '#kernel'
 
 export function codeOf(thrown: unknown): string | undefined {
@@ -19,7 +19,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open on this machine',
 }
 
-/** `STORE` with advice; an AppError stays as it is. */
+/** Returns a `STORE` error with advice; an AppError is returned unchanged. */
 export function storeError(doing: string, thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const advice = ADVICE[codeOf(thrown) ?? ''] ?? 'look at the disk'

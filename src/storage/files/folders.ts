@@ -1,10 +1,15 @@
-/** Real folders: symbolic links are rejected, since they may lead out of the data; new folders are synced. */
+/**
+ * Finds and creates folders. Symbolic links are rejected, since they may lead out of the data; new folders are synced.
+ */
 import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { codeOf } from './file-errors.ts'
 
-/** The folder at a path below a root; `undefined` if it does not exist. `STORE` for anything else than a folder. */
+/**
+ * Returns the folder at a path below a root; undefined if it does not exist. Throws `STORE` when something else is
+ * there.
+ */
 export async function folderAt(root: string, names: readonly string[]): Promise<string | undefined> {
   let folder = root
   for (const name of names) {
@@ -14,7 +19,7 @@ export async function folderAt(root: string, names: readonly string[]): Promise<
   return folder
 }
 
-/** Creates missing folders. */
+/** Returns the folder at a path, creating missing folders. */
 export async function makeFolderAt(root: string, names: readonly string[]): Promise<string> {
   let folder = root
   for (const name of names) {
@@ -24,7 +29,7 @@ export async function makeFolderAt(root: string, names: readonly string[]): Prom
     try {
       await mkdir(folder)
     } catch (thrown) {
-      // another writer was faster
+      // another writer created the folder first
       if (codeOf(thrown) !== 'EEXIST' || !(await isFolder(folder))) throw thrown
     }
     await syncFolder(parent)
@@ -32,13 +37,13 @@ export async function makeFolderAt(root: string, names: readonly string[]): Prom
   return folder
 }
 
-/** Syncs new and removed names. */
+/** Syncs a folder, so that new and removed names in it are durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   try {
     await handle.sync()
   } catch (thrown) {
-    // some systems cannot sync folders, and need not
+    // some systems cannot sync folders, and do not need to
     if (!['EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP'].includes(codeOf(thrown) ?? '')) throw thrown
   } finally {
     await handle.close()

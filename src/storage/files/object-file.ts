@@ -1,7 +1,7 @@
 /**
- * One object as one file: content, metadata as JSON, the checksum of that JSON (`crc32`, 4 bytes), its length (4 bytes)
- * and a mark (8 bytes). A rename replaces content and metadata together; a file without a mark at its end is not an
- * object. Content comes first, so that ranges do not need an offset.
+ * Stores one object as one file: the content, its metadata as JSON, the checksum of that JSON (`crc32`, 4 bytes), the
+ * JSON's length (4 bytes), and a mark (8 bytes). A rename replaces content and metadata together. A file that does not
+ * end with the mark is not an object. The content comes first, so ranges need no offset.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -13,17 +13,17 @@ import type { CheckedPut } from '../check-blobs.ts'
 import { damaged } from '../damage.ts'
 import { codeOf } from './file-errors.ts'
 
-/** The last character is the format number: files of others are rejected. */
+/** The last character is the format number; files with another number are rejected. */
 const MARK = Buffer.from('reflexo2')
 const END_BYTES = 4 + 4 + MARK.length
-/** Most JSON is within one read of the end. */
+/** Bytes of the first read at the end of a file, which usually include all of the JSON. */
 const FIRST_READ = 4_096
-/** Metadata is bounded far below. */
+/** Most bytes of JSON; metadata is limited to far less. */
 const MAX_JSON = 65_536
-/** bytes of one read of a stream; two of them are in memory */
+/** bytes per read of a stream; two chunks are in memory at a time */
 const CHUNK = 65_536
 
-/** Writes an object from pieces, and syncs it. `modified` is called when the content is complete. */
+/** Writes an object from pieces, and syncs the file. `modified` is called when the content is complete. */
 export async function writeObject(
   handle: FileHandle,
   path: string,
@@ -49,7 +49,7 @@ export async function writeObject(
   return { path, ...known }
 }
 
-/** Opens an object for reading; `undefined` if it does not exist. Does not follow symbolic links. */
+/** Opens an object for reading; undefined if it does not exist. Does not follow symbolic links. */
 export async function openObject(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -59,7 +59,7 @@ export async function openObject(file: string): Promise<FileHandle | undefined> 
   }
 }
 
-/** Metadata of an open object. `DAMAGED` for a damaged file, `STORE` for one of another version. */
+/** Reads the metadata of an open object. Throws `DAMAGED` for a damaged file, `STORE` for a file in another format. */
 export async function readInfo(handle: FileHandle, path: string): Promise<BlobInfo> {
   const { size } = await handle.stat()
   let tail = await readAt(handle, Math.max(0, size - FIRST_READ), size)
@@ -74,7 +74,7 @@ export async function readInfo(handle: FileHandle, path: string): Promise<BlobIn
   return info
 }
 
-/** Bytes of a range; `until` excluded. */
+/** Reads a range of bytes; `to` is excluded. */
 export async function readAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from))
   let filled = 0
@@ -86,11 +86,11 @@ export async function readAt(handle: FileHandle, from: number, to: number): Prom
   return bytes.subarray(0, filled)
 }
 
-/** Streams a range, one piece ahead; closes the file at the end, and when its reader stops. */
+/** Streams a range, reading one piece ahead. Closes the file at the end, or when the reader stops. */
 export async function* streamAt(handle: FileHandle, from: number, to: number): AsyncIterable<Uint8Array> {
   const readPiece = (at: number) => {
     const piece = at < to ? readAt(handle, at, Math.min(at + CHUNK, to)) : undefined
-    // handled when it is awaited
+    // prevents an unhandled rejection; the piece is awaited later
     piece?.catch(() => undefined)
     return piece
   }
@@ -114,7 +114,7 @@ function jsonLength(tail: Buffer): number {
 
 function parseInfo(text: string, path: string): BlobInfo | undefined {
   try {
-    // written by writeObject, guarded by mark and size
+    // writeObject wrote this JSON, and mark and size were checked
     const known = JSON.parse(text) as Omit<BlobInfo, 'path'>
     return { ...known, path }
   } catch {
@@ -123,8 +123,8 @@ function parseInfo(text: string, path: string): BlobInfo | undefined {
 }
 
 /**
- * Verifies a streamed content. Throws `DAMAGED` at the last piece when the digest differs from the etag, so that
- * damaged content is never complete.
+ * Verifies a streamed content. Throws `DAMAGED` at the last piece when the digest differs from the etag, so that a
+ * damaged content never looks complete.
  */
 export function contentCheck({ path, etag, size }: BlobInfo): (piece: Uint8Array) => void {
   const hash = createHash(etag.length === MD5_CHARACTERS ? 'md5' : 'sha256')

@@ -1,7 +1,8 @@
 /**
- * File names for paths of objects. A path is cut into pieces of 60 bytes; all but the last are folders. Bytes that some
- * file system does not distinguish or accept (capitals included) become `%` and two digits, a slash `+`. A name is
- * never `.` or `..`, at most 182 characters long, and sorting by decoded pieces sorts by path.
+ * Converts between paths of objects and file names. A path is cut into pieces of 60 bytes, all but the last of which
+ * become folders. Bytes that some file system cannot distinguish or accept (capitals included) become `%` and two
+ * digits, and a slash becomes `+`. A name is never `.` or `..`, and has at most 182 characters. Sorting by decoded
+ * pieces sorts by path.
  */
 const PIECE = 60
 const PLAIN = /^[a-z0-9_.-]$/
@@ -9,7 +10,7 @@ const PLAIN = /^[a-z0-9_.-]$/
 const FOLDER = '.d'
 const OBJECT = '.o'
 
-/** The folders and the file of a path, outermost first. */
+/** Returns the folders, outermost first, and the file for a path. */
 export function objectNames(path: string): { readonly folders: readonly string[]; readonly file: string } {
   const bytes = Buffer.from(path)
   const pieces: string[] = []
@@ -18,7 +19,7 @@ export function objectNames(path: string): { readonly folders: readonly string[]
   return { folders: pieces.map((piece) => piece + FOLDER), file: last + OBJECT }
 }
 
-/** The piece of a path for a name; `undefined` for foreign names. */
+/** Returns the piece of a path that a name stands for; undefined for a name of another origin. */
 export function pieceOf(name: string): { readonly kind: 'folder' | 'object'; readonly bytes: Buffer } | undefined {
   const ending = name.slice(-2)
   if (ending !== FOLDER && ending !== OBJECT) return undefined
@@ -32,7 +33,7 @@ export function tenantName(id: string): string {
   return `t-${encode(Buffer.from(id))}`
 }
 
-/** The tenant of a folder; `undefined` for foreign names. */
+/** Returns the tenant of a folder; undefined for a folder of another origin. */
 export function tenantOf(name: string): string | undefined {
   if (!name.startsWith('t-')) return undefined
   const id = decode(name.slice(2)).toString()
@@ -49,7 +50,7 @@ function encode(bytes: Buffer): string {
   return name
 }
 
-/** Bytes of an encoded text; foreign texts do not encode to the same again. */
+/** Decodes a name to bytes. A name that this program did not write does not encode to the same text again. */
 function decode(text: string): Buffer {
   const bytes: number[] = []
   for (let at = 0; at < text.length; at += 1) {

@@ -1,7 +1,7 @@
 /**
- * Objects as files in one folder: `objects/<tenant>/<path>`, and `temporary/` for unfinished ones. One process owns the
- * folder and treats files in `temporary` as remains of a crash. Or processes share it, with each tenant at one process
- * at a time: then each has a folder of its own in `temporary`.
+ * Opens a folder that stores objects as files: `objects/<tenant>/<path>`, and `temporary/` for unfinished files. Either
+ * one process owns the folder and treats files in `temporary` as left over from a crash; or processes share the folder,
+ * each tenant being served by one process at a time, and each process uses its own subfolder of `temporary`.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
@@ -18,20 +18,20 @@ import { PathList, pathsIn } from './path-list.ts'
 import { KeyedMutex } from '#kernel'
 
 export interface FilesOptions {
-  /** created if needed */
+  /** folder of the objects; created if needed */
   readonly folder: string
   /** epoch ms; default: the machine's clock */
   readonly clock?: () => number
-  /** default: a counter of its own */
+  /** watch that counts damage; default: a new one */
   readonly damage?: DamageWatch
-  /** other processes use it for other tenants; default false */
+  /** true when other processes use the folder for other tenants; default false */
   readonly isShared?: boolean
 }
 
-/** ms after which the temporary folder of a process is a remain of a crash: writing an object takes less */
+/** ms after which a process's temporary folder must be left over from a crash, since no write takes this long */
 const REMAINS_MS = 86_400_000
 
-/** `STORE` when the folder is not usable. */
+/** Opens the folder. Throws `STORE` when it is not usable. */
 export async function openFiles({
   folder,
   clock = Date.now,
@@ -50,7 +50,7 @@ export async function openFiles({
   }
 }
 
-/** Deletes unfinished files of a crash. `before`: only files without a later change. */
+/** Deletes unfinished files after a crash. `before`: only those last changed before this time. */
 async function sweep(temporary: string, before: number): Promise<void> {
   for (const name of await readdir(temporary)) {
     const path = join(temporary, name)
@@ -85,7 +85,7 @@ class FileMedium implements BlobMedium, FileHost {
     this.checkOpen()
     checkTenant(id)
     let files = this.#tenants.get(id)
-    // another process may have had the tenant meanwhile, so cached lists are stale
+    // another process may have served the tenant meanwhile, so cached lists may be stale
     if (files === undefined || this.#isShared) {
       files = { folder: tenantName(id), paths: new PathList(), mutex: new KeyedMutex() }
       this.#tenants.set(id, files)

@@ -1,4 +1,4 @@
-/** Sorted paths of one tenant, read from its folders by the first list and then maintained. */
+/** Keeps the sorted paths of one tenant, read from its folders by the first listing and then kept up to date. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { placeInOrder } from '../path-page.ts'
@@ -8,10 +8,10 @@ import { pieceOf } from './object-name.ts'
 export class PathList {
   #paths: string[] | undefined
   #reading: Promise<string[]> | undefined
-  /** changes while the folders were read */
+  /** changes made while the folders are being read */
   #changes: (readonly [path: string, there: boolean])[] = []
 
-  /** `read` reads the folder, or returns nothing while it does not exist. */
+  /** Returns the paths in order. `folder` returns the folder to read; undefined while it does not exist. */
   async inOrder(folder: () => Promise<string | undefined>): Promise<readonly string[]> {
     if (this.#paths !== undefined) return this.#paths
     this.#reading ??= this.#read(folder)
@@ -39,7 +39,7 @@ export class PathList {
   }
 }
 
-/** Paths of all objects below a folder, in byte order. */
+/** Yields the paths of all objects below a folder, in byte order. */
 export async function* pathsIn(folder: string, before: readonly Buffer[]): AsyncIterable<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => {
     if (codeOf(thrown) === 'ENOENT') return []
@@ -51,7 +51,7 @@ export async function* pathsIn(folder: string, before: readonly Buffer[]): Async
     const real = piece.kind === 'folder' ? entry.isDirectory() : entry.isFile()
     return real ? [{ ...piece, name: entry.name }] : []
   })
-  // at equal bytes the object is the shorter path
+  // for equal bytes, the object has the shorter path
   pieces.sort((a, b) => Buffer.compare(a.bytes, b.bytes) || (a.kind === 'object' ? -1 : 1))
   for (const { kind, bytes, name } of pieces) {
     if (kind === 'object') yield Buffer.concat([...before, bytes]).toString()

@@ -1,4 +1,4 @@
-/** The content of a medium in memory, which survives closing: open it again with `openMemory`. */
+/** Keeps the content of a medium in memory after it is closed; `openMemory` can open it again. */
 import { AppError } from '#kernel'
 import { newerError } from '../tenant.ts'
 import { compareText } from '../order.ts'
@@ -12,18 +12,18 @@ export interface TenantData {
   readonly tables: Map<string, MemoryTable>
   readonly logs: MemoryLogs
   readonly series: SeriesData
-  /** something was written */
+  /** true once something was written */
   touched: boolean
 }
 
 export class MemoryDisk {
   readonly #tenants = new Map<string, TenantData>()
-  /** the specification of the fields of each collection */
+  /** the specification of each collection's fields */
   readonly #specs = new Map<string, KnownSpec>()
   readonly objects = new Map<string, Map<string, MemoryObject>>()
   #open = false
 
-  /** For one medium at a time: `STORE` while another has it. */
+  /** Reserves the disk for one medium at a time. Throws `STORE` while another medium uses it. */
   take(): void {
     if (this.#open) {
       throw new AppError('STORE', 'The memory is in use by a medium that is open; close that one first')
@@ -49,7 +49,10 @@ export class MemoryDisk {
     return written.sort(compareText)
   }
 
-  /** A tenant's table, with its fields by this specification. `STORE` after a newer one. */
+  /**
+   * Returns a tenant's table with fields by this specification. Throws `STORE` when a newer specification was used
+   * before.
+   */
   table(tenant: TenantData, known: KnownSpec): MemoryTable {
     this.#bring(known)
     let table = tenant.tables.get(known.name)

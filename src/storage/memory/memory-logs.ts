@@ -1,4 +1,4 @@
-/** The logs of one tenant: per name and partition a list of texts and the position of the first. */
+/** Keeps the logs of one tenant: for each name and partition a list of texts, and the position of the first text. */
 import type { LogEntry } from '../contract.ts'
 import type { Json } from '#kernel'
 
@@ -10,7 +10,7 @@ interface Partition {
 export class MemoryLogs {
   readonly #logs = new Map<string, Map<number, Partition>>()
 
-  /** The position of the last; 0 when empty. */
+  /** Returns the position of the last entry; 0 for an empty partition. */
   last(log: string, partition: number): number {
     const kept = this.#logs.get(log)?.get(partition)
     return kept === undefined ? 0 : kept.first + kept.texts.length - 1

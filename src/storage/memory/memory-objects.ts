@@ -1,4 +1,4 @@
-/** Objects in memory: the blobs of `openMemory`, and a medium beside others in tests. */
+/** Keeps objects in memory: the blobs of `openMemory`, and a separate medium for tests. */
 import { createHash } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { BlobInfo, Blobs } from '../blobs.ts'
@@ -14,7 +14,7 @@ export interface MemoryObject {
 
 type Tenants = Map<string, Map<string, MemoryObject>>
 
-/** `clock`: epoch ms. `keep`: survives closing; default: nothing does. */
+/** Opens a medium. `clock`: epoch ms. `keep`: content that survives closing; by default nothing survives. */
 export function openMemoryBlobs(options: { readonly clock?: () => number; readonly keep?: Tenants } = {}): BlobMedium {
   const { clock = Date.now, keep = new Map<string, Map<string, MemoryObject>>() } = options
   const state = { closed: false }
@@ -42,7 +42,7 @@ class MemoryBlobs implements Blobs {
   readonly #tenants: Tenants
   readonly #clock: () => number
   readonly #isClosed: () => boolean
-  /** sorted paths, rebuilt by the first list after a change */
+  /** sorted paths, rebuilt by the first listing after a change */
   #paths: readonly string[] | undefined
 
   constructor(tenant: string, tenants: Tenants, clock: () => number, isClosed: () => boolean) {
@@ -86,7 +86,7 @@ class MemoryBlobs implements Blobs {
     checkByteRange(range)
     const found = this.#objects().get(path)
     if (found === undefined) return undefined
-    // readers may write to their buffers
+    // copied, since readers may write to their buffers
     const part = new Uint8Array(found.bytes.subarray(range?.from ?? 0, (range?.until ?? found.bytes.length) + 1))
     return { info: copyOf(found.info), content: onePiece(part) }
   }

@@ -1,4 +1,4 @@
-/** The store of one tenant in memory. */
+/** Implements the store of one tenant in memory. */
 import { type Access, checkedCollection, checkedLog, checkedSeries } from '../checked-store.ts'
 import type {
   Blobs,
@@ -20,20 +20,20 @@ import type { MemoryDisk, TenantData } from './memory-disk.ts'
 import type { MemoryTable } from './memory-table.ts'
 import { storedOf } from './row.ts'
 
-/** Shared by the stores of one open medium. */
+/** What the stores of one open medium share. */
 export interface MemoryHost {
   readonly disk: MemoryDisk
   readonly specs: Specs
   /** epoch ms */
   readonly clock: () => number
-  /** of this opening */
+  /** id of this opening */
   readonly session: string
   checkOpen(): void
-  /** Counts a commit with its ms. */
+  /** Counts a commit and records its duration in ms. */
   committed(ms: number): void
 }
 
-/** The store of one tenant. Calls take effect at once, in order. */
+/** A store whose calls take effect immediately and in order. */
 export class MemoryStore implements Store {
   readonly series: Series
   readonly blobs: Blobs

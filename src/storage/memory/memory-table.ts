@@ -1,4 +1,4 @@
-/** The documents of one collection of one tenant. */
+/** Stores the documents of one collection of one tenant. */
 import { compareText } from '../order.ts'
 import type { CheckedQuery } from '../check-query.ts'
 import type { Condition } from '../contract.ts'
@@ -19,7 +19,10 @@ export class MemoryTable {
     this.#search = new RowSearch(known, this.#rows, this.#indexes)
   }
 
-  /** Reads the fields of all documents by another specification. Throws `VALIDATION` without a change. */
+  /**
+   * Computes the fields of all documents again, by another specification. Throws `VALIDATION` without changing
+   * anything.
+   */
   reindex(known: KnownSpec): void {
     const problems = new Problems()
     const fields = [...this.#rows.values()].map((row) =>
@@ -39,7 +42,7 @@ export class MemoryTable {
     return this.#rows.get(id)
   }
 
-  /** The highest version of an id; 0 if it never existed. */
+  /** Returns the highest version that an id has had; 0 if it never existed. */
   lastVersion(id: string): number {
     return this.#rows.get(id)?.version ?? this.#last.get(id) ?? 0
   }
@@ -74,7 +77,7 @@ export class MemoryTable {
     return where.length === 0 ? this.#rows.size : this.#search.all(where).length
   }
 
-  /** By value, in order. */
+  /** Counts the matching rows by value, in order of value. */
   countBy(field: KnownField, where: readonly Condition[]): ReadonlyMap<string, number> {
     const counts = new Map<string, number>()
     if (where.length === 0) {

@@ -1,4 +1,4 @@
-/** Storage in memory, equivalent to the durable media, for tests and simulation. It ends with the process. */
+/** Opens storage in memory, for tests and simulation. It behaves like the durable media, but ends with the process. */
 import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
@@ -10,11 +10,11 @@ import { openMemoryBlobs } from './memory-objects.ts'
 import { MemoryStore, type MemoryHost } from './memory-store.ts'
 
 export interface MemoryOptions {
-  /** epoch ms, for expiry and dates of objects; default: the machine's clock */
+  /** epoch ms, for expiry and modification times of objects; default: the machine's clock */
   readonly clock?: () => number
-  /** content that survives closing. `STORE` while another medium has it open */
+  /** content that survives closing. Throws `STORE` while another medium uses it */
   readonly disk?: MemoryDisk
-  /** the medium of objects, closed with the storage; default: the disk */
+  /** medium for objects, closed together with the storage; default: the disk */
   readonly blobs?: BlobMedium
 }
 

@@ -1,7 +1,7 @@
 /**
- * Indexes of a table, built on demand and then maintained: rows by value for `eq` and `in`, and sorted rows for pages.
- * Fields of 0 and up are indices into `KnownSpec.fields`; -1 is the id. A sorted list with many writes and without a
- * reader is dropped: a rebuild is cheaper than its maintenance.
+ * Indexes of a table, built on demand and then kept up to date: rows by value for `eq` and `in`, and sorted rows for
+ * pages. Fields are indexes into `KnownSpec.fields`; -1 stands for the id. A sorted list that is written often but
+ * never read is dropped, because rebuilding is cheaper than maintaining it.
  */
 import { compareText, compareValues } from '../order.ts'
 import type { FieldValue } from '../spec.ts'
@@ -16,7 +16,7 @@ type ByValue = Map<string | number, Set<Row>>
 interface InOrder {
   readonly field: number
   readonly rows: Row[]
-  /** writes since the last reader */
+  /** number of writes since the list was last read */
   moves: number
 }
 
@@ -29,7 +29,7 @@ export class RowIndexes {
     this.#all = all
   }
 
-  /** Rows with a value, or with it among their texts. */
+  /** Returns the rows whose field has the value, or contains it among its texts. */
   withValue(field: number, value: string | number): ReadonlySet<Row> {
     return this.valuesOf(field).get(value) ?? NONE
   }
@@ -44,7 +44,7 @@ export class RowIndexes {
     return index
   }
 
-  /** All rows by a field's value, then by id; rows without the field last. */
+  /** Returns all rows ordered by the field's value, then by id; rows without the field come last. */
   inOrder(field: number): readonly Row[] {
     let index = this.#inOrder.get(field)
     if (index === undefined) {
@@ -97,14 +97,14 @@ export class RowIndexes {
 
 const NONE: ReadonlySet<Row> = new Set()
 
-/** The sort key of a row. */
+/** Returns the value by which a row is sorted. */
 export function keyOf(row: Row, field: number): string | number | undefined {
   if (field === BY_ID) return undefined
   const value = row.fields[field]
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
 }
 
-/** Absent keys come last, ties by id. */
+/** Compares sort keys: absent keys come last, equal keys are ordered by id. */
 function compareKeys(a: string | number | undefined, idA: string, b: string | number | undefined, idB: string): number {
   if (a === undefined || b === undefined) {
     if (a !== b) return a === undefined ? 1 : -1
@@ -115,28 +115,28 @@ function compareKeys(a: string | number | undefined, idA: string, b: string | nu
   return compareText(idA, idB)
 }
 
-/** Index of a key, or of its insertion. */
+/** Returns the index of a key, or the index at which to insert it. */
 function placeOf(index: InOrder, key: string | number | undefined, id: string): number {
   const { rows, field } = index
   let low = 0
   let high = rows.length
   while (low < high) {
     const middle = (low + high) >> 1
-    const row = rows[middle] as Row // middle is below length
+    const row = rows[middle] as Row // middle is below the length
     if (compareKeys(keyOf(row, field), row.id, key, id) < 0) low = middle + 1
     else high = middle
   }
   return low
 }
 
-/** Index of the first row after an id, in rows sorted by id. */
+/** Returns the index of the first row after an id, in rows sorted by id. */
 export function firstAfter(rows: readonly Row[], id: string): number {
   let low = 0
   let high = rows.length
   while (low < high) {
     const middle = (low + high) >> 1
     if (compareText((rows[middle] as Row).id, id) <= 0)
-      low = middle + 1 // middle is below length
+      low = middle + 1 // middle is below the length
     else high = middle
   }
   return low

@@ -1,4 +1,4 @@
-/** Finds matching rows: by the smallest index, or in a sorted list until the page is full. */
+/** Finds matching rows, through the smallest index or by scanning a sorted list until the page is full. */
 import type { CheckedQuery } from '../check-query.ts'
 import type { Condition } from '../contract.ts'
 import { compareText, compareValues } from '../order.ts'
@@ -9,7 +9,7 @@ import type { Row } from './row.ts'
 
 type SortKey = { readonly field: number; readonly descending: boolean }
 
-/** Up to so many candidates are sorted at once, without a sorted list. */
+/** Up to this many candidates are sorted directly, without a sorted list. */
 const MANY_TO_SORT = 1_000
 
 export class RowSearch {
@@ -33,7 +33,7 @@ export class RowSearch {
     }))
     const candidates = this.#candidates(where)
     const end = offset + limit
-    // many matches often fill the page soon; otherwise little is lost
+    // with many matches a scan soon fills the page; the budget limits the cost otherwise
     const budget = candidates?.length ?? Infinity
     if (candidates === undefined || budget > MANY_TO_SORT) {
       const page = this.#walk(sort, afterId, holds, end, budget)
@@ -45,13 +45,13 @@ export class RowSearch {
     return found.sort((a, b) => compareRows(a, b, sort)).slice(offset, end)
   }
 
-  /** All matching rows, unordered. */
+  /** Returns all matching rows, unordered. */
   all(where: readonly Condition[]): readonly Row[] {
     const holds = rowFilter(this.#known, where)
     return (this.#candidates(where) ?? [...this.#rows.values()]).filter((row) => holds(row))
   }
 
-  /** Candidate rows: the fewest that an index returns for one of the conditions. */
+  /** Returns candidate rows: the smallest set that an index offers for one of the conditions. */
   #candidates(where: readonly Condition[]): Row[] | undefined {
     let fewest: readonly ReadonlySet<Row>[] | undefined
     let least = Infinity
@@ -83,7 +83,10 @@ export class RowSearch {
     return field && [...values].map((value) => this.#indexes.withValue(field.index, value))
   }
 
-  /** The first `end` matching rows of a sorted list; `undefined` when more than `budget` rows would be read. */
+  /**
+   * Returns the first `end` matching rows of a sorted list; undefined when that would take reading more than `budget`
+   * rows.
+   */
   #walk(
     sort: readonly SortKey[],
     afterId: string | undefined,
@@ -110,7 +113,7 @@ export class RowSearch {
   }
 }
 
-/** Matching rows with one key, by the rest of the order. */
+/** Takes matching rows with equal keys, ordered by the remaining sort keys. */
 function takeRun(
   rows: readonly Row[],
   [start, stop]: readonly [number, number],
@@ -127,7 +130,7 @@ function takeRun(
   for (const row of run) found.push(row)
 }
 
-/** The range of rows with the key of the one at `start`. */
+/** Returns the range of rows that have the same key as the row at `start`. */
 function runAfter(rows: readonly Row[], field: number, start: number): readonly [number, number] {
   const key = keyOf(rows[start] as Row, field) // asked within bounds only
   let stop = start + 1
@@ -135,7 +138,7 @@ function runAfter(rows: readonly Row[], field: number, start: number): readonly 
   return [start, stop]
 }
 
-/** The same for the one before `stop`, backwards. */
+/** Returns the range of rows that have the same key as the row before `stop`. */
 function runBefore(rows: readonly Row[], field: number, stop: number): readonly [number, number] {
   let start = stop - 1
   const key = keyOf(rows[start] as Row, field) // asked within bounds only

@@ -1,19 +1,19 @@
-/** Rows of tables in memory. */
+/** Defines the rows of tables in memory. */
 import type { Stored } from '../contract.ts'
 import type { FieldValue } from '../spec.ts'
 
-/** A document in memory: one mutable object per id, which its owner changes in place. */
+/** A document in memory. Each id has one mutable object, which the table changes in place. */
 export interface Row {
   readonly id: string
   version: number
-  /** the document as JSON: parsing it makes a copy */
+  /** the document as JSON; parsing it makes a copy */
   text: string
-  /** by index of the field */
+  /** values by index of the field */
   fields: readonly FieldValue[]
 }
 
-/** As callers receive it, with a copy of the document. */
+/** Returns a row as callers receive it, with a copy of the document. */
 export function storedOf<D extends object>(row: Row): Stored<D> {
-  // put and read by the collection's type
+  // the collection's type applies to both writing and reading
   return { id: row.id, version: row.version, value: JSON.parse(row.text) as D }
 }

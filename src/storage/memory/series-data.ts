@@ -1,13 +1,13 @@
-/** Samples, messages and applied positions of one tenant. Input is valid. */
+/** Keeps the samples, messages and applied log positions of one tenant. Its input is already checked. */
 import { parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
 import { compareText } from '../order.ts'
 import type { Bucket, BucketQuery, Sample, StoredMessage } from '../series.ts'
 
 export class SeriesData {
-  /** by resource, then by metric, each in order of time */
+  /** by resource and then by metric, each list in order of time */
   readonly #samples = new Map<string, Map<string, Sample[]>>()
-  /** by resource, then by stream, each in order of time and arrival */
+  /** by resource and then by stream, each list in order of time and arrival */
   readonly #messages = new Map<string, Map<string, PreparedMessage[]>>()
   readonly #applied = new Map<string, number>()
 
@@ -29,7 +29,7 @@ export class SeriesData {
     const { resources, metric, descending, limit } = query
     const found = resources.flatMap((resource) => {
       const seen = within(this.#samples.get(resource)?.get(metric) ?? [], query).filter((sample) => isSeen(sample, now))
-      // at most `limit` samples of each resource can be among the first `limit` of all
+      // the first `limit` of all resources contain at most `limit` samples of each resource
       return descending ? seen.slice(-limit) : seen.slice(0, limit)
     })
     if (resources.length > 1) found.sort((a, b) => a.time - b.time || compareText(a.resource, b.resource))
@@ -81,7 +81,7 @@ export class SeriesData {
     keep(this.#messages, resource, (one, of) => stays(one, of) || !isWithin(one, span))
   }
 
-  /** Returns the number of deleted ones. */
+  /** Deletes expired samples and messages, and returns how many. */
   expire(now: number): number {
     let gone = 0
     const stays = (one: { readonly expires?: number }) => {
@@ -100,7 +100,7 @@ function addSample(samples: Sample[], sample: Sample): void {
   samples.splice(at, samples[at]?.time === sample.time ? 1 : 0, sample)
 }
 
-/** Repetitions have no effect. */
+/** Adds a message unless the same message is already there. */
 function addMessage(messages: PreparedMessage[], message: PreparedMessage): void {
   let at = firstAt(messages, message.time)
   for (; messages[at]?.time === message.time; at += 1) {
@@ -127,7 +127,7 @@ function listAt<T>(lists: Map<string, Map<string, T[]>>, resource: string, name:
   return list
 }
 
-/** Keeps entries of a resource for which `stays` returns true; drops empty lists. */
+/** Keeps those entries of a resource for which `stays` returns true, and drops lists that become empty. */
 function keep<T>(
   lists: Map<string, Map<string, T[]>>,
   resource: string,
@@ -143,14 +143,14 @@ function keep<T>(
   if (inner.size === 0) lists.delete(resource)
 }
 
-/** Buckets of sorted samples, none before `from`. */
+/** Groups sorted samples into buckets; no sample may be before `from`. */
 function bucketsOf(samples: readonly Sample[], from: number, width: number): readonly Bucket[] {
   const buckets: Bucket[] = []
   let start = 0
   while (start < samples.length) {
-    const first = samples[start] as Sample // start is below length
+    const first = samples[start] as Sample // start is below the length
     const since = first.time - from
-    // the remainder is exact; a quotient may round up into the next bucket
+    // the remainder is exact, whereas a quotient might round up into the next bucket
     const begin = from + since - (since % width)
     let end = start + 1
     while (end < samples.length && (samples[end] as Sample).time < begin + width) end += 1 // end is below length
@@ -178,19 +178,19 @@ function bucketOf(start: number, samples: readonly Sample[]): Bucket {
     min: some ? min : null,
     max: some ? max : null,
     sumOfSquares: some ? sumOfSquares : null,
-    first: (samples[0] as Sample).value, // a bucket has at least one
-    last: (samples.at(-1) as Sample).value, // the same
+    first: (samples[0] as Sample).value, // a bucket has at least one sample
+    last: (samples.at(-1) as Sample).value, // a bucket has at least one sample
   }
 }
 
-/** Sorted lists by time. */
+/** An entry of a list that is sorted by time. */
 interface Timed {
   readonly time: number
 }
 
-/** Index of the first that is not before a time. */
+/** Returns the index of the first entry that is not before a time. */
 function firstAt(list: readonly Timed[], time: number): number {
-  // most arrive in order
+  // most entries arrive in order
   const last = list.at(-1)
   if (last === undefined || last.time < time) return list.length
   let low = 0
@@ -204,7 +204,7 @@ function firstAt(list: readonly Timed[], time: number): number {
   return low
 }
 
-/** Copies a range, both ends included. */
+/** Copies the entries of a range, both ends included. */
 function within<T extends Timed>(list: readonly T[], span: { readonly from: number; readonly until: number }): T[] {
   return list.slice(firstAt(list, span.from), firstAt(list, span.until + 1))
 }

@@ -1,6 +1,6 @@
 /**
- * The effect of a batch of units of work on the stored state. Pure: units are evaluated one after the other, each on
- * top of earlier ones; a unit with a failed expectation leaves no trace.
+ * Computes the effect of a batch of units of work on the stored state. Pure: units are evaluated one after the other,
+ * each on top of the earlier ones; a unit with a failed expectation leaves no trace.
  */
 import type { AppError } from '#kernel'
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
@@ -14,20 +14,20 @@ export interface PreparedUnit {
 
 /** The stored state that a batch touches. */
 export interface Before {
-  /** undefined: it never existed */
+  /** Returns the stored state of a document; undefined when it never existed. */
   document(collection: string, tenant: string, id: string): Kept | undefined
-  /** The last position; undefined for an empty partition. */
+  /** Returns the last position of a partition; undefined when it is empty. */
   last(tenant: string, log: string, partition: number): number | undefined
 }
 
 export interface Kept {
-  /** the current version, or that of the deleted document */
+  /** the current version, or the last version of a deleted document */
   readonly version: number
   readonly alive: boolean
 }
 
 export interface Plan {
-  /** by index of the unit: its results, or its error */
+  /** by index of the unit: its results or its error */
   readonly outcomes: readonly (readonly number[] | AppError)[]
   readonly documents: readonly PlannedDocument[]
   readonly partitions: readonly PlannedPartition[]
@@ -37,7 +37,7 @@ export interface PlannedDocument extends Kept {
   readonly spec: KnownSpec
   readonly tenant: string
   readonly id: string
-  /** a row existed, live or deleted */
+  /** true when the table already has a row, live or deleted */
   readonly known: boolean
   readonly body: string | null
   readonly fields: readonly FieldValue[]
@@ -47,14 +47,14 @@ export interface PlannedPartition {
   readonly tenant: string
   readonly log: string
   readonly partition: number
-  /** the partition existed */
+  /** true when the partition already exists */
   readonly known: boolean
-  /** position of the first of `bodies` */
+  /** position of the first entry in `bodies` */
   readonly first: number
   readonly bodies: readonly string[]
 }
 
-/** A document after the units so far. */
+/** State of a document after the units so far. */
 interface DocumentSlot {
   readonly known: boolean
   kept: Kept
@@ -76,7 +76,7 @@ class Draft {
   readonly #before: Before
   readonly #documents = new Map<string, DocumentSlot>()
   readonly #partitions = new Map<string, PartitionSlot>()
-  /** undo of the current unit, first step first */
+  /** steps that undo the current unit, in the order in which they were added */
   #undo: (() => void)[] = []
 
   constructor(before: Before) {
@@ -107,7 +107,7 @@ class Draft {
     return { documents, partitions: [...this.#partitions.values()].filter(({ bodies }) => bodies.length > 0) }
   }
 
-  /** Returns the new version of a put, or whether a delete had an effect. */
+  /** Applies a write. Returns the new version after a put; for a delete, whether the document existed. */
   #change(slot: DocumentSlot, tenant: string, write: Change): number {
     const { kept, planned, known } = slot
     if (write.kind === 'delete' && !kept.alive) return 0
@@ -126,7 +126,7 @@ class Draft {
     return slot.kept.version
   }
 
-  /** Returns the position of the last body. */
+  /** Appends bodies and returns the position of the last one. */
   #append(tenant: string, { log, partition, texts }: Append): number {
     const slot = this.#partition(tenant, log, partition)
     const { length } = slot.bodies

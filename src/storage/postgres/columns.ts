@@ -1,4 +1,4 @@
-/** Columns of the fields of a collection. */
+/** Maps the fields of a collection to columns. */
 import { foldCase } from '../order.ts'
 import type { FieldValue, KnownField, KnownSpec } from '../spec.ts'
 import { identifier, textArray } from './sql-text.ts'
@@ -6,17 +6,17 @@ import { identifier, textArray } from './sql-text.ts'
 type Cell = string | number | null
 
 export interface Column {
-  /** as SQL */
+  /** column name, quoted for SQL */
   readonly name: string
   readonly type: string
-  /** the type of one value as a parameter; a list of lists would be flattened */
+  /** type in which one value is sent as a parameter; a list of lists would be flattened */
   readonly sent: string
   readonly of: (value: FieldValue) => Cell
 }
 
 /**
- * The columns of a field: a text and its folded form if different; latitude and longitude of a place; otherwise one.
- * Prefixes keep them apart from each other and from the table's own columns.
+ * Returns the columns of a field: for a text, the text and its folded form if different; for a place, latitude and
+ * longitude; otherwise one column. Prefixes avoid clashes with each other and with the table's own columns.
  */
 export function columnNames({ name, type }: KnownField): readonly [first: string, second: string] {
   if (type === 'place') return [identifier(`lat_${name}`), identifier(`lng_${name}`)]
@@ -44,8 +44,8 @@ export function columnsOf(field: KnownField): readonly Column[] {
 }
 
 /**
- * The DDL of a table and its indexes, which begin with the tenant. Combined fields do not get an index: long texts
- * would not fit one key, and the planner combines indexes of single fields.
+ * Returns the DDL of a table and its indexes, which begin with the tenant. Combined fields get no index of their own:
+ * long texts would not fit into one key, and the planner can combine indexes of single fields.
  */
 export function tableDefinition(table: string, { fields }: KnownSpec): readonly string[] {
   const columns = fields.flatMap(columnsOf).map(({ name, type }) => `, ${name} ${type}`)
@@ -55,7 +55,7 @@ export function tableDefinition(table: string, { fields }: KnownSpec): readonly 
     return `create index on ${table} (tenant, ${first}, ${field.type === 'place' ? second : 'id'}) where alive`
   })
   return [
-    // a deleted document leaves its version, which the next one continues (STORE-2)
+    // a deleted document keeps its version, which the next document with the id continues (STORE-2)
     `create table ${table} (
        tenant text collate "C", id text collate "C", version bigint not null, alive boolean not null,
        body text, folded_id text collate "C"${columns.join('')},
@@ -65,7 +65,7 @@ export function tableDefinition(table: string, { fields }: KnownSpec): readonly 
   ]
 }
 
-/** Text as `contains` compares it; null if equal to the text. */
+/** Returns the text as `contains` compares it; null if equal to the text. */
 export function foldedOrNull(text: string): string | null {
   const folded = foldCase(text)
   return folded === text ? null : folded

@@ -1,15 +1,16 @@
-/** Errors of PostgreSQL and its connections as coded errors. */
+/** Converts errors of PostgreSQL and its connections to coded errors. */
 import { AppError, type Issue, messageOf } from '#kernel'
 
 /**
- * The outcome of a failed write, as `type` of the error's only issue; an error without an issue came before anything
- * was written. `UNKNOWN_OUTCOME`: the connection was lost during the commit, and the server could not be asked again.
+ * Whether a failed write took effect, as the `type` of the error's only issue. An error without an issue means that
+ * nothing had been written yet. `UNKNOWN_OUTCOME`: the connection was lost during the commit, and the server could not
+ * be asked afterwards.
  */
 export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'
 
 const DISK_FULL = '53100'
 
-/** Advice by the server's code. */
+/** Advice by error code of the server. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['28P01', 'give the right user and password'],
   ['28000', 'give a user who may connect'],
@@ -25,12 +26,12 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['ENOTFOUND', 'give the right host name'],
 ])
 
-/** Conflicts between transactions: retry. */
+/** Codes of conflicts between transactions, after which a retry makes sense. */
 const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
 /**
- * `STORE`, or `UNAVAILABLE` when the server does not answer or is full, with the place and advice. AppErrors stay as
- * they are.
+ * Returns `STORE`, or `UNAVAILABLE` when the server does not respond or is full, with the place and advice. AppErrors
+ * are returned unchanged.
  */
 export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
   if (thrown instanceof AppError) return thrown
@@ -44,7 +45,7 @@ export function storeError(place: string, thrown: unknown, fate?: Fate): AppErro
   return new AppError(passes ? 'UNAVAILABLE' : 'STORE', parts.join('; '), { issues, cause: thrown })
 }
 
-/** Whether the server did not answer, or closed the connection. */
+/** True when the server did not respond, or closed the connection. */
 export function isConnectionLoss(thrown: unknown): boolean {
   if (thrown instanceof AppError) return false
   const code = codeOf(thrown)
@@ -52,23 +53,23 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return code?.startsWith('08') === true || code?.startsWith('57P') === true || code === '25P03'
 }
 
-/** Whether a retry of the statement may succeed. */
+/** True when retrying the statement may succeed. */
 export function isRace(thrown: unknown): boolean {
   return AGAIN.has(codeOf(thrown) ?? '')
 }
 
-/** Whether the server answered a write with a rejection. */
+/** True when the server received a write and rejected it. */
 export function isRefusal(thrown: unknown): boolean {
   const cause = causeOf(thrown)
   return isServerError(cause) && !isConnectionLoss(cause)
 }
 
-/** Whether the table is missing: another host has replaced it. */
+/** True when the table is missing because another host has replaced it. */
 export function isLostTable(thrown: unknown): boolean {
   return codeOf(causeOf(thrown)) === '42P01'
 }
 
-/** Whether a result is out of the range of a number. */
+/** True when a result is out of the range of a number. */
 export function isArithmeticFailure(thrown: unknown): boolean {
   return codeOf(causeOf(thrown)) === '22003'
 }
@@ -85,7 +86,10 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }
 
-/** Several addresses that all refuse become one error without a text. */
+/**
+ * Returns the text of an error. When several addresses refuse the connection, the combined error has no text of its
+ * own.
+ */
 function textOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join(', ')
   return messageOf(thrown)

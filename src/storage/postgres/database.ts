@@ -1,6 +1,6 @@
 /**
- * One schema of a PostgreSQL database: a pool for single statements, and settings for dedicated connections.
- * Independent of tables.
+ * Connects to one schema of a PostgreSQL database: a pool for single statements, and settings for dedicated
+ * connections. Knows nothing about tables.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,24 +10,24 @@ import { isConnectionLoss, storeError } from './database-errors.ts'
 import { identifier } from './sql-text.ts'
 
 export interface DatabaseOptions {
-  /** `postgresql://user:password@host:port/database`; the folder of a socket as `?host=/folder` */
+  /** `postgresql://user:password@host:port/database`; for a socket, its folder as `?host=/folder` */
   readonly url?: string | undefined
-  /** settings of package pg, beside or instead of the URL */
+  /** settings of the package pg, in addition to the URL or in its place */
   readonly config?: PoolConfig | undefined
-  /** the schema of all tables */
+  /** schema that contains all tables */
   readonly schema: string
-  /** ms to look for a lost server before calls fail */
+  /** ms for which calls wait for a lost server before failing */
   readonly patience: number
-  /** most ms for which a stalled host may block others within a transaction; default 30,000 */
+  /** most ms for which a stalled host may block others inside a transaction; default 30,000 */
   readonly idleLimit?: number
 }
 
 export interface Statement {
   readonly text: string
   readonly values?: unknown[]
-  /** a named statement is prepared once per connection */
+  /** name; a named statement is prepared once per connection */
   readonly name?: string
-  /** ms, if different from the default */
+  /** timeout in ms, if it differs from the default */
   readonly query_timeout?: number
 }
 
@@ -39,21 +39,21 @@ export interface Answer<Row> {
 const INT8 = 20
 const READERS = 8
 const IDLE_LIMIT = 30_000
-/** ms without an answer after which a connection is lost */
+/** ms without a response after which a connection counts as lost */
 const SILENCE = 60_000
 const CONNECT = 10_000
-/** ms for a statement that creates tables, or waits for another host that does */
+/** timeout in ms for statements that create tables, or wait for another host to create them */
 const LONG_WORK = 3_600_000
 
 export class Database {
   readonly schemaName: string
-  /** the schema as SQL */
+  /** name of the schema, quoted for SQL */
   readonly schema: string
-  /** the place for people, without the password */
+  /** description of the server and schema for messages, without the password */
   readonly place: string
   readonly patience: number
   readonly idleLimit: number
-  /** of notifications, which all schemas of a database share */
+  /** channel of notifications, which all schemas of a database share */
   readonly channel: string
   readonly #config: PoolConfig
   readonly #pool: Pool
@@ -76,11 +76,11 @@ export class Database {
     }
     this.place = placeOf(this.#config)
     this.#pool = new Pool({ max: READERS, ...this.#config })
-    // without a listener, the end of an idle connection would end the process
+    // without this listener, losing an idle connection would end the process
     this.#pool.on('error', () => undefined)
   }
 
-  /** One statement, in a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   async query<Row extends object>(statement: Statement): Promise<Answer<Row>> {
     try {
       const { rows, rowCount } = await this.#pool.query<Row>(statement)
@@ -90,7 +90,7 @@ export class Database {
     }
   }
 
-  /** A read-only statement: retried while the server is away, within the patience. */
+  /** Runs a read-only statement. Retries while the server is away, up to `patience`. */
   async read<Row extends object>(statement: Statement): Promise<readonly Row[]> {
     const start = performance.now()
     for (let pause = 0; ; pause = Math.min(Math.max(20, pause * 2), 1000)) {
@@ -104,13 +104,13 @@ export class Database {
     }
   }
 
-  /** Statements of one transaction on one connection; each may take long. */
+  /** Runs several statements in one transaction on one connection; each may take long. */
   async transaction<R>(work: (query: Database['query']) => Promise<R>): Promise<R> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw storeError(this.place, error)
     })
     let broken: Error | undefined
-    // the end of the connection is reported here, beside the pending statement
+    // a lost connection is reported to this listener as well as to the pending statement
     const onError = (error: Error): void => void (broken = error)
     client.on('error', onError)
     try {
@@ -119,7 +119,7 @@ export class Database {
       await client.query('commit')
       return result
     } catch (error) {
-      // closed rather than rolled back, so that nothing can remain
+      // closing the connection instead of a rollback makes sure that nothing remains
       broken ??= error instanceof Error ? error : new Error('failed')
       throw storeError(this.place, error)
     } finally {
@@ -128,7 +128,7 @@ export class Database {
     }
   }
 
-  /** A dedicated connection, on which statements are pipelined. */
+  /** Opens a dedicated connection that pipelines statements. */
   async connect(name: string, onLoss: (client: Client) => void): Promise<Client> {
     const client = new Client({ ...this.#config, application_name: name, pipeline: true })
     client.on('error', () => onLoss(client))
@@ -142,7 +142,7 @@ export class Database {
   }
 }
 
-/** bigint as number: versions, positions and times stay far below 2^53. */
+/** Reads bigint as number: versions, positions and times stay far below 2^53. */
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: unknown) =>
   oid === INT8 ? Number : (types.getTypeParser as (oid: number, format?: unknown) => unknown)(oid, format)
 
@@ -162,7 +162,7 @@ function placeOf(config: PoolConfig): string {
   }
 }
 
-/** One statement on a dedicated connection. */
+/** Runs one statement on a dedicated connection. */
 export async function ask<Row extends object>(client: ClientBase, statement: Statement): Promise<Answer<Row>> {
   const { rows, rowCount } = await client.query<Row>(statement)
   return { rows, count: rowCount ?? 0 }

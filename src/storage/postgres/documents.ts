@@ -1,4 +1,4 @@
-/** Reads documents of a collection's table. */
+/** Reads documents from a collection's table. */
 import type { CheckedQuery } from '../check-query.ts'
 import type { Condition, Document, Stored } from '../contract.ts'
 import type { KnownField } from '../spec.ts'
@@ -34,7 +34,7 @@ export class Documents {
     return row && storedOf<D>(row)
   }
 
-  /** Existing ones, in the order of `ids`. */
+  /** Returns the documents that exist, in the order of `ids`. */
   async getMany<D extends Document>(
     table: Table,
     tenant: string,
@@ -109,7 +109,7 @@ function listing(table: Table, tenant: string, query: CheckedQuery, columns: rea
   if (first === undefined || first.field === 'id' || !first.descending) {
     return { text: `select ${columns.join(', ')} ${from} order by ${order} ${page}`, values: bindings.values }
   }
-  // backwards, an index has absent values first: present and absent ones are read separately
+  // an index scanned backwards starts with absent values, so present and absent ones are read separately
   const column = sortColumn(first)
   const most = `limit ${bindings.add(limit + offset, 'bigint')}`
   const carried = [...new Set([...columns, 'id', ...sort.map(sortColumn)])].join(', ')

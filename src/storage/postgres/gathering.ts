@@ -1,6 +1,6 @@
 /**
- * Collects items while earlier ones are in progress, and processes them together. Items of one turn of the event loop
- * are processed together too.
+ * Collects items while earlier items are being processed, and then processes the collected ones together. Items added
+ * in one turn of the event loop are processed together too.
  */
 export class Gathering<Item extends { readonly size: number }> {
   readonly #work: (items: readonly Item[]) => Promise<void>
@@ -11,7 +11,7 @@ export class Gathering<Item extends { readonly size: number }> {
   #underWay = 0
   #running = false
 
-  /** `work` never rejects: it answers its items itself. */
+  /** `work` must never reject; it settles its items itself. */
   constructor(
     work: (items: readonly Item[]) => Promise<void>,
     limits: { readonly items: number; readonly size: number },
@@ -21,7 +21,7 @@ export class Gathering<Item extends { readonly size: number }> {
     this.#mostSize = limits.size
   }
 
-  /** items that wait or are in progress */
+  /** Number of items that wait or are being processed. */
   get queued(): number {
     return this.#waiting.length + this.#underWay
   }
@@ -49,7 +49,7 @@ export class Gathering<Item extends { readonly size: number }> {
     for (const resolve of this.#whenIdle.splice(0)) resolve()
   }
 
-  /** number of waiting items that go together; at least one */
+  /** Returns how many waiting items are processed together next; at least one. */
   #fitting(): number {
     let size = 0
     let count = 0
@@ -62,7 +62,7 @@ export class Gathering<Item extends { readonly size: number }> {
   }
 }
 
-/** Splits a failed batch in two, in order; ends with single failed items. */
+/** Splits a failed batch into two halves, in order. Repeated splitting isolates the items that fail. */
 export function halves<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   const middle = Math.ceil(items.length / 2)
   return [items.slice(0, middle), items.slice(middle)]

@@ -15,13 +15,13 @@ import type { Client } from 'pg'
 import { ask, type Answer, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, isRace, storeError } from './database-errors.ts'
 
-/** Reads, and locks, inside a transaction, before anything is written. */
+/** Reads and locks inside a transaction, before anything is written. */
 export type Look = <Row extends object>(statement: Statement) => Promise<Answer<Row>>
 
-/** The writes of a transaction; empty: nothing to write. */
+/** The writes of a transaction; an empty list writes nothing. */
 export interface Finish<R> {
   readonly statements: readonly Statement[]
-  /** known before it is written, so that it survives the connection */
+  /** result of the transaction, computed before writing so that it survives a lost connection */
   readonly result: R
 }
 
@@ -31,7 +31,7 @@ const MAX_RACES = 50
 
 export class Lane {
   readonly #database: Database
-  /** settings of its connection, as SQL */
+  /** settings of the connection, as SQL */
   readonly #settings: string
   readonly #id = randomUUID()
   #client: Client | undefined
@@ -43,9 +43,10 @@ export class Lane {
   }
 
   /**
-   * Reads, writes and commits. `work` may be called several times, after conflicts with other hosts or a lost
-   * connection. Never call it during another `run`. `STORE` with an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`;
-   * `UNAVAILABLE` with the same when the server could not be reached within the database's patience.
+   * Reads, writes and commits. `work` may be called several times, after a conflict with another host or a lost
+   * connection. Must not be called while another `run` is active. Throws `STORE`, or `UNAVAILABLE` when the server
+   * could not be reached within the database's patience; the error has an issue of type `NOT_WRITTEN` or
+   * `UNKNOWN_OUTCOME`.
    */
   async run<R>(work: (look: Look) => Promise<Finish<R>>): Promise<R> {
     const { place, patience } = this.#database
@@ -55,7 +56,7 @@ export class Lane {
       if ('result' in attempt) return attempt.result
       const { error, told, lost } = attempt
       if (lost && told) throw storeError(place, error, 'UNKNOWN_OUTCOME')
-      // at once the first time: the idle connection may have been lost
+      // the first retry is immediate, since an idle connection may have been lost long ago
       if (lost && (pause === 0 || performance.now() - start + pause <= patience)) {
         if (pause > 0) await delay(pause)
         pause = Math.min(Math.max(20, pause * 2), 1000)
@@ -69,7 +70,7 @@ export class Lane {
     this.#client = undefined
     if (client === undefined) return
     await client.query({ text: `delete from ${this.#database.schema}.lanes where id = $1`, values: [this.#id] }).catch(
-      // a row that remains is harmless
+      // a leftover row is harmless
       () => undefined,
     )
     await client.end().catch(() => undefined)
@@ -106,7 +107,7 @@ export class Lane {
     if (committing && failed === undefined) return { result }
     const error: unknown = failed?.reason ?? new Error('the server rolled the transaction back')
     if (commit?.status === 'rejected') this.#drop(client)
-    // a statement that was never sent would be missing in the commit
+    // if a statement was not sent, the commit would lack it
     if (committing) return { error, told: true, lost: true }
     if (!isConnectionLoss(error)) return { error, told: true, lost: false }
     const committed = await this.#outcome()
@@ -114,7 +115,7 @@ export class Lane {
     return committed >= batch ? { result } : { error, told: false, lost: true }
   }
 
-  /** COMMIT was not sent: whatever happens to the connection, nothing is written. */
+  /** Ends a transaction whose COMMIT was not sent, so whatever happens to the connection, nothing is written. */
   async #undo(client: Client, error: unknown): Promise<Attempt<never>> {
     const lost = error !== undefined && isConnectionLoss(error)
     if (lost) this.#drop(client)
@@ -128,7 +129,7 @@ export class Lane {
     return this.#client
   }
 
-  /** The number of the last commit; undefined when the server cannot be reached. */
+  /** Reads the number of the last commit; undefined when the server cannot be reached. */
   async #outcome(): Promise<number | undefined> {
     const start = performance.now()
     for (let pause = 20; ; pause = Math.min(pause * 2, 1_000)) {
@@ -153,7 +154,7 @@ export class Lane {
       await client.query(
         `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
       )
-      // the server may not have noticed the end of the old connection; without the permission, a timeout ends it
+      // the server may not have noticed that the old connection ended; if it may not be terminated, a timeout ends it
       await client
         .query({
           text: 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()',

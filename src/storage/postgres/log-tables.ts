@@ -1,4 +1,4 @@
-/** Reads and trims partitions of logs. The state writer appends entries in its transactions. */
+/** Reads and trims partitions of logs. Entries are appended by the state writer, in its transactions. */
 import type { Json } from '#kernel'
 import type { LogEntry } from '../contract.ts'
 import type { Database } from './database.ts'
@@ -49,11 +49,11 @@ export class LogTables {
     return rows.map(({ partition }) => partition)
   }
 
-  /** In slices from the oldest on, so that appends never wait long; each slice moves the bounds. */
+  /** Trims in slices, oldest first, so that appends never wait long; each slice updates the bounds. */
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
     const { schema } = this.#database
     const key = 'tenant = $1 and log = $2 and partition = $3'
-    // locked: of two concurrent trims, the second continues after the first
+    // locked, so that of two concurrent trims the second continues after the first
     const text = `
       with slice as materialized (
         select first, least($4::bigint, last, first + ${SLICE - 1}) as until

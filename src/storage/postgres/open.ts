@@ -1,6 +1,6 @@
 /**
- * Storage on PostgreSQL 15 or later. Several hosts may share one database: STORE-1 to STORE-5 hold for all of them
- * together. The given `blobs` have the objects.
+ * Opens storage on PostgreSQL 15 or later. Several hosts may share one database: STORE-1 to STORE-5 hold for all of
+ * them together. Objects are stored in the given `blobs`.
  */
 import type { PoolConfig } from 'pg'
 import { AppError } from '#kernel'
@@ -28,31 +28,31 @@ import { openSchema } from './schema-form.ts'
 import type { LockMode } from './store-lock.ts'
 
 export interface PostgresOptions {
-  /** `postgresql://user:password@host:port/database`; the folder of a socket as `?host=/folder` */
+  /** `postgresql://user:password@host:port/database`; for a socket, its folder as `?host=/folder` */
   readonly url?: string
-  /** settings of package pg, beside or instead of the URL */
+  /** settings of the package pg, in addition to the URL or in its place */
   readonly config?: PoolConfig
-  /** the schema of all tables, created if needed; default `reflexarc` */
+  /** schema of all tables, created if needed; default `reflexarc` */
   readonly schema?: string
-  /** closed with the storage */
+  /** medium for objects; closed together with the storage */
   readonly blobs: BlobMedium
   /** epoch ms, for expiry; default: the machine's clock */
   readonly clock?: () => number
-  /** ms to look for a lost server before calls fail with `UNAVAILABLE`; default 10,000 */
+  /** ms for which calls wait for a lost server before failing with `UNAVAILABLE`; default 10,000 */
   readonly patience?: number
   /**
-   * `exclusive`: excludes all other openings with a lock; `shared`: excludes exclusive ones. Default: without a lock.
-   * When an excluded process takes it while this one cannot reach the server, later calls are rejected with `STORE`.
+   * `exclusive` excludes all other openings; `shared` excludes exclusive ones; default: no lock. If an excluded process
+   * takes the lock while this one cannot reach the server, later calls are rejected with `STORE`.
    */
   readonly lock?: LockMode
 }
 
-/** ms: a takeover waits for the transactions of a stalled host, but not for long */
+/** ms for which a stalled host may hold a transaction open, which delays a takeover */
 const SHARED_IDLE_LIMIT = 2_000
 
 /**
- * Connects, and creates the tables of an empty schema, one host at a time. `STORE` when the server is not reachable or
- * usable, the schema is of another version of the program, or locked by another host.
+ * Connects, and creates the tables of an empty schema, one host at a time. Throws `STORE` when the server is not
+ * reachable or usable, or the schema belongs to another version of the program or is locked by another host.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000, lock } = options
@@ -174,7 +174,7 @@ class PostgresStore implements Store {
     })
   }
 
-  /** The server's clock, since clocks of hosts may differ. */
+  /** Returns the server's time, since clocks of hosts may differ. */
   now(): Promise<StoreTime> {
     return this.#opened.act(async ({ database }) => {
       const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::int8 as ms'

@@ -1,4 +1,4 @@
-/** Shared parts of an open storage. */
+/** Holds what all stores of an open PostgreSQL storage share. */
 import type { AppError } from '#kernel'
 import type { Presence } from '../contract.ts'
 import { closedError } from '../tenant.ts'
@@ -14,7 +14,7 @@ import { type LockMode, StoreLock } from './store-lock.ts'
 import { Tables } from './tables.ts'
 import { Tenants } from './tenants.ts'
 
-/** Samples or messages of one delete statement. */
+/** Most samples or messages deleted by one statement. */
 const SLICE = 5_000
 
 class SeriesExpiry {
@@ -24,7 +24,7 @@ class SeriesExpiry {
     this.#database = database
   }
 
-  /** Returns the number of deleted samples and messages. */
+  /** Deletes expired samples and messages, and returns how many. */
   async expire(tenant: string, now: number): Promise<number> {
     const { schema } = this.#database
     const samples = await this.#inSlices(
@@ -70,7 +70,7 @@ export class Opened {
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
   #lock: StoreLock | undefined
-  /** another host took the store: all calls are rejected */
+  /** set when another host took the store: all calls are rejected */
   #lost: AppError | undefined
 
   constructor(options: DatabaseOptions, clock: () => number) {
@@ -86,7 +86,7 @@ export class Opened {
     this.seriesExpiry = new SeriesExpiry(this.database)
   }
 
-  /** Takes the lock. `STORE` when an excluding host has it. */
+  /** Takes the lock. Throws `STORE` when another host holds a conflicting lock. */
   async lock(mode: LockMode): Promise<void> {
     this.#lock = await StoreLock.take(this.database, mode, (error) => (this.#lost = error))
   }
@@ -97,8 +97,8 @@ export class Opened {
   }
 
   /**
-   * Runs a call while the storage is open; `CLOSED` after `close`, `STORE` after a takeover. Synchronous up to its
-   * first await.
+   * Runs a call while the storage is open; rejects with `CLOSED` after `close`, and with `STORE` after a takeover. Runs
+   * synchronously up to the call's first await.
    */
   act<R>(work: (opened: this) => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) return Promise.reject(closedError())

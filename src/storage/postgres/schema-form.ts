@@ -1,16 +1,16 @@
-/** Tables that do not depend on a collection. Tables of collections are created on first use. */
+/** Creates the tables that do not depend on a collection. Tables of collections are created on first use. */
 import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
 const OLDEST_SERVER = 150_000
 
-/** Raise it with every change of tables or of log entries (`src/log`): schemas of another format are rejected. */
+/** Increase this with every change of tables or of log entries (`src/log`): schemas of another format are rejected. */
 const FORMAT = 2
 
-/** `$schema`: the schema's name. */
+/** `$schema` is replaced by the schema's name. */
 const TABLES: readonly string[] = [
   'create table $schema.tenants (name text collate "C" primary key)',
-  // The last commit of each connection, so that its outcome can be read after a loss
+  // The last commit of each connection, so that its outcome can be read after the connection is lost
   'create table $schema.lanes (id text collate "C" primary key, batch bigint not null, seen timestamptz not null)',
   'create table $schema.collections (name text collate "C" primary key, version bigint not null, shape text not null)',
   `create table $schema.log_partitions (
@@ -27,7 +27,7 @@ const TABLES: readonly string[] = [
        tenant text collate "C", resource text collate "C", metric text collate "C",
        primary key (tenant, resource, metric)
      )`,
-  // A number, or JSON text for other values
+  // `number` stores numbers; `other` stores any other value as JSON text
   `create table $schema.samples (
        series bigint, time bigint, number double precision, other text, expires bigint,
        primary key (series, time)
@@ -38,7 +38,7 @@ const TABLES: readonly string[] = [
        tenant text collate "C" not null, resource text collate "C" not null, stream text collate "C" not null,
        time bigint not null, digest bytea not null, body text not null, expires bigint
      )`,
-  // The same body at the same time is the same message
+  // The same body at the same time counts as the same message
   'create unique index on $schema.messages (tenant, resource, stream, time, digest)',
   'create index on $schema.messages (expires) where expires is not null',
   `create table $schema.series_applied (
@@ -48,8 +48,8 @@ const TABLES: readonly string[] = [
 ]
 
 /**
- * Creates the tables of an empty schema, one host at a time. `STORE` when the server is too old or not in UTF-8, or the
- * schema is of another version of the program.
+ * Creates the tables of an empty schema, one host at a time. Throws `STORE` when the server is too old or not in UTF-8,
+ * or the schema belongs to another version of the program.
  */
 export async function openSchema(database: Database): Promise<void> {
   await database.transaction(async (query) => {
@@ -65,7 +65,7 @@ export async function openSchema(database: Database): Promise<void> {
     }
     const { schema } = database
     await query({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`reflexarc ${schema}`] })
-    // only if missing: the user may lack the permission to create it
+    // created only if missing, since the user may lack the permission
     const { count } = await query({
       text: 'select from pg_namespace where nspname = $1',
       values: [database.schemaName],
@@ -79,7 +79,7 @@ export async function openSchema(database: Database): Promise<void> {
     })
     const format = rows[0]?.version ?? 0
     if (format === FORMAT) {
-      // lanes of killed hosts; a live one inserts its row again
+      // removes lanes of killed hosts; a live host inserts its row again
       await query({ text: `delete from ${schema}.lanes where seen < now() - interval '30 days'` })
       return
     }

@@ -1,7 +1,7 @@
-/** Integer keys of resource and metric in the table of samples; they are never removed. */
+/** Assigns integer keys to pairs of resource and metric, for the table of samples. Keys are never removed. */
 import type { Database } from './database.ts'
 
-/** cached names; beyond, the cache restarts */
+/** most cached names; beyond that the cache starts over */
 const MOST = 200_000
 
 export const seriesKey = (tenant: string, resource: string, metric: string): string =>
@@ -20,7 +20,7 @@ export class SeriesNames {
     this.#database = database
   }
 
-  /** The key of a learned name. */
+  /** Returns the key of a name that `learn` has seen. */
   of(key: string): number {
     const series = this.#known.get(key)
     if (series === undefined) throw new Error(`series ${key} was not learned`)
@@ -28,8 +28,8 @@ export class SeriesNames {
   }
 
   /**
-   * Assigns keys to all names, in a transaction of its own before the one that uses them: keys of a failed transaction
-   * would remain in the cache.
+   * Assigns keys to all names, in a separate transaction before the one that uses them. Otherwise keys of a failed
+   * transaction would stay in the cache.
    */
   async learn(batches: readonly Named[]): Promise<void> {
     if (this.#known.size > MOST) this.#known.clear()

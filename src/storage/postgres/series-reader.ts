@@ -1,4 +1,4 @@
-/** Reads samples and messages. `now` (epoch ms) excludes expired ones. */
+/** Reads samples and messages from PostgreSQL, leaving out those that expire by `now` (epoch ms). */
 import { type Json, parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange } from '../check-series.ts'
 import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'
@@ -29,7 +29,7 @@ interface BucketRow {
   readonly first_other: string | null
   readonly last_number: number | null
   readonly last_other: string | null
-  /** replaces the sums where the server cannot compute them */
+  /** the samples themselves, where the server cannot compute the sums */
   readonly numbers?: readonly number[] | null
 }
 
@@ -57,7 +57,7 @@ export class SeriesReader {
   async range(tenant: string, query: CheckedRange, now: number): Promise<readonly Sample[]> {
     const { schema } = this.#database
     const order = query.descending ? 'desc' : 'asc'
-    // each series returns at most the limit, in order of its index, so that only those are merged
+    // each series returns at most the limit, using its index, so only these rows are merged
     const rows = await this.#database.read<SampleRow>({
       text: `select n.resource, n.metric, s.time, s.number, s.other, s.expires
              from ${schema}.series as n, lateral (
@@ -94,7 +94,7 @@ export class SeriesReader {
     try {
       rows = await read(sums)
     } catch (error) {
-      // the server rejects results out of range: compute them from the samples
+      // the server rejects sums out of range, so compute them here from the samples
       if (!isArithmeticFailure(error)) throw error
       rows = await read('array_agg(s.number) filter (where s.number is not null) as numbers')
     }
@@ -119,7 +119,10 @@ export class SeriesReader {
     }))
   }
 
-  /** First and last by the times of the edges: cheaper than sorting all samples. */
+  /**
+   * Builds the query for buckets. First and last values are looked up by their times, which is cheaper than sorting all
+   * samples.
+   */
   #bucketQuery(sums: string): string {
     const { schema } = this.#database
     const alive = '(s.expires is null or s.expires > $6)'

@@ -1,6 +1,6 @@
 /**
- * Writes samples and messages: batches that arrive during a transaction go into the next one, in order. A batch whose
- * log position was applied already, by any host, is skipped.
+ * Writes samples and messages. Batches that arrive during a transaction are written by the next one, in order. A batch
+ * whose log position any host has already applied is skipped.
  */
 import { createHash } from 'node:crypto'
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
@@ -13,9 +13,9 @@ import { seriesKey, type SeriesNames } from './series-names.ts'
 import { checkStatementSize, MEBI } from './statement-size.ts'
 import type { Tenants } from './tenants.ts'
 
-/** Batches in one transaction, and characters. */
+/** Most batches, and characters, in one transaction. */
 const LIMITS = { items: 1_000, size: 16 * MEBI }
-/** characters of a sample or message beside its text */
+/** characters counted for a sample or message in addition to its text */
 const OVERHEAD = 300
 
 type Append = PreparedBatch & { readonly kind: 'append'; readonly tenant: string }
@@ -48,14 +48,14 @@ export class SeriesWriter {
     return this.#gathering.queued
   }
 
-  /** Durable when it resolves. */
+  /** Writes a change; resolves when it is durable. */
   async write(change: SeriesChange): Promise<void> {
     const size = sizeOf(change)
     checkStatementSize(size, 'The batch')
     await new Promise<void>((resolve, reject) => this.#gathering.add({ change, size, resolve, reject }))
   }
 
-  /** Runs after earlier batches. */
+  /** Waits for earlier batches, then closes the connection. */
   async close(): Promise<void> {
     await this.#gathering.idle()
     await this.#lane.close()
@@ -96,7 +96,7 @@ export class SeriesWriter {
     return { statements: [...statements, ...progress.changes()], result: undefined }
   }
 
-  /** Reads and locks applied positions of logs. */
+  /** Reads and locks the applied log positions. */
   async #progress(changes: readonly SeriesChange[], look: Look) {
     const { schema } = this.#database
     const wanted = new Map<string, ProgressRow & { known: boolean; moved: boolean }>()
@@ -127,7 +127,7 @@ export class SeriesWriter {
       }
     }
     return {
-      /** False when it was applied already. */
+      /** Returns false when the position was already applied. */
       advance({ tenant, applies }: Append): boolean {
         if (applies === undefined) return true
         const row = wanted.get(`${tenant}/${applies.log}/${applies.partition}`)
@@ -167,7 +167,7 @@ export class SeriesWriter {
       }
     }
     if (newest.size === 0) return []
-    // in one order for all hosts, to prevent deadlocks
+    // all hosts use the same order, to prevent deadlocks
     const rows = [...newest.values()].sort((a, b) => a.series - b.series || a.sample.time - b.sample.time)
     return [
       {

@@ -1,9 +1,9 @@
 /**
- * Commits units of work over documents and logs, many in one transaction, each of which succeeds or fails alone.
+ * Commits units of work over documents and logs, many in one transaction, where each unit succeeds or fails on its own.
  *
- * First everything that a batch touches is read and locked, in one order for all hosts to prevent deadlocks; then its
- * effect is planned (batch-plan.ts), then written and committed in one go. Missing rows cannot be locked: when another
- * host inserts one meanwhile, the server rejects the second insert and the batch restarts.
+ * First, everything that a batch touches is read and locked, in the same order on all hosts to prevent deadlocks. Then
+ * its effect is planned (batch-plan.ts), written and committed in one go. Missing rows cannot be locked: if another
+ * host inserts such a row meanwhile, the server rejects the second insert and the batch restarts.
  */
 import { AppError } from '#kernel'
 import { compareText } from '../order.ts'
@@ -18,15 +18,18 @@ import type { Tables } from './tables.ts'
 import type { Tenants } from './tenants.ts'
 import { partitionValues, TouchedRows, type DocumentKey, type PartitionKey, type TouchedRow } from './touched-rows.ts'
 
-/** Units in one transaction, and characters of JSON. */
+/** Most units, and characters of JSON, in one transaction. */
 const LIMITS = { items: 2_000, size: 16 * MEBI }
 
-/** Statements are planned once, maybe for empty tables: the plan must use indexes whatever the size. */
+/**
+ * Makes the planner use indexes whatever the table size: a statement is planned once, possibly while the table is
+ * empty.
+ */
 const BY_KEY = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
 interface Pending extends PreparedUnit {
   readonly size: number
-  /** monotonic ms */
+  /** submission time in monotonic ms */
   readonly since: number
   readonly resolve: (results: readonly number[]) => void
   readonly reject: (error: unknown) => void
@@ -55,7 +58,7 @@ export class StateWriter {
     return { queued: this.#gathering.queued, commits: this.#commits, lastCommitMs: this.#lastCommitMs }
   }
 
-  /** Results by index of the write, once durable. */
+  /** Commits a unit. Resolves with results by index of the write once durable. */
   async commit(unit: PreparedUnit): Promise<readonly number[]> {
     const size = sizeOf(unit)
     checkStatementSize(size, 'The unit of work')
@@ -64,7 +67,7 @@ export class StateWriter {
     })
   }
 
-  /** Runs after earlier units. */
+  /** Waits for earlier units, then closes the connection. */
   async close(): Promise<void> {
     await this.#gathering.idle()
     await this.#lane.close()
@@ -79,7 +82,8 @@ export class StateWriter {
       for (const [place, unit] of units.entries()) this.#answer(unit, plan.outcomes[place])
     } catch (error) {
       if (isLostTable(error)) for (const table of this.#tablesOf(units)) this.#tables.forget(table)
-      // a unit that the server rejects must not fail the others; a lost connection fails all
+      // after a rejection by the server, halve the batch so that other units do not fail too; a lost connection fails
+      // all units
       if (units.length > 1 && isRefusal(error)) for (const half of halves(units)) await this.#write(half)
       else for (const { reject } of units) reject(error)
     }
@@ -92,7 +96,7 @@ export class StateWriter {
     resolve(outcome)
   }
 
-  /** Returns the units whose tables exist, and answers the others. */
+  /** Returns the units whose tables exist; rejects the others. */
   async #withTables(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const failures = new Map<Table, unknown>()
     for (const table of this.#tablesOf(batch)) {
@@ -134,7 +138,7 @@ export class StateWriter {
     }
   }
 
-  /** Distinct documents and partitions, tables in one order for all hosts. */
+  /** Returns the distinct documents and partitions, with tables in the same order on all hosts. */
   #touched(units: readonly PreparedUnit[]) {
     const documents = new Map<Table, Map<string, DocumentKey>>()
     for (const table of this.#tablesOf(units)) documents.set(table, new Map())

@@ -1,12 +1,14 @@
-/** Limits of a statement: parameters are texts, whose length process and server bound. */
+/** Limits the size of a statement, whose parameters are texts that both process and server must hold. */
 import { AppError } from '#kernel'
 
 export const MEBI = 1_024 * 1_024
 
-/** Quoting may double it, and UTF-8 triple it; both stay far below the bounds of either side. */
+/** Most characters. Quoting may double the size and UTF-8 triple it, which stays far below the limits of both sides. */
 const MOST = 64 * MEBI
 
-/** `size`: characters. `subject`: the input, at the beginning of a sentence. Throws `TOO_LARGE`. */
+/**
+ * Throws `TOO_LARGE` for a statement of more characters. `subject`: names the input at the beginning of the message.
+ */
 export function checkStatementSize(size: number, subject: string): void {
   if (size <= MOST) return
   const shown = Math.ceil(size / MEBI)

@@ -1,7 +1,7 @@
 /**
- * A lock of a schema for one host, or for several that share it: an advisory lock of a session, which the server
- * releases when the connection ends, however it ends. After a lost connection the host takes it again, or is notified
- * of a takeover. The same session has the announced names of the process, and receives notifications.
+ * Locks a schema for one host, or for several that share it, with an advisory lock of a session, which the server
+ * releases whenever and however the connection ends. After losing the connection, the host takes the lock again or is
+ * notified of a takeover. The same session holds the names that the process announced, and receives notifications.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -14,10 +14,10 @@ import { isConnectionLoss, storeError } from './database-errors.ts'
 
 /** ms between attempts to reconnect */
 const PAUSE = 250
-/** attempts at the start: a killed host may still hold the lock for a moment */
+/** attempts at startup, since a killed host may hold the lock for another moment */
 const TRIES = 8
 
-/** `exclusive`: excludes all others; `shared`: excludes exclusive ones */
+/** `exclusive` excludes all others; `shared` excludes exclusive locks. */
 export type LockMode = 'exclusive' | 'shared'
 
 interface Holder {
@@ -26,29 +26,29 @@ interface Holder {
   readonly since: string
 }
 
-/** ms without an answer after which the session is lost */
+/** ms without a response after which the session counts as lost */
 const SESSION_SILENCE = 2_000
-/** ms of one wait for the end of another process */
+/** most ms of a single wait for another process to end */
 const WATCH = 3_000_000
-/** ms: until all hosts are back after an outage of the server */
+/** ms after an outage of the server until all hosts are expected to be back */
 const SETTLING = 3_000
 
 export class StoreLock implements Presence {
   readonly #database: Database
   readonly #mode: LockMode
   readonly #lost: (error: AppError) => void
-  /** the application name of the session, by whose suffix this process recognizes its own */
+  /** application name of the session; by its suffix this process recognizes its own sessions */
   readonly #name = `reflexarc ${hostname().slice(0, 30)} ${process.pid} ${randomUUID().slice(0, 8)}`
   #client: Client | undefined
-  /** announced by this process */
+  /** name announced by this process */
   #announced: string | undefined
-  /** ms of the machine since this session holds its locks; undefined: it does not */
+  /** machine time in ms since when this session holds its locks; undefined when it does not */
   #heldSince: number | undefined
   #isClosed = false
-  /** aborts waits for the end of others */
+  /** functions that abort waits for the end of other processes */
   readonly #watching = new Set<() => Promise<void>>()
   readonly #hearers: ((word: string | undefined) => void)[] = []
-  /** ms of the machine: earlier notifications were received */
+  /** machine time in ms; notifications sent earlier have all been received */
   #heardUntil = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, mode: LockMode, lost: (error: AppError) => void) {
@@ -58,8 +58,8 @@ export class StoreLock implements Presence {
   }
 
   /**
-   * Takes the lock. `lost`: called when another host took it while this one could not reach the server. `STORE` when
-   * another host has it, with its name, or when the server cannot be reached.
+   * Takes the lock. `lost` is called when another host took the lock while this one could not reach the server. Throws
+   * `STORE` when another host holds the lock (named in the message), or when the server cannot be reached.
    */
   static async take(database: Database, mode: LockMode, lost: (error: AppError) => void): Promise<StoreLock> {
     const lock = new StoreLock(database, mode, lost)
@@ -81,7 +81,7 @@ export class StoreLock implements Presence {
 
   async announce(name: string): Promise<void> {
     this.#announced = name
-    // a session that is lost meanwhile takes it when it reconnects
+    // if the session is lost meanwhile, reconnecting takes the name
     if (this.#client !== undefined) await this.#takeName(this.#client, name)
   }
 
@@ -92,14 +92,14 @@ export class StoreLock implements Presence {
     const asked = performance.now()
     const text = `select name from unnest($1::text[]) as name where exists (select from pg_locks where ${holdsSql(`hashtextextended($2 || name, 0)`)})`
     const there = await this.#answer<{ name: string }>(client, { text, values: [names, this.#nameKey('')] })
-    // after a loss all others may be lost too
+    // after a lost session, the names of all other processes may be lost too
     if (there === undefined || this.#heldSince !== since) return undefined
-    // notifications arrive in order with answers
+    // notifications and responses arrive in order
     this.#heardUntil = asked
     return asked - since < SETTLING ? undefined : new Set(there.map(({ name }) => name))
   }
 
-  /** Waits in a session of its own for the lock of the name, and releases it at once. */
+  /** Waits, in a separate session, until it gets the lock of the name, and releases it at once. */
   async gone(name: string, calledOff: AbortSignal): Promise<void> {
     const isOver = (): boolean => calledOff.aborted || this.#isClosed
     if (isOver()) return
@@ -108,7 +108,7 @@ export class StoreLock implements Presence {
     const watcher = await this.#database.connect(`${this.#name} watching`, ended)
     try {
       const [session] = (await ask<{ pid: number }>(watcher, { text: 'select pg_backend_pid() as pid' })).rows
-      // during a wait for a lock, the server does not notice a closed connection
+      // while waiting for a lock, the server does not notice a closed connection
       const over = (): Promise<void> => this.#terminate(session?.pid).catch(() => undefined)
       const onAbort = (): void => void over()
       this.#watching.add(over)
@@ -149,7 +149,7 @@ export class StoreLock implements Presence {
     await client?.end().catch(() => undefined)
   }
 
-  /** Undefined: this process has it. Otherwise the holder. */
+  /** Tries to take the lock. Returns the current holder, or undefined on success. */
   async #try(): Promise<Holder | undefined> {
     const client = (this.#client ??= await this.#connect())
     const trying = this.#mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
@@ -163,14 +163,14 @@ export class StoreLock implements Presence {
     return undefined
   }
 
-  /** A transaction pooler keeps neither locks nor settings between transactions. */
+  /** Rejects transaction poolers, which keep neither locks nor settings between transactions. */
   async #requireSession(): Promise<void> {
     const client = this.#client
     if (client === undefined) return
     const values = [this.#name]
     await ask(client, { text: `select set_config('reflexarc.session', $1, false)`, values })
     const text = `select current_setting('reflexarc.session', true) is not distinct from $1 as kept`
-    // a pooler assigns a free connection to the transaction
+    // a transaction pooler would assign another, free connection to this transaction
     const kept = await this.#database.transaction(() => ask<{ kept: boolean }>(client, { text, values }))
     if (kept.rows[0]?.kept === true) return
     throw new AppError(
@@ -183,10 +183,10 @@ export class StoreLock implements Presence {
   async #connect(): Promise<Client> {
     const client = await this.#database.connect(this.#name, (gone) => this.#dropped(gone))
     client.on('notification', ({ payload = '' }) => this.#heard(payload))
-    // before later reads: later notifications are received
+    // listens before any later read, so that no later notification is missed
     await ask(client, { text: `listen ${this.#database.channel}` })
     if (!this.#isClosed) return client
-    // closed while connecting: this is the only reference
+    // closed while connecting, and nothing else refers to this client
     await client.end()
     throw new AppError('STORE', `${this.#database.place} was closed while its lock was taken again`)
   }
@@ -195,7 +195,7 @@ export class StoreLock implements Presence {
     for (const hear of this.#hearers) hear(word)
   }
 
-  /** Undefined when the session was lost; a session that does not answer in time is closed. */
+  /** Returns the rows; undefined when the session was lost. A session that does not respond in time is closed. */
   async #answer<Row extends object>(client: Client, statement: Statement): Promise<readonly Row[] | undefined> {
     try {
       return (await ask<Row>(client, { ...statement, query_timeout: SESSION_SILENCE })).rows
@@ -206,7 +206,10 @@ export class StoreLock implements Presence {
     }
   }
 
-  /** Names are unique per process: another holder only waits, and releases at once. */
+  /**
+   * Takes the lock of a name. Names are unique per process, so another holder can only be waiting for the process to
+   * end, and releases at once.
+   */
   async #takeName(client: Client, name: string): Promise<void> {
     while ((await this.#acquire(client, 'pg_try_advisory_lock', this.#nameKey(name))) !== undefined) await delay(1)
   }
@@ -226,7 +229,7 @@ export class StoreLock implements Presence {
       // released between the two queries
       if (holder === undefined) continue
       if (holder.name !== this.#name) return holder
-      // this process's own session before the loss, which the server has not ended yet
+      // an earlier session of this process, which the server has not ended yet
       await ask(client, { text: 'select pg_terminate_backend($1, 5000)', values: [holder.pid] })
     }
   }
@@ -268,14 +271,14 @@ export class StoreLock implements Presence {
   }
 }
 
-/** The holder of the lock of a key. */
+/** SQL that finds the holder of a lock by its key. */
 function holderSql(key: string): string {
   return `select a.pid, a.application_name as name, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
           from pg_locks l join pg_stat_activity a on a.pid = l.pid
           where ${holdsSql(key)}`
 }
 
-/** A condition on pg_locks, which stores a key as two halves. */
+/** SQL condition on pg_locks, which stores a key as two halves. */
 function holdsSql(key: string): string {
   return `locktype = 'advisory' and granted and objsubid = 1
           and database = (select oid from pg_database where datname = current_database())

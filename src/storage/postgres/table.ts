@@ -1,23 +1,23 @@
-/** Name and statements of the table of one collection. */
+/** Builds the name and statements for the table of one collection. */
 import type { FieldValue, KnownSpec } from '../spec.ts'
 import { columnsOf, foldedOrNull, tableDefinition } from './columns.ts'
 import type { Statement } from './database.ts'
 import { identifier } from './sql-text.ts'
 
-/** A row; a deleted document keeps only its version. */
+/** A row of the table; a deleted document keeps only its version. */
 export interface Row {
   readonly tenant: string
   readonly id: string
   readonly version: number
   readonly alive: boolean
   readonly body: string | null
-  /** by index of the field */
+  /** values by index of the field */
   readonly fields: readonly FieldValue[]
 }
 
 interface RowColumn {
   readonly name: string
-  /** the type of the parameter, and its conversion to that of the column */
+  /** type of the parameter, and its conversion to the column's type */
   readonly sent: string
   readonly cast: string
   readonly of: (row: Row) => string | number | boolean | null
@@ -35,8 +35,8 @@ const OWN: readonly RowColumn[] = [
 export class Table {
   readonly spec: KnownSpec
   /**
-   * Includes the version: a host with an older specification finds its table missing, and cannot write documents that
-   * newer fields miss.
+   * Name of the table. It includes the version, so that a host with an older specification finds its table missing and
+   * cannot write documents without the newer fields.
    */
   readonly name: string
   readonly definition: readonly string[]
@@ -68,7 +68,7 @@ export class Table {
     return `${schema}.${identifier(`c_${collection}_${version}`)}`
   }
 
-  /** The searchable form as text: equal for equal tables. */
+  /** The searchable fields as text; equal texts mean equal tables. */
   get shape(): string {
     return this.spec.fields
       .map(({ name, type }) => `${name}: ${type}`)

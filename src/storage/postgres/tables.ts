@@ -1,4 +1,6 @@
-/** Creates tables of collections on first use, and reads documents again after a change of specification. */
+/**
+ * Creates tables of collections on first use, and rewrites documents into a new table after a change of specification.
+ */
 import { AppError } from '#kernel'
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
@@ -7,7 +9,7 @@ import { newerError } from '../tenant.ts'
 import type { Answer, Database } from './database.ts'
 import { Table, type Row } from './table.ts'
 
-/** documents of one page */
+/** documents per page */
 const SLICE = 100
 
 type Query = Database['query']
@@ -26,7 +28,7 @@ export class Tables {
     this.#database = database
   }
 
-  /** The table of a collection; it may not exist yet. */
+  /** Returns the table of a collection, which may not exist yet. */
   of(spec: KnownSpec): Table {
     let table = this.#tables.get(spec.name)
     if (table === undefined) {
@@ -36,7 +38,9 @@ export class Tables {
     return table
   }
 
-  /** Resolves when the table exists and fits. `STORE` after a newer specification. */
+  /**
+   * Resolves when the table exists and matches the specification. Throws `STORE` when a newer specification was used.
+   */
   ready(table: Table): Promise<void> {
     let ready = this.#ready.get(table)
     if (ready === undefined) {
@@ -47,7 +51,7 @@ export class Tables {
     return ready
   }
 
-  /** Checks again before the next use, because the table was missing. */
+  /** Makes the next use check again, because the table was missing. */
   forget(table: Table): void {
     this.#ready.delete(table)
   }
@@ -59,7 +63,7 @@ export class Tables {
     const [known] = await this.#database.read<Registered>(asking)
     if (fits(table, known)) return
     await this.#database.transaction(async (query) => {
-      // one of several hosts creates the table, the others wait here and then find it
+      // one host creates the table; others wait for this lock and then find the table
       await query({
         text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
         values: [`reflexarc ${schema} ${name}`],
@@ -77,7 +81,7 @@ export class Tables {
   }
 }
 
-/** Whether the table exists and fits. */
+/** True when the table exists and matches its specification. */
 function fits({ spec, shape }: Table, registered: Registered | undefined): boolean {
   if (registered === undefined || registered.version < spec.version) return false
   if (registered.version > spec.version) throw newerError(spec.name, registered.version, spec.version)
@@ -89,7 +93,8 @@ function fits({ spec, shape }: Table, registered: Registered | undefined): boole
 }
 
 /**
- * Fills a new table from the documents of the old one, then drops that. Concurrent writes wait, and find it missing.
+ * Fills a new table from the documents of the old table, and drops the old one. Concurrent writes wait, and then find
+ * the old table missing.
  */
 async function readAgain(query: Query, old: string, table: Table): Promise<void> {
   await query({ text: `lock table ${old} in exclusive mode` })

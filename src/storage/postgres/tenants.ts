@@ -1,9 +1,9 @@
-/** Tenants with data. The transaction of the first write registers a tenant. */
+/** Registers tenants that have data, in the transaction of their first write. */
 import type { Database, Statement } from './database.ts'
 
 export class Tenants {
   readonly #database: Database
-  /** surely registered ones */
+  /** tenants known to be registered */
   readonly #known = new Set<string>()
 
   constructor(database: Database) {
@@ -18,7 +18,7 @@ export class Tenants {
     return [{ text, values: [fresh] }]
   }
 
-  /** Call after their transaction was committed. */
+  /** Call after the transaction of `registering` was committed. */
   remember(tenants: readonly string[]): void {
     for (const tenant of tenants) this.#known.add(tenant)
   }

@@ -1,6 +1,6 @@
 /**
- * Reads and locks, in one statement, all rows that a batch touches: documents of several tables and partitions of logs.
- * All hosts lock in one order, tables first by name, to prevent deadlocks.
+ * Reads and locks, in one statement, all rows that a batch touches: documents of several tables, and partitions of
+ * logs. All hosts lock in the same order, tables by name first, to prevent deadlocks.
  */
 import type { Statement } from './database.ts'
 import type { Table } from './table.ts'
@@ -18,30 +18,30 @@ export interface PartitionKey {
 
 /** An existing row. */
 export interface TouchedRow {
-  /** index of its table; partitions come after the last table */
+  /** index of the row's table; partitions come after the last table */
   readonly place: number
   readonly tenant: string
-  /** of a partition: its log */
+  /** id of a document, or log of a partition */
   readonly id: string
-  /** the version of a document, live or deleted; the last position of a partition */
+  /** the version of a document, live or deleted; or the last position of a partition */
   readonly number: number
   readonly alive: boolean
   readonly partition: number
 }
 
-/** sets of tables with prepared statements per connection; others are parsed each time */
+/** most sets of tables with a prepared statement per connection; other statements are parsed each time */
 const MAX_PREPARED = 64
 
 export class TouchedRows {
   readonly #schema: string
-  /** by the tables of a statement */
+  /** prepared statements by the tables that they read */
   readonly #prepared = new Map<string, { readonly name: string; readonly text: string }>()
 
   constructor(schema: string) {
     this.#schema = schema
   }
 
-  /** Tables by name. Rows are those of `TouchedRow`. */
+  /** Builds the statement, whose rows are `TouchedRow`s. `documents` must be ordered by table name. */
   holding(documents: ReadonlyMap<Table, readonly DocumentKey[]>, partitions: readonly PartitionKey[]): Statement {
     const values: unknown[] = []
     for (const keys of documents.values())

@@ -1,4 +1,4 @@
-/** Valid conditions as SQL over the columns of a collection's table. */
+/** Translates valid conditions to SQL over the columns of a collection's table. */
 import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
 import type { KnownSpec } from '../spec.ts'
@@ -9,7 +9,7 @@ type OnField = Extract<Condition, { readonly field: string }>
 
 const COMPARISONS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
-/** Combined by AND; true without conditions. */
+/** Combines the conditions by AND; true without conditions. */
 export function allOf(where: readonly Condition[], spec: KnownSpec, bindings: Bindings): string {
   if (where.length === 0) return 'true'
   return where.map((condition) => one(condition, spec, bindings)).join(' and ')
@@ -40,7 +40,7 @@ function onId(condition: OnField, bindings: Bindings): string {
   return onText(condition, 'id', 'folded_id', bindings)
 }
 
-/** `folded` is absent if equal. */
+/** `folded`: the column with the folded text, null where equal to the text. */
 function onText(condition: OnField, column: string, folded: string, bindings: Bindings): string {
   const text = (value: string | number) => bindings.add(value, 'text')
   switch (condition.op) {

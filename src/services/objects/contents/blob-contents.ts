@@ -1,4 +1,4 @@
-/** Contents as blobs of the tenant's store: the store `files`. */
+/** Stores contents as blobs in the tenant's store; this is the object store `files`. */
 import { AppError } from '#kernel'
 import type { Blobs } from '#storage'
 import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
@@ -41,7 +41,7 @@ export class BlobContents implements ContentStore {
   }
 }
 
-/** Other services have blobs in the same store. */
+/** The prefix separates contents from the blobs of other services. */
 function pathOf(id: string): string {
   return `contents/${id}`
 }

@@ -1,6 +1,6 @@
-/** Opens a content by its first piece, so that a removal cannot interrupt reading. */
+/** Reads the first piece of a content in advance, so that a later removal cannot interrupt reading. */
 
-/** Readers that stop early must call `return`, as leaving a loop does. */
+/** A reader that stops early must call `return`; leaving a `for await` loop does so. */
 export async function openedContent(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const pieces = content[Symbol.asyncIterator]()
   const first = await pieces.next()

@@ -1,23 +1,26 @@
-/** Contents in S3 or a compatible store, under `<prefix><tenant>/<id>`; large ones in parts, one in memory (OBJECT-6). */
+/**
+ * Stores contents in S3 or a compatible store, under `<prefix><tenant>/<id>`. Large contents are uploaded in parts,
+ * with one part in memory at a time (OBJECT-6).
+ */
 import { createHash } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { AppError, messageOf } from '#kernel'
 import type { ByteRange, ContentStore, ObjectStore, SharedContents, StoredContent } from '../contract.ts'
 import { openedContent } from './opened-content.ts'
 
-/** bytes; S3 needs at least 5 MiB, and accepts 10,000 parts */
+/** bytes per part; S3 requires at least 5 MiB and accepts 10,000 parts */
 const PART = 8 * 1_048_576
 
 export interface S3Location {
   readonly bucket: string
-  /** of all keys; empty, or with a slash at its end */
+  /** prefix of all keys: empty, or ends with a slash */
   readonly prefix: string
   readonly region: string
-  /** of a compatible server */
+  /** address of a compatible server */
   readonly endpoint?: string
 }
 
-/** Parses `s3://bucket/prefix?endpoint=...&region=...`. `USAGE` */
+/** Parses `s3://bucket/prefix?endpoint=...&region=...`. Throws `USAGE`. */
 export function readS3Location(text: string): S3Location {
   const url = new URL(text)
   const endpoint = url.searchParams.get('endpoint') ?? undefined
@@ -35,7 +38,10 @@ export function readS3Location(text: string): S3Location {
   }
 }
 
-/** Credentials come from the environment or a profile of AWS. `USAGE` without the package. */
+/**
+ * Opens the store, with credentials from the environment or an AWS profile. Throws `USAGE` when the SDK package is
+ * missing.
+ */
 export async function openS3Contents(location: S3Location): Promise<SharedContents> {
   const sdk = await loadSdk()
   const { endpoint, region, bucket, prefix } = location
@@ -67,7 +73,7 @@ async function loadSdk(): Promise<typeof Sdk> {
   }
 }
 
-/** Keys of one tenant. */
+/** Bucket and key prefix of one tenant. */
 interface Folder {
   readonly Bucket: string
   readonly prefix: string
@@ -112,7 +118,7 @@ class S3Contents implements ContentStore {
     }
     let size = 0
     let last = new Uint8Array()
-    // failures of the sender pass through unchanged
+    // errors of the sender pass through unchanged
     for await (const part of inParts(content, PART, (piece) => hash.update(piece))) {
       if (size > 0) await add(last)
       size += part.length
@@ -135,7 +141,7 @@ class S3Contents implements ContentStore {
     const answer = await this.#unlessMissing('Reading', () =>
       this.#client.send(new GetObjectCommand({ ...this.#object(id), ...(bytes && { Range: bytes }) })),
     )
-    // in Node a readable stream
+    // in Node, the body is a readable stream
     return answer && openedContent((answer.Body ?? noContent()) as AsyncIterable<Uint8Array>)
   }
 
@@ -147,7 +153,7 @@ class S3Contents implements ContentStore {
     return (await this.#unlessMissing('Copying', () => this.#client.send(command))) !== undefined
   }
 
-  /** Removes the parts of an incomplete upload too. */
+  /** Removes the content, and the parts of incomplete uploads. */
   async remove(id: string): Promise<void> {
     const { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } = this.#sdk
     const object = this.#object(id)
@@ -183,7 +189,7 @@ async function request<T>(doing: string, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `STORE` for what the operator must fix, else `UNAVAILABLE`. */
+/** Maps an error to `STORE` when the operator must fix the cause, otherwise to `UNAVAILABLE`. */
 function storeError(doing: string, error: unknown): AppError {
   const { $metadata: { httpStatusCode = 0 } = {} } = (error ?? {}) as { $metadata?: { httpStatusCode?: number } }
   const code = httpStatusCode >= 400 && httpStatusCode < 500 ? 'STORE' : 'UNAVAILABLE'
@@ -193,7 +199,7 @@ function storeError(doing: string, error: unknown): AppError {
 
 async function* noContent(): AsyncIterable<Uint8Array> {}
 
-/** Splits a content into parts of one size; the last may be shorter. */
+/** Splits a content into parts of equal size; the last part may be shorter. */
 async function* inParts(
   content: AsyncIterable<Uint8Array>,
   size: number,

@@ -1,4 +1,4 @@
-/** Exports write the answer of a query, or the history of a resource, as CSV into the bucket `etl-export`. */
+/** Exports write the result of a query, or the history of a resource, as a CSV file into the bucket `etl-export`. */
 import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
 import type { Stored } from '#storage'
@@ -10,20 +10,20 @@ import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
 import { MAX_METRICS } from './transfer-schema.ts'
 
-/** Times are epoch ms. */
+/** What to export. Times are epoch ms. */
 export type ExportSource = (
   | { readonly kind: 'query'; readonly query: Json }
   | { readonly kind: 'stored'; readonly name: string }
   | {
       readonly kind: 'history'
       readonly resource: string
-      /** default: all */
+      /** metrics to export; default: all */
       readonly metrics?: readonly string[]
       readonly from?: number
       readonly until?: number
     }
 ) & {
-  /** prefixes texts that begin as formulas with an apostrophe; such files cannot be imported unchanged */
+  /** prefixes texts that begin like formulas with an apostrophe; such files cannot be imported unchanged */
   readonly csv?: 'safe'
 }
 
@@ -38,7 +38,7 @@ export const EXPORTS = transferRecords<ExportRecord>('object_exports')
 export const EXPORT_JOB = 'objects.export'
 export const EXPORT_BUCKET = 'etl-export'
 const CSV = 'text/csv; charset=utf-8'
-/** concurrent exports of a host */
+/** most concurrent exports on a host */
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
@@ -78,12 +78,12 @@ export function exportHandler(options: ExportJobsOptions): JobHandler {
   }
 }
 
-/** A rejected query is not retried. */
+/** True for an error after which retrying cannot help, such as a rejected query. */
 function isFinal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500 && error.code !== 'RATE_LIMITED'
 }
 
-/** Returns the bytes of the file. */
+/** Writes the file and returns its size in bytes. */
 async function writeFile(
   options: ExportJobsOptions,
   context: JobContext,
@@ -104,7 +104,7 @@ async function historyOf(
   { store, signal }: JobContext,
   { resource, metrics, from = -MAX_TIME, until = MAX_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
-  // includes what was posted before
+  // waits until earlier posts are readable
   await broker()?.readable()
   const known = metrics ?? (await store.series.latest(resource)).map(({ metric }) => metric)
   if (known.length === 0) throw new AppError('NOT_FOUND', `the resource ${resource} has no series`)

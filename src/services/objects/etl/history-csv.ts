@@ -1,6 +1,6 @@
 /**
- * The series of a resource as CSV that `import` and `simulate` read back unchanged: a row for each time, a column for
- * each metric. The name of a column has its type where the cells alone would be misread.
+ * Writes the series of a resource as CSV that `import` and `simulate` read back unchanged: one row per time, one column
+ * per metric. A column name includes the type where the cells alone would be misread.
  */
 import { AppError, csvText, withoutFormula } from '#kernel'
 import { ColumnLook, lookAt, typedName, type ValueType } from '#formats/recording'
@@ -12,7 +12,7 @@ export interface History {
   readonly metrics: readonly string[]
   readonly from: number
   readonly until: number
-  /** escapes texts that begin as formulas, which are then not read back unchanged */
+  /** prefixes texts that begin like formulas, which are then not read back unchanged */
   readonly isSafe?: boolean
 }
 
@@ -20,7 +20,10 @@ const HELD = 100_000
 const MAX_OF_ONE = 10_000
 const PIECE = 65_536
 
-/** Reads the series twice, since the first row needs the types of all columns. `STORE` when values changed meanwhile. */
+/**
+ * Reads the series twice, because the first row needs the types of all columns. Throws `STORE` when values changed
+ * meanwhile.
+ */
 export async function* historyCsv(series: Series, history: History, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { resource, metrics, from, until, isSafe = false } = history
   const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
@@ -68,7 +71,7 @@ interface ColumnForm {
   readonly isNamed: boolean
 }
 
-/** The plainest form that reads back as the same values. */
+/** Picks the plainest form in which a column reads back with the same values. */
 async function formOf(metric: string, pages: AsyncIterable<SampleColumns>): Promise<ColumnForm> {
   const look = new ColumnLook()
   const kinds = new Set<string>()
@@ -89,7 +92,7 @@ async function formOf(metric: string, pages: AsyncIterable<SampleColumns>): Prom
 
 const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }
 
-/** The samples of a metric, one at a time. */
+/** Iterates over the samples of one metric. */
 class Column {
   readonly #form: ColumnForm
   readonly #pages: AsyncIterator<SampleColumns>
@@ -119,7 +122,7 @@ class Column {
     return text
   }
 
-  /** infinite at the end */
+  /** Time of the current sample; infinite at the end. */
   get time(): number {
     return this.#page.times[this.#index] ?? Number.POSITIVE_INFINITY
   }
@@ -128,7 +131,7 @@ class Column {
     return this.#page.values[this.#index] ?? ''
   }
 
-  /** True when `next` must be awaited. */
+  /** Moves to the next sample. Returns true when `next` must be awaited first. */
   advance(): boolean {
     this.#index++
     return this.#index >= this.#page.times.length

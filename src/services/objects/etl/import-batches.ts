@@ -1,4 +1,4 @@
-/** Reads a recording as batches of samples, with its refused lines and the position. */
+/** Reads a recording as batches of samples, each with its rejected lines and its position in the file. */
 import { isTooLongForId, MAX_ID_BYTES, UNSTORABLE } from '#kernel'
 import {
   type LineProblem,
@@ -13,7 +13,7 @@ import { unpacked } from './import-reading.ts'
 
 export interface ImportBatch {
   readonly samples: readonly Sample[]
-  /** accepted lines, without samples too */
+  /** number of accepted lines, including lines without samples */
   readonly messages: number
   readonly refused: readonly LineProblem[]
   readonly line: number
@@ -22,7 +22,7 @@ export interface ImportBatch {
 export interface BatchOptions {
   /** lines to skip; default 0 */
   readonly after?: number
-  /** approximate number of samples; default 20,000 */
+  /** approximate number of samples per batch; default 20,000 */
   readonly size?: number
 }
 
@@ -30,7 +30,7 @@ const SIZE = 20_000
 const MAX_TEXT = 65_536
 const MAX_KNOWN = 100_000
 
-/** CSV in either form, or NDJSON; plain or gzipped. The last batch may be empty. Rejects for invalid gzip. */
+/** Reads CSV in either form, or NDJSON, plain or gzipped. The last batch may be empty. Rejects on invalid gzip data. */
 export async function* importBatches(
   content: AsyncIterable<Uint8Array>,
   reading: ReadingOptions,
@@ -49,7 +49,7 @@ class SampleTaker implements MessageTaker {
   #refused: LineProblem[] = []
   #messages = 0
   #line: number
-  /** valid names, each as one string, which makes grouping fast */
+  /** valid names; sharing one string per name makes grouping fast */
   readonly #names = new Map<string, string>()
 
   constructor(after: number) {
@@ -86,7 +86,7 @@ class SampleTaker implements MessageTaker {
       this.#messages++
       return
     }
-    // lines are accepted as a whole
+    // a line is accepted or rejected as a whole
     this.#samples.length = before
     const [text, suggestion] = fault
     this.#refused.push({ line, message: text, suggestion })

@@ -1,7 +1,7 @@
 /**
- * Imports: files under `upload/` of the bucket `etl-import` become series, batch by batch, in the order of their puts.
- * The record of an import has its position, committed after the samples are durable: a restart continues behind the
- * last noted batch and overwrites samples with themselves.
+ * Imports turn files under `upload/` in the bucket `etl-import` into series, batch by batch, in the order in which the
+ * files were stored. The position in the file is committed after the samples are durable: after a restart the import
+ * continues after the last recorded batch, and may overwrite samples with equal ones.
  */
 import { AppError } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
@@ -21,7 +21,7 @@ export interface ImportRecord extends Transfer {
   readonly line: number
   readonly messages: number
   readonly points: number
-  /** refused lines, and the first of them */
+  /** number of rejected lines, and the first of these lines */
   readonly refusedCount: number
   readonly refused: readonly LineProblem[]
   readonly columns?: FoundColumns
@@ -31,12 +31,12 @@ export const IMPORTS = transferRecords<ImportRecord>('object_imports')
 
 export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
-/** end of the names of reports, which are not imported */
+/** suffix of report files, which are never imported */
 export const REPORT_SUFFIX = '.report.json'
 export const MAX_REFUSED = 1_000
-/** batches that are written concurrently */
+/** most batches written concurrently */
 const WINDOW = 3
-/** concurrent imports of a host; those of a tenant run one by one */
+/** most concurrent imports on a host; imports of one tenant run one by one */
 const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
@@ -62,7 +62,7 @@ export function importHandler(options: ImportJobsOptions): JobHandler {
   }
 }
 
-/** Another attempt cannot succeed: the object is gone, its metadata or its gzip are invalid. */
+/** True when another attempt cannot succeed: the object is gone, or its metadata or gzip data is invalid. */
 function isFinal(error: unknown): boolean {
   if (error instanceof AppError) return ['CONFLICT', 'NOT_FOUND', 'VALIDATION'].includes(error.code)
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
@@ -113,7 +113,7 @@ class ImportRun {
         if (signal.aborted) return { kind: 'released' }
         const appended = batch.samples.length === 0 ? Promise.resolve() : importing.append(batch.samples)
         const taken = this.#take(batch, Promise.all([open.at(-1), appended]))
-        // awaited below
+        // prevents an unhandled rejection; the promise is awaited below
         taken.catch(() => undefined)
         open.push(taken)
         if (open.length >= WINDOW) await open.shift()
@@ -121,7 +121,7 @@ class ImportRun {
       }
       await open.at(-1)
     } finally {
-      // the end is noted behind the batches
+      // records the end after all batches
       await Promise.allSettled(open)
     }
     const { messages, refusedCount } = this.#stored.value
@@ -129,14 +129,14 @@ class ImportRun {
     return { kind: 'completed' }
   }
 
-  /** Writes the report first: every ended import has one. */
+  /** Ends the import. Every ended import gets a report, which is written first. */
   async end(state: 'completed' | 'failed', error?: string): Promise<void> {
     const record = { ...this.#stored.value, state, ended: this.#options.now(), ...(error !== undefined && { error }) }
     const unreported = await this.#report(record)
     await this.#note({ ...record, ...(unreported !== undefined && { error: unreported }) })
   }
 
-  /** Returns why it has no report: its path is too long, or the object is gone or replaced. */
+  /** Writes the report. Returns why that failed: the path is too long, or the object is gone or was replaced. */
   async #report(record: ImportRecord): Promise<string | undefined> {
     const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
     const api = this.#options.objects().inside
@@ -151,7 +151,7 @@ class ImportRun {
     }
   }
 
-  /** Notes a batch once it and its predecessors are in series. */
+  /** Records a batch once its samples, and those of all earlier batches, are stored. */
   async #take({ samples, messages, refused, line }: ImportBatch, appended: Promise<unknown>): Promise<void> {
     await appended
     const before = this.#stored.value
@@ -180,10 +180,10 @@ class ImportRun {
   }
 }
 
-/** Errors of a report that do not fail the import. */
+/** Errors in writing a report that do not make the import fail. */
 const NO_REPORT: ReadonlySet<string> = new Set(['VALIDATION', 'NOT_FOUND', 'CONFLICT'])
 
-/** `NOT_FOUND` or `CONFLICT` unless the object is the imported one. */
+/** Throws `NOT_FOUND` or `CONFLICT` unless the object still has the imported content. */
 async function requireSame(api: ObjectsApi, { bucket, path, content }: ObjectRecord): Promise<void> {
   const found = await api.stat(bucket, path)
   if ('content' in found && found.content === content) return
@@ -206,7 +206,7 @@ export function reportOf(record: ImportRecord): object {
   }
 }
 
-/** An import in answers; a single one has `lines`, `types` and `notes` too. */
+/** Formats an import for responses; a single import also contains `lines`, `types` and `notes`. */
 export function importInfo(id: string, record: ImportRecord): ImportInfo {
   const { source, messages, points, refusedCount, bytes = 0 } = record
   const { etag, size, metadata } = source

@@ -1,4 +1,4 @@
-/** How to read an imported file: by its metadata, and by a survey of it. */
+/** Decides how to read an imported file, from its metadata and from a first pass over the file. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { AppError, decodedText, EPOCH_UNITS, withFirst } from '#kernel'
@@ -13,25 +13,25 @@ import {
   UTC,
 } from '#formats/recording'
 
-/** Metadata `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded) and `x-amz-meta-encoding`. */
+/** Settings from the metadata `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded) and `x-amz-meta-encoding`. */
 export interface GivenReading {
   readonly unit?: string
   readonly types?: string
   readonly encoding?: string
 }
 
-/** Columns in reports. */
+/** What a report says about the columns of a file. */
 export interface FoundColumns {
-  /** of the first 100 */
+  /** type by column, for the first 100 columns */
   readonly types: Readonly<Record<string, string>>
-  /** columns of texts that have numbers too: the first 100, with the reason */
+  /** text columns that also contain numbers, with the reason; the first 100 columns */
   readonly notes: readonly LineProblem[]
 }
 
 export interface SurveyedFile {
   readonly reading: ReadingOptions
   readonly columns: FoundColumns
-  /** of the file as a whole */
+  /** problems that concern the whole file */
   readonly problems: readonly LineProblem[]
 }
 
@@ -47,7 +47,7 @@ export function givenReading(metadata: Readonly<Record<string, string>> = {}): G
   }
 }
 
-/** `VALIDATION` with all problems of the metadata. */
+/** Parses the settings. Throws `VALIDATION` with all problems of the metadata. */
 export function readingOf(given: GivenReading = {}): ReadingOptions {
   const problems: string[] = []
   const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
@@ -72,7 +72,7 @@ export function readingOf(given: GivenReading = {}): ReadingOptions {
   }
 }
 
-/** Reads the content once; undefined when `isOver` becomes true. */
+/** Reads the whole content once. Returns undefined when `isOver` becomes true. */
 export async function surveyFile(
   content: AsyncIterable<Uint8Array>,
   reading: ReadingOptions,
@@ -97,13 +97,13 @@ export async function surveyFile(
   }
 }
 
-/** The content, unpacked if it is gzipped. */
+/** Returns the content, decompressed if gzipped. */
 export async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const chunks = content[Symbol.asyncIterator]()
   const first = await chunks.next()
   const whole = withFirst(first, chunks)
   const isPacked = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b
   if (!isPacked) return whole
-  // both errors reach the reader
+  // an error in either stream reaches the reader
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined)
 }

@@ -1,4 +1,4 @@
-/** Schemas of imports and exports. */
+/** Schemas of requests and responses for imports and exports. */
 import { type TObject, Type } from 'typebox'
 import { type Json, MAX_ID_BYTES } from '#kernel'
 import { checked, closed, type Decoded, id, instant, type Problem, refined, text } from '#services/shared/contract'
@@ -7,9 +7,9 @@ import { optionalText, Links, orNull, PAGE_SIZE, Text } from '../object-schema.t
 const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
 export type TransferState = (typeof TRANSFER_STATES)[number]
 
-/** columns of an exported file */
+/** most columns in an exported file */
 export const MAX_METRICS = 500
-/** leaves room for the suffix of reports */
+/** path limit that leaves room for the suffix of reports */
 const MAX_OBJECT_BYTES = 1_000
 const MAX_NAME = 10_000
 
@@ -54,7 +54,7 @@ const EXPORT = {
 }
 const ImportInfoSchema = Type.Object(IMPORT)
 const ExportInfoSchema = Type.Object(EXPORT)
-/** Without links. */
+/** An import as in responses, without links. */
 export interface ImportInfo extends Decoded<typeof ImportInfoSchema> {}
 export interface ExportInfo extends Decoded<typeof ExportInfoSchema> {
   readonly request: Json

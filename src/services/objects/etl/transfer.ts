@@ -1,17 +1,17 @@
-/** Common parts of imports and exports: their records, and the attempts of their jobs. */
+/** What imports and exports share: their records, and the attempts of their jobs. */
 import { isAway, messageOf } from '#kernel'
 import type { JobContext, JobOutcome } from '#jobs'
 import type { Collection, CollectionSpec } from '#storage'
 import type { TransferState } from './transfer-schema.ts'
 
-/** Times are epoch ms. */
+/** Fields of an import or export. Times are epoch ms. */
 export interface Transfer {
   readonly state: TransferState
   readonly object: string
   readonly created: number
   readonly started?: number
   readonly ended?: number
-  /** of the failure, or of the last attempt */
+  /** why the transfer failed, or why its last attempt did */
   readonly error?: string
 }
 
@@ -27,15 +27,15 @@ export function transferRecords<T extends Transfer>(name: string): CollectionSpe
   }
 }
 
-/** of one job */
+/** most attempts of a job */
 export const ATTEMPTS = 10
 const DAY_MS = 86_400_000
-/** ms that a record is kept */
+/** ms for which a record is kept */
 export const KEPT_MS = 30 * DAY_MS
 const SWEPT_AT_ONCE = 100
 const MAX_MESSAGE = 2_000
 
-/** Runs an attempt. `fail` ends the transfer after the last attempt or a final error, but not while the store is away. */
+/** Runs one attempt. Calls `fail` after the last attempt or a final error, but not while the store is unavailable. */
 export async function attempted(
   { job, signal }: Pick<JobContext, 'job' | 'signal'>,
   work: () => Promise<JobOutcome>,

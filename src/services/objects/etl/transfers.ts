@@ -1,5 +1,5 @@
 /**
- * Imports and exports: files become series, and series files, by durable jobs.
+ * Imports files into series, and exports series to files, as durable jobs.
  *
  * IMPORT-1 each line of a file is in series, or in the report with its problem, also after a crash
  * IMPORT-2 samples are not duplicated, and the counts of a report are those of one reading
@@ -28,7 +28,7 @@ export interface TransfersOptions {
 
 const UPLOADS = 'upload/'
 
-/** Begins an import for each put; every tenant has it. */
+/** Built-in subscription of every tenant that starts an import for each stored file. */
 export const IMPORT_SUBSCRIPTION: SubscriptionRecord = {
   id: 'import',
   title: 'Import of series',
@@ -53,7 +53,7 @@ export class Transfers {
     this.#options = options
   }
 
-  /** Queues an import, once for each content. */
+  /** Queues an import, at most once per content. */
   async take({ object }: ObjectChange): Promise<void> {
     if (object.path.endsWith(REPORT_SUFFIX)) return
     const { store, now, queue } = this.#options
@@ -80,7 +80,7 @@ export class Transfers {
     const imports = store.collection(IMPORTS)
     const exports = store.collection(EXPORTS)
     return {
-      /** the newest first */
+      /** Newest first. */
       imports: async (query?: TransferQuery) =>
         (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
       import: async (id: string): Promise<ImportInfo> => {
@@ -90,7 +90,7 @@ export class Transfers {
       exports: async (query?: TransferQuery) =>
         (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
       export: async (id: string) => exportInfo(id, await found(exports, id, 'export')),
-      /** Checks the body. */
+      /** Checks the body, and starts an export. */
       startExport: async (body: unknown) => {
         const sent = ExportRequest.read(body)
         const { query } = sent

@@ -1,9 +1,9 @@
-/** Reads a streamed body with an idle timeout. */
+/** Reads a streamed request body, with a timeout while no data arrives. */
 import type { IncomingMessage } from 'node:http'
 import type { StartTimer } from '#kernel'
 import { S3Error } from '../signing/s3-error.ts'
 
-/** ms without a byte */
+/** longest wait for the next piece, in ms */
 const MAX_PAUSE = 30_000
 
 export async function* arriving(body: IncomingMessage, later: StartTimer): AsyncIterable<Uint8Array> {
@@ -11,7 +11,7 @@ export async function* arriving(body: IncomingMessage, later: StartTimer): Async
   let seen = 0
   let isWaiting = true
   const look = (): void => {
-    // a slow reader is not the sender's fault
+    // only time spent waiting for the sender counts, not a slow consumer
     if (isWaiting && pieces === seen)
       return void body.destroy(new S3Error('RequestTimeout', `Nothing came for ${MAX_PAUSE} ms`))
     seen = pieces
@@ -19,11 +19,11 @@ export async function* arriving(body: IncomingMessage, later: StartTimer): Async
   }
   let cancel = later(MAX_PAUSE, look)
   try {
-    // a refusal can still be answered
+    // keep the connection, so that an error response can still be sent
     for await (const piece of body.iterator({ destroyOnReturn: false })) {
       pieces += 1
       isWaiting = false
-      // without an encoding: bytes
+      // a stream without an encoding yields bytes
       yield piece as Uint8Array
       isWaiting = true
     }

@@ -15,7 +15,7 @@ interface Expected {
 }
 
 const PREFIX = 'x-amz-checksum-'
-/** by header: bytes, and constructor */
+/** by header: length of the checksum in bytes, and its constructor */
 const KINDS: ReadonlyMap<string, readonly [bytes: number, make: () => Checksum]> = new Map([
   ['content-md5', [16, () => hashed('md5')]],
   [`${PREFIX}sha1`, [20, () => hashed('sha1')]],
@@ -25,7 +25,7 @@ const KINDS: ReadonlyMap<string, readonly [bytes: number, make: () => Checksum]>
 ])
 const COMPANIONS = new Set([`${PREFIX}type`, `${PREFIX}mode`, `${PREFIX}algorithm`])
 
-/** The same pieces; `BadDigest` at their end after a mismatch. Throws for invalid headers. */
+/** Passes the pieces through, and throws `BadDigest` at the end on a mismatch. Throws at once for invalid headers. */
 export function checkedContent(
   headers: ReadonlyMap<string, string>,
   content: AsyncIterable<Uint8Array>,

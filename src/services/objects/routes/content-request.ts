@@ -1,4 +1,4 @@
-/** Requests for contents: their object, and whether they are permitted (OBJECT-5). */
+/** Parses requests for contents, and checks whether they are permitted (OBJECT-5). */
 import type { FastifyRequest } from 'fastify'
 import { NAME_PREFIX, readBucketName } from '../buckets.ts'
 import type { BucketRight, ObjectRecord, ObjectsApi } from '../contract.ts'
@@ -7,9 +7,9 @@ import type { SigningKeys } from '../signing/signing-keys.ts'
 import { decoded, isSigned, verifyAddress, type Grant, type SentRequest } from '../signing/verify-address.ts'
 
 export interface ContentRouting {
-  /** the objects of a tenant, with every right */
+  /** returns the objects API of a tenant, with every right */
   readonly objectsOf: (tenant: string) => ObjectsApi
-  /** the same for a tenant that may not exist */
+  /** like `objectsOf`, but undefined when the tenant does not exist */
   readonly find: (tenant: string) => ObjectsApi | undefined
   readonly keys: SigningKeys
   readonly now: () => number
@@ -20,18 +20,18 @@ export interface ContentAddress {
   readonly tenant: string
   readonly alias: string
   readonly bucketName: string
-  /** of the object, decoded */
+  /** decoded path of the object */
   readonly key: string
   readonly sent: SentRequest
 }
 
 export interface AdmittedRequest extends ContentAddress {
   readonly api: ObjectsApi
-  /** absent for public contents */
+  /** what the signature permits; absent for public contents */
   readonly grant?: Grant
 }
 
-/** `NoSuchBucket` for an unknown bucket. `prefix`: of the host's paths. */
+/** Parses the address. Throws `NoSuchBucket` for an unknown bucket. `prefix`: the host's path prefix. */
 export function contentAddress(request: FastifyRequest, prefix: string): ContentAddress {
   const { raw, method, host } = request
   const url = raw.url ?? ''
@@ -47,7 +47,7 @@ export function contentAddress(request: FastifyRequest, prefix: string): Content
   return { ...bucket, bucketName, key: decoded(rest.join('/')), sent }
 }
 
-/** Throws an S3Error without a valid signature, unless the content is public. */
+/** Admits a request for a public content, or with a valid signature; otherwise throws an S3Error. */
 export async function admitRequest(
   address: ContentAddress,
   right: BucketRight,
@@ -74,7 +74,7 @@ export function denied(): S3Error {
   return new S3Error('AccessDenied', 'Access Denied.')
 }
 
-/** Parameters of S3 for other parts of an object than its content. */
+/** S3 query parameters that address something other than an object's content. */
 const PARTS: ReadonlySet<string> = new Set([
   'acl',
   'attributes',

@@ -1,4 +1,4 @@
-/** Contents by signed addresses, for any client of S3: `/<name of the bucket>/<path>`. */
+/** Serves contents through signed addresses to any S3 client: `/<name of the bucket>/<path>`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
 import { answerPreflight } from '#services/shared'
@@ -16,7 +16,7 @@ type Answering = [request: FastifyRequest, reply: FastifyReply, admitted: Admitt
 
 const METHODS = 'GET, HEAD, PUT, POST, DELETE, OPTIONS'
 const SHOWN_HEADERS = 'accept-ranges, content-disposition, content-range, etag, last-modified, location, x-request-id'
-/** bytes of a refused body that are drained, to keep the connection */
+/** bytes of a rejected body that are read to keep the connection open */
 const MAX_LEFT = 1_048_576
 
 export function contentRoutes(app: FastifyInstance, routing: ContentRouting): void {
@@ -28,7 +28,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
     done()
   })
   const url = `/${NAME_PREFIX}:bucket/*`
-  /** Dispatches operations on uploads in parts. */
+  /** Handles an operation on an upload in parts, if the request is one. */
   const answering =
     (right: BucketRight, handler: (...[request, reply, admitted]: Answering) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -39,7 +39,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
         ? handler(request, reply, admitted)
         : takePart(request, reply, admitted, { part, ...routing })
     }
-  // the API that signs addresses documents them
+  // documented by the API that signs these addresses
   const options = {
     config: { scope: 'public', isTenantContent: true, takesStream: true },
     schema: { hide: true },
@@ -61,7 +61,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
   for (const at of [url, `/${NAME_PREFIX}:bucket`]) {
     app.post(at, options, async (request, reply) => {
       const address = contentAddress(request, app.prefix)
-      // forms are authorized by their policy
+      // a form is authorized by its own policy
       return partRequest(address) === undefined
         ? takeForm(request, reply, address, routing)
         : answerPost(request, reply)
@@ -70,7 +70,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
   }
 }
 
-/** Idempotent, as in S3. */
+/** Deletes an object; as in S3, this succeeds when the object does not exist. */
 async function removeContent(...[request, reply, { api, alias, key }]: Answering): Promise<FastifyReply> {
   const unread = Object.keys(request.headers).find((name) => /^(?:if-|x-amz-if-)/.test(name))
   if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read by DELETE`)
@@ -82,11 +82,11 @@ async function removeContent(...[request, reply, { api, alias, key }]: Answering
   return reply.code(204).send()
 }
 
-/** Internal errors are logged under the id in the answer. */
+/** Sends an error response. Internal errors are logged with the id in the response. */
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id, raw, method } = request
   const known = s3ErrorOf(thrown)
-  // nothing to answer: the client disconnected
+  // the client disconnected, so no response can be sent
   const brokeOff = known === undefined && raw.destroyed && !raw.complete
   if (brokeOff) request.log.debug({ id }, 'an upload broke off')
   else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')

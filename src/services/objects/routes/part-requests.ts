@@ -1,4 +1,4 @@
-/** Uploads in parts by signed addresses: the five operations of S3. */
+/** Serves the five S3 operations for uploads in parts through signed addresses. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bodyBytes } from '#services/shared'
 import { MAX_PARTS } from '../part-uploads.ts'
@@ -18,7 +18,10 @@ export type PartRequest =
   | { readonly kind: 'part'; readonly upload: string; readonly number: number }
   | { readonly kind: 'complete' | 'abort' | 'list'; readonly upload: string }
 
-/** Undefined for the object itself. Throws an S3Error for an unknown operation. */
+/**
+ * Parses the operation; undefined when the request is for the object itself. Throws an S3Error for an unknown
+ * operation.
+ */
 export function partRequest({ sent: { method, query } }: ContentAddress): PartRequest | undefined {
   const parameters = new URLSearchParams(query)
   const [begins, upload, number] = ['uploads', 'uploadId', 'partNumber'].map((name) => parameters.get(name))

@@ -1,4 +1,4 @@
-/** Evaluates conditional requests by etag and time. */
+/** Evaluates conditional requests by etag and modification time. */
 
 import type { WriteCondition } from '../contract.ts'
 
@@ -9,9 +9,9 @@ export interface KnownContent {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The status instead of the content: 304, 412, or undefined. */
+/** Returns 304 or 412 when the conditions forbid sending the content; otherwise undefined. */
 export function refusedRead(headers: Headers, { etag, modified }: KnownContent): 304 | 412 | undefined {
-  // clients know seconds
+  // clients know modification times in whole seconds
   const time = Math.floor(modified / 1_000) * 1_000
   const match = textOf(headers['if-match'])
   if (match !== undefined ? !names(match, etag) : time > timeOf(headers['if-unmodified-since'])) return 412
@@ -47,7 +47,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header
 }
 
-/** Infinite for an invalid time, which conditions ignore. */
+/** Returns Infinity for an invalid time, which makes the condition ineffective. */
 function timeOf(header: string | string[] | undefined): number {
   const ms = Date.parse(textOf(header) ?? '')
   return Number.isNaN(ms) ? Number.POSITIVE_INFINITY : ms

@@ -1,4 +1,4 @@
-/** Answers with contents: whole, a range, or 304. */
+/** Sends a content: whole, a range, or 304. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
@@ -8,11 +8,11 @@ import { S3Error } from '../signing/s3-error.ts'
 import { type AdmittedRequest, requestedRecord } from './content-request.ts'
 import { isOfKnown, refusedRead } from './preconditions.ts'
 
-/** attempts when the object is replaced between look-up and opening */
+/** attempts to open an object that is replaced between look-up and opening */
 const MAX_TRIES = 5
-/** Pages in objects have no access to the host's origin. */
+/** Keeps pages stored as objects from accessing the host's origin. */
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
-/** Headers that parameters `response-...` of a signed address set. */
+/** Headers that the parameters `response-...` of a signed address can set. */
 const OVERRIDES = [
   'content-type',
   'content-language',
@@ -49,7 +49,7 @@ export async function sendContent(
   }
 }
 
-/** Undefined when the object was replaced, for another attempt. */
+/** Opens the content; undefined when the object was replaced, so that the caller tries again. */
 async function opened(
   { api }: AdmittedRequest,
   record: ObjectRecord,
@@ -100,7 +100,10 @@ interface PartOfContent {
   readonly until: number
 }
 
-/** Undefined for an absent, invalid or multiple range, which means the whole; `none` for one behind the end. */
+/**
+ * Parses a range. Returns undefined for an absent, invalid or multiple range, so the whole content is sent; `none` for
+ * a range beyond the end.
+ */
 function readRange(header: string | undefined, size: number): PartOfContent | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined

@@ -1,4 +1,4 @@
-/** Receives contents by PUT. */
+/** Receives contents sent with PUT. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DEFAULT_CONTENT_TYPE, MAX_OBJECT_BYTES, type PutOptions } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
@@ -40,7 +40,7 @@ export function describedBy(
   return { contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE, metadata }
 }
 
-/** By name; `NotImplemented` for an unsupported encoding. */
+/** Throws `NotImplemented`, naming the header, for unsupported encodings. Returns the headers by name. */
 export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, string> {
   const headers = new Map(sent)
   const unread = UNREAD.find((name) => headers.has(name))
@@ -48,7 +48,7 @@ export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, 
   return headers
 }
 
-/** An empty object whose path ends in a slash makes a folder, as clients of S3 expect. */
+/** Creates a folder for an empty object whose path ends in a slash, as S3 clients expect. */
 async function takeFolder(
   reply: FastifyReply,
   { api, alias, key }: AdmittedRequest,
@@ -60,13 +60,13 @@ async function takeFolder(
   return reply.header('etag', `"${EMPTY}"`).send()
 }
 
-/** Signed, and so well-formed. */
+/** Parses the length limits, which are well-formed because they are signed. */
 function lengthBounds(text: string | undefined): { readonly min: number; readonly max: number } {
   const [, min = '0', max = String(MAX_OBJECT_BYTES)] = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? '') ?? []
   return { min: Number(min), max: Math.min(Number(max), MAX_OBJECT_BYTES) }
 }
 
-/** Rejects by the declared length before reading. */
+/** Rejects a content by its declared length, before reading the body. */
 function checkDeclared(
   declared: string | undefined,
   { min, max }: { readonly min: number; readonly max: number },

@@ -1,4 +1,4 @@
-/** Receives contents by forms with a signed policy; the file is the last field. */
+/** Receives contents from forms with a signed policy; the file must be the last field. */
 import { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -11,10 +11,10 @@ import { denied, type ContentAddress, type ContentRouting } from './content-requ
 import { describedBy } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
-/** fields before the file, and bytes of each */
+/** most fields before the file, and most bytes of each field */
 const MAX_FIELDS = 100
 const MAX_FIELD_BYTES = 20_480
-/** ms without a signature */
+/** ms within which the signature must arrive */
 const MAX_BEFORE_FILE = 30_000
 const ONE_FILE = "POST requires exactly one file, in the field 'file', as the last one of the form."
 
@@ -26,7 +26,7 @@ export async function takeForm(
 ): Promise<FastifyReply> {
   const form = new IncomingForm(request.headers['content-type'])
   const source = Readable.from(arriving(request.raw, routing.later), { objectMode: false })
-  // the form reports its failure
+  // errors are reported through the form
   source.once('error', (error) => form.fail(error)).pipe(form.parser)
   const cancel = routing.later(MAX_BEFORE_FILE, () =>
     form.fail(new S3Error('RequestTimeout', `The file did not begin within ${MAX_BEFORE_FILE} ms`)),
@@ -101,7 +101,7 @@ interface FormFile {
   readonly fileType: string
 }
 
-/** A form being received. A failure rejects what is pending: the file, or its content. */
+/** A form while it is received. A failure rejects whatever is pending: the file, or its content. */
 class IncomingForm {
   readonly parser: BusboyInstance
   readonly file: Promise<FormFile>
@@ -141,11 +141,11 @@ class IncomingForm {
   readonly fail = (error: Error): void => {
     this.#failure ??= error
     for (const reject of this.#rejecting) reject(this.#failure)
-    // its reader fails
+    // makes reading the content fail as well
     this.#content?.destroy(this.#failure)
   }
 
-  /** Ends with the form: parts behind the file are refused before anything is stored. */
+  /** Ends only when the form ends, so that fields after the file are rejected before anything is stored. */
   async *content(file: BusboyFileStream): AsyncIterable<Uint8Array> {
     try {
       for await (const piece of file) yield piece as Uint8Array
@@ -155,7 +155,7 @@ class IncomingForm {
     await this.#end
   }
 
-  /** Need not be awaited. */
+  /** Runs `begin`, but rejects when the form fails. The promise need not be awaited. */
   #unlessFailed<T>(begin: (resolve: (value: T) => void) => unknown): Promise<T> {
     const promise = new Promise<T>((resolve, reject) => {
       this.#rejecting.push(reject)

@@ -1,4 +1,4 @@
-/** XML answers of signed addresses. */
+/** Formats XML responses for signed addresses. */
 
 export function xmlText(
   root: string,
@@ -16,7 +16,7 @@ function inner(elements: Readonly<Record<string, string>>): string {
     .join('')
 }
 
-/** Control characters are not allowed in XML, even escaped. */
+/** Escapes text, dropping control characters, which XML forbids even when escaped. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')

@@ -1,8 +1,8 @@
-/** Errors of S3. */
+/** Errors of the S3 protocol, and their mapping from AppErrors. */
 import { TOO_SMALL } from '../bounded-content.ts'
 import { AppError, type ErrorCode } from '#kernel'
 
-/** By code of S3: status, and code of AppError. */
+/** By S3 error code: the HTTP status, and the code of the AppError. */
 const S3_ERRORS = {
   AccessDenied: [403, 'FORBIDDEN'],
   AuthorizationQueryParametersError: [400, 'VALIDATION'],
@@ -65,7 +65,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, S3Code>>> = {
   VALIDATION: 'InvalidArgument',
 }
 
-/** Undefined for internal errors, whose text stays in the log. */
+/** Converts an error; undefined for internal errors, whose text is only logged. */
 export function s3ErrorOf(thrown: unknown): S3Error | undefined {
   if (thrown instanceof S3Error) return thrown
   if (isWrongType(thrown)) {

@@ -1,4 +1,4 @@
-/** Signs addresses and forms for any client of S3 and for browsers. */
+/** Signs addresses and forms for S3 clients and browsers. */
 import type { SignedMethod } from '../contract.ts'
 import {
   ALGORITHM,
@@ -11,12 +11,12 @@ import {
   type Signed,
 } from './sigv4.ts'
 
-/** Least and most bytes of an upload; in S3 for forms alone. */
+/** Parameter with the minimum and maximum bytes of an upload. S3 itself supports this for forms only. */
 export const LENGTH_PARAMETER = 'content-length-range'
 
 interface Order {
   readonly bucket: string
-  /** of a form, also a folder as prefix */
+  /** path of the object; in a form it may be a folder, used as a prefix */
   readonly path: string
   readonly time: string
   readonly key: Signed & { readonly id: string }
@@ -25,10 +25,10 @@ interface Order {
 
 export interface AddressOrder extends Order {
   readonly method: SignedMethod
-  /** with the prefix of the host's paths: `https://host:8080` */
+  /** origin and path prefix of the host, such as `https://host:8080` */
   readonly origin: string
   readonly expiry: number
-  /** further signed parameters */
+  /** further query parameters to sign */
   readonly more?: readonly (readonly [name: string, value: string])[]
 }
 
@@ -104,14 +104,14 @@ export function signingTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
 }
 
-/** Epoch ms; undefined for another format. */
+/** Parses a signing time to epoch ms; undefined for another format. */
 export function readSigningTime(text: string): number | undefined {
   const [, year = '', month = '', day = '', ...clock] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   const ms = Date.parse(`${year}-${month}-${day}T${clock.join(':')}Z`)
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** A content disposition with the name of the object. */
+/** Returns a Content-Disposition header with the name of the object. */
 export function attachment(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const plain = name.replaceAll(/[^ -~]/g, '_').replaceAll(/["\\]/g, '_')

@@ -1,9 +1,9 @@
-/** Keys of signatures, one per bucket and set of rights, derived from a secret of the host (OBJECT-7). */
+/** Derives the signing keys, one per bucket and set of rights, from a secret of the host (OBJECT-7). */
 import { createHmac } from 'node:crypto'
 import type { BucketRight } from '../contract.ts'
 
 export interface SigningKey {
-  /** in credentials: `<tenant>.<alias>_<rights>` */
+  /** id used in credentials: `<tenant>.<alias>_<rights>` */
   readonly id: string
   readonly secret: string
 }

@@ -1,11 +1,11 @@
-/** Signatures version 4 of S3: of addresses, and of policies. */
+/** Computes S3 signatures, version 4, for addresses and policies. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { LruCache } from '#kernel'
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
 
-/** `<date>/<region>/s3/aws4_request` */
+/** Scope of a signature: `<date>/<region>/s3/aws4_request`. */
 export interface Scope {
   /** `20250101` */
   readonly date: string
@@ -18,11 +18,11 @@ export interface Signed extends Scope {
 
 export interface CanonicalRequest {
   readonly method: string
-  /** encoded, without the query */
+  /** percent-encoded, without the query */
   readonly path: string
   /** decoded */
   readonly query: readonly (readonly [name: string, value: string])[]
-  /** signed ones; names in lower case */
+  /** the signed headers, with names in lower case */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
@@ -30,7 +30,7 @@ export function scopeText({ date, region }: Scope): string {
   return `${date}/${region}/s3/aws4_request`
 }
 
-/** In hex. `time`: `20250101T000000Z`. */
+/** Returns the signature in hex. `time`: such as `20250101T000000Z`. */
 export function requestSignature(request: CanonicalRequest, time: string, signed: Signed): string {
   const digest = createHash('sha256').update(canonicalText(request)).digest('hex')
   return signatureOf([ALGORITHM, time, scopeText(signed), digest].join('\n'), signed)
@@ -45,7 +45,7 @@ export function isSameSignature(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Encodes everything but letters, digits and `-_.~`. */
+/** Percent-encodes everything except letters, digits and `-_.~`. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -1,28 +1,28 @@
-/** Verifies signed addresses (OBJECT-5). */
+/** Verifies requests to signed addresses (OBJECT-5). */
 import { ALGORITHM, encodedPath, isSameSignature, requestSignature, UNSIGNED_PAYLOAD, type Scope } from './sigv4.ts'
 import { MAX_EXPIRY } from '../contract.ts'
 import { S3Error } from './s3-error.ts'
 import { readSigningTime } from './sign-address.ts'
 import type { KeyScope, SigningKeys } from './signing-keys.ts'
 
-/** ms that a signer's clock may be ahead */
+/** ms by which a signer's clock may be ahead */
 export const TOLERANCE = 900_000
 const OF_SIGNATURE = /^x-amz-(?:algorithm|credential|date|expires|signedheaders|signature)$/i
 
 export interface SentRequest {
   readonly method: string
-  /** encoded, without the query */
+  /** percent-encoded, without the query */
   readonly path: string
   /** without the question mark */
   readonly query: string
-  /** names in lower case, which may repeat */
+  /** headers with names in lower case, possibly repeated */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** from the client, also behind a proxy */
+  /** host as the client sent it, even behind a proxy */
   readonly host: string
 }
 
 export interface Grant extends KeyScope {
-  /** signed, without those of the signature itself */
+  /** signed parameters, without those of the signature itself */
   readonly parameters: ReadonlyMap<string, string>
   readonly headers: ReadonlySet<string>
 }
@@ -31,7 +31,10 @@ export function isSigned(query: string): boolean {
   return /(?:^|&)x-amz-(?:algorithm|signature|credential)=/i.test(query)
 }
 
-/** Throws an S3Error if the signature is malformed, expired, for another request, or by an unknown key. `now`: epoch ms */
+/**
+ * Throws an S3Error when the signature is malformed, expired, made for another request, or made with an unknown key.
+ * `now`: epoch ms.
+ */
 export function verifyAddress(keys: SigningKeys, request: SentRequest, now: number): Grant {
   const query = readQuery(request.query)
   const parameters = new Map<string, string>()
@@ -82,7 +85,7 @@ export function readCredential(
   return { id, scope: { date, region } }
 }
 
-/** Epoch ms of the signature; rejects another day than that of the scope. */
+/** Returns the time of a signature in epoch ms; rejects a time outside the day in its scope. */
 export function checkTime(text: string, { date }: Scope, wrong: (message: string) => S3Error): number {
   const ms = readSigningTime(text)
   if (ms === undefined) throw wrong("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
@@ -119,7 +122,7 @@ function readQuery(query: string): readonly (readonly [name: string, value: stri
     })
 }
 
-/** Signed headers in the order of their names; equal ones are joined by commas. */
+/** Returns the signed headers in the order of the signed list; repeated headers are joined with commas. */
 function signedHeaders(list: string, { headers, host }: SentRequest): readonly (readonly [string, string])[] {
   const names = list.toLowerCase().split(';')
   if (!names.includes('host')) throw wrong('The header host must be among X-Amz-SignedHeaders')

@@ -1,4 +1,4 @@
-/** Verifies signed policies, and forms against them (OBJECT-5). */
+/** Verifies the signed policy of a form, and that the form complies with the policy (OBJECT-5). */
 import { Type } from 'typebox'
 import { AppError, isoInstant } from '#kernel'
 import { checked } from '#services/shared/contract'
@@ -10,7 +10,7 @@ import { checkTime, mismatch, noKey, readCredential, TOLERANCE } from './verify-
 
 const MAX_CONDITIONS = 200
 const UTC = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`
-/** fields that need no condition; browsers add the content type */
+/** fields that need no condition in the policy; browsers add the content type */
 const FREE = new Set(['file', 'policy', 'x-amz-signature', 'content-type'])
 
 export interface FormGrant extends KeyScope {
@@ -18,14 +18,14 @@ export interface FormGrant extends KeyScope {
 }
 
 export interface SentForm {
-  /** names in lower case, without the file */
+  /** form fields except the file, with names in lower case */
   readonly fields: ReadonlyMap<string, string>
   readonly bucket: string
-  /** with the name of the file filled in */
+  /** path of the object, with `${filename}` replaced by the file's name */
   readonly key: string
 }
 
-/** Throws an S3Error for an invalid signature, and for a form that violates its policy. `now`: epoch ms */
+/** Throws an S3Error for an invalid signature, or a form that violates its policy. `now`: epoch ms. */
 export function verifyForm(keys: SigningKeys, form: SentForm, now: number): FormGrant {
   const field = (name: string): string => {
     const value = form.fields.get(name)
@@ -43,7 +43,7 @@ export function verifyForm(keys: SigningKeys, form: SentForm, now: number): Form
     throw mismatch()
   if (signedAt > now + TOLERANCE) throw refused('Policy is not valid yet.')
   const { expiration, conditions } = readPolicy(policy)
-  // keys of a day expire after a week
+  // signatures expire after a week, whatever the policy says
   if (now > Math.min(expiration, signedAt + MAX_EXPIRY * 1_000)) throw refused('Policy expired.')
   return { ...key, ...checkConditions(conditions, form) }
 }

@@ -1,4 +1,4 @@
-/** Routes of subscriptions. */
+/** Routes of subscriptions and their deliveries. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
 import { routesOf } from '#services/shared'

@@ -1,4 +1,4 @@
-/** The API of subscriptions. */
+/** Implements the API of subscriptions to object changes. */
 import { AppError, type KeyedMutex, makeIssue, refuse } from '#kernel'
 import type { Collection, Store } from '#storage'
 import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectChanges, type ObjectsApi } from '../contract.ts'
@@ -29,14 +29,14 @@ export interface CallerSubscriptionsOptions {
   readonly api: ObjectsApi
   readonly outbox: Outbox
   readonly seal: Seal
-  /** built-in ones by key */
+  /** built-in subscriptions by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
   readonly newId: () => string
-  /** by bucket, so that concurrent changes stay within the limit */
+  /** mutex by bucket, so that concurrent changes respect the limit */
   readonly mutex: KeyedMutex
 }
 
-/** `bucket`: alias or name; `NOT_FOUND` for one without subscriptions. Bodies are checked. */
+/** `bucket` is an alias or a name; `NOT_FOUND` when the bucket does not support subscriptions. Bodies are checked. */
 export class CallerSubscriptions {
   readonly #options: CallerSubscriptionsOptions
   readonly #records: Collection<SubscriptionRecord>
@@ -46,7 +46,7 @@ export class CallerSubscriptions {
     this.#records = options.store.collection(SUBSCRIPTIONS)
   }
 
-  /** `next`: `start_after` of the next page. */
+  /** `next`: pass as `start_after` to get the next page. */
   async list(bucket: string, query: SubscriptionQuery = {}) {
     const matching = (await this.#all(await this.#aliasOf(bucket))).filter((one) => isRequested(one, query))
     const { start_after: startAfter = '', max_keys: maxKeys = DEFAULT_KEYS } = query
@@ -99,7 +99,7 @@ export class CallerSubscriptions {
     return { ids, ...(last !== undefined && removable.length > ids.length && { next: last }) }
   }
 
-  /** The newest first. `next`: `before` of the next page. */
+  /** Lists deliveries, newest first. `next`: pass as `before` to get the next page. */
   async deliveries(bucket: string, id: string, query: DeliveryQuery = {}) {
     const alias = await this.#aliasOf(bucket)
     await this.#known(alias, id)
@@ -121,7 +121,7 @@ export class CallerSubscriptions {
     }
   }
 
-  /** Fills in defaults. */
+  /** Writes a subscription, filling in defaults. */
   async #write(
     alias: string,
     id: string,
@@ -152,7 +152,7 @@ export class CallerSubscriptions {
     return shownOf(record)
   }
 
-  /** The sealed text of the current secret keeps it. */
+  /** Seals a new secret. Sending back the sealed text of the current secret leaves it unchanged. */
   #sealed(
     alias: string,
     id: string,
@@ -178,7 +178,7 @@ export class CallerSubscriptions {
     throw new AppError('TOO_LARGE', `The bucket ${alias} has ${count} subscriptions, which is as many as it may have`)
   }
 
-  /** Sorted by id. */
+  /** Returns all subscriptions of a bucket, sorted by id. */
   async #all(alias: string): Promise<readonly SubscriptionRecord[]> {
     const found = await this.#records.find({
       where: [{ field: 'bucket', op: 'eq', value: alias }],

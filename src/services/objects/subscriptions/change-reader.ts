@@ -1,6 +1,6 @@
 /**
- * Forwards changes in order: to the rules, and as deliveries of subscriptions. Each is forwarded once, in one commit with
- * the position of the reader.
+ * Forwards object changes in order, to the rules and as deliveries of subscriptions. Each change is forwarded once, in
+ * the same commit as the reader's new position.
  */
 import { RepeatableWork, type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
 import type { CollectionSpec, Store, Stored, Write } from '#storage'
@@ -9,14 +9,14 @@ import type { Outbox } from './outbox.ts'
 import { isAbout, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 interface Cursor {
-  /** of the last forwarded change */
+  /** position of the last forwarded change */
   readonly position: number
 }
 
 const CURSORS: CollectionSpec<Cursor> = { name: 'object_change_cursors', version: 1, fields: {} }
 const CURSOR = 'changes'
 const PAGE = 500
-/** forwarded changes that stay in the log */
+/** number of forwarded changes that stay in the log */
 const KEPT = 1_000
 const AGAIN_MS = 2_000
 const MAX_BUCKETS = 10
@@ -27,7 +27,7 @@ export interface ChangeReaderOptions {
   readonly changes: ObjectChanges
   readonly outbox: Outbox
   readonly system: readonly SubscriptionRecord[]
-  /** undefined while rules are not served */
+  /** returns undefined while rules are not served */
   readonly engine: () => ObjectForwarding | undefined
   readonly later: StartTimer
   readonly logger: Logger
@@ -54,7 +54,7 @@ export class ChangeReader {
     this.#work.wake()
   }
 
-  /** Resolves when all committed changes are forwarded, or cannot be. */
+  /** Resolves when all committed changes are forwarded, or forwarding has failed. */
   idle(): Promise<void> {
     return this.#work.idle()
   }
@@ -79,7 +79,7 @@ export class ChangeReader {
     }
   }
 
-  /** Returns the new cursor, which may be that of another host. */
+  /** Forwards a change. Returns the new cursor, which another host may have written. */
   async #handOn(
     change: ObjectChange,
     subscriptions: readonly (readonly [key: string, record: SubscriptionRecord])[],

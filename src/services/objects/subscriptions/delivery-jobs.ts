@@ -1,4 +1,4 @@
-/** Jobs that carry out deliveries; the delivery keeps its attempts and its last error. */
+/** Jobs that carry out deliveries. The attempts and the last error are stored with the delivery. */
 import { AppError, messageOf } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import { DELIVERY_JOB, type DeliveryEnd, type DeliveryRecord, type Outbox } from './outbox.ts'
@@ -6,9 +6,9 @@ import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts
 
 export interface DeliveryJobsOptions {
   readonly outbox: () => Outbox
-  /** built-in ones by key */
+  /** built-in subscriptions by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
-  /** Rejects unless the target accepts. `id`: equal for all attempts. */
+  /** Resolves when the target accepts the delivery, otherwise rejects. `id`: the same for all attempts. */
   readonly deliver: (id: string, of: DeliveryOf, signal: AbortSignal) => Promise<void>
   readonly ended: (state: DeliveryEnd['state']) => void
   readonly now: () => number
@@ -19,12 +19,12 @@ export interface DeliveryOf {
   readonly change: DeliveryRecord['change']
 }
 
-/** some four minutes with their pauses */
+/** most attempts; with the pauses in between about four minutes */
 export const DELIVERY_ATTEMPTS = 10
-/** The delivery fails, and so ends the job. */
+/** Practically unlimited, since the delivery counts its own attempts and ends the job. */
 const JOB_ATTEMPTS = 1_000_000
 const CONCURRENCY = 32
-/** ms; results are kept in the delivery */
+/** ms for which a finished job is kept; the delivery keeps the result */
 const KEPT_MS = 60_000
 const MAX_MESSAGE = 2_000
 
@@ -38,7 +38,7 @@ export function deliveryHandler(options: DeliveryJobsOptions): JobHandler {
   }
 }
 
-/** An unsuccessful answer of a target. */
+/** The target responded with an error status. */
 export class Refused extends AppError {
   readonly answered: number
 
@@ -53,7 +53,7 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
   const outbox = options.outbox()
   const { delivery: id } = job.data as { readonly delivery: string }
   const stored = await outbox.deliveries.get(id)
-  // a crash after the end of the delivery
+  // the delivery ended, and a crash followed
   if (stored === undefined || stored.value.state !== 'active') return { kind: 'completed' }
   const end = async (how: DeliveryEnd): Promise<JobOutcome> => {
     await outbox.end(stored, how, (writes) => context.progress({ done: 1, total: 1 }, writes))
@@ -70,7 +70,7 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
     }
     await options.deliver(id, { subscription, change }, signal)
   } catch (error) {
-    // stopping is not an attempt
+    // an attempt aborted by stopping does not count
     if (signal.aborted) throw error
     const message = messageOf(error).slice(0, MAX_MESSAGE)
     const status = error instanceof Refused && { status: error.answered }

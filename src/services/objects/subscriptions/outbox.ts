@@ -1,7 +1,7 @@
 /**
- * Deliveries of one tenant. A matching change becomes one in the commit that forwards it. Those of one subscription about
- * one object form a lane: the head has a job, and the commit that ends it gets the next one a job. Changes of a lane
- * expect its version, so that concurrent ones conflict.
+ * Stores the deliveries of one tenant. A matching change becomes a delivery in the commit that forwards it. Deliveries
+ * of the same subscription and object form a lane: only the head of the lane has a job, and the commit that ends the
+ * head starts a job for the next delivery. Commits that change a lane expect its version, so concurrent ones conflict.
  */
 import { createHash } from 'node:crypto'
 import { AppError, retryOnConflict } from '#kernel'
@@ -20,10 +20,10 @@ import type { Delivery, DeliveryState } from './subscription-schema.ts'
 
 export const DELIVERY_JOB = 'objects.delivery'
 
-/** in one lane; beyond it the oldest fails */
+/** most deliveries waiting in one lane; beyond that the oldest fails */
 const MAX_WAITING = 1_000
 const HOUR_MS = 3_600_000
-/** ms that ended ones are kept */
+/** ms for which ended deliveries are kept */
 const KEPT_MS = { delivered: 24 * HOUR_MS, failed: 168 * HOUR_MS } as const
 const SWEPT_AT_ONCE = 500
 
@@ -31,27 +31,27 @@ const SWEPT_AT_ONCE = 500
 export interface DeliveryRecord {
   readonly state: DeliveryState
   readonly attempts: number
-  /** delivered or failed */
+  /** time at which the delivery succeeded or failed */
   readonly ended?: number
   readonly lastError?: DeliveryError
   /** key of the subscription */
   readonly subscription: string
   readonly lane: string
-  /** of an active delivery */
+  /** job of an active delivery */
   readonly job?: string
   readonly change: ObjectChange
-  /** epoch ms when an ended one expires */
+  /** epoch ms when an ended delivery is removed */
   readonly removeTime?: number
 }
 
 interface DeliveryError {
   readonly time: number
   readonly message: string
-  /** of the answer */
+  /** HTTP status of the response */
   readonly status?: number
 }
 
-/** The queue of a subscription about one object; its head has a job. */
+/** Queue of one subscription's deliveries for one object; the head has a job. */
 interface LaneRecord {
   /** id of the active delivery */
   readonly head: string
@@ -76,7 +76,7 @@ const DELIVERIES: CollectionSpec<DeliveryRecord> = {
 
 const LANES: CollectionSpec<LaneRecord> = { name: 'object_delivery_lanes', version: 1, fields: {} }
 
-/** Deliveries to commit; `added` is called afterwards. */
+/** Deliveries to commit; call `added` after the commit. */
 export interface AddedDeliveries {
   readonly writes: readonly Write[]
   readonly jobs: readonly AddedJobs[]
@@ -101,7 +101,7 @@ export class Outbox {
     this.#now = now
   }
 
-  /** One per subscription. */
+  /** Prepares one delivery per subscription. */
   async adding(change: ObjectChange, subscriptions: readonly string[]): Promise<AddedDeliveries> {
     const writes: Write[] = []
     const jobs: AddedJobs[] = []
@@ -130,7 +130,7 @@ export class Outbox {
     for (const one of jobs) this.#queue.added(one)
   }
 
-  /** Ends the head of a lane and starts the next; a `CONFLICT` of `commit` about the lane is retried. */
+  /** Ends the head of a lane and starts the next delivery. Retries when `commit` throws a `CONFLICT` about the lane. */
   async end(
     { id, value, version }: Stored<DeliveryRecord>,
     end: DeliveryEnd,
@@ -149,7 +149,7 @@ export class Outbox {
     })
   }
 
-  /** Writes that advance a lane. */
+  /** Returns the writes that make the next delivery the head of a lane. */
   async #next(lane: Stored<LaneRecord>): Promise<AddedDeliveries> {
     const [next] = await this.deliveries.find({ where: waitingIn(lane.id), sort: [{ field: 'position' }], limit: 1 })
     if (next === undefined) return { writes: [this.#lanes.deleting(lane.id, lane.version)], jobs: [] }
@@ -165,7 +165,7 @@ export class Outbox {
     }
   }
 
-  /** Appends one, or replaces the oldest when the lane is full. */
+  /** Returns the writes that count one more waiting delivery; a full lane fails its oldest waiting delivery. */
   async #lengthening({ id, value, version }: Stored<LaneRecord>): Promise<readonly Write[]> {
     const { head, waiting } = value
     if (waiting < MAX_WAITING) return [this.#lanes.putting(id, { head, waiting: waiting + 1 }, version)]
@@ -178,7 +178,7 @@ export class Outbox {
     return [lane, this.deliveries.putting(oldest.id, { ...oldest.value, ...ended, state: 'failed' }, oldest.version)]
   }
 
-  /** Deletes expired deliveries; returns how many. */
+  /** Deletes expired deliveries and returns their number. */
   async sweep(): Promise<number> {
     const where = [{ field: 'removeTime', op: 'lte', value: this.#now() }] as const
     let count = 0
@@ -190,7 +190,7 @@ export class Outbox {
     }
   }
 
-  /** Fails active deliveries whose job ended without them, as after repeated crashes. */
+  /** Fails active deliveries whose job ended without ending the delivery, such as after repeated crashes. */
   async repair(commit: (writes: readonly Write[]) => Promise<unknown>): Promise<void> {
     const where = [{ field: 'state', op: 'eq', value: 'active' }] as const
     for await (const one of walk(this.deliveries, where, SWEPT_AT_ONCE)) {
@@ -202,7 +202,7 @@ export class Outbox {
       try {
         await this.end(one, { state: 'failed', attempts, lastError }, commit)
       } catch (error) {
-        // it ended meanwhile
+        // the delivery ended meanwhile
         if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
       }
     }
@@ -211,7 +211,7 @@ export class Outbox {
 
 const POSITION_DIGITS = 15
 
-/** Deterministic, so that forwarding twice conflicts. */
+/** Returns a deterministic id, so that forwarding a change twice conflicts. */
 function deliveryId(subscription: string, position: number): string {
   return `${subscription}/${String(position).padStart(POSITION_DIGITS, '0')}`
 }

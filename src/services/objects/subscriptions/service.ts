@@ -27,9 +27,9 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
   readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
-  /** built-in subscriptions */
+  /** subscriptions that every tenant has */
   readonly system: readonly SystemSubscription[]
-  /** of other services that share the runner */
+  /** handlers of other services that share the job runner */
   readonly handlers: readonly JobHandler[]
   readonly now: () => number
   readonly newId: () => string
@@ -41,7 +41,7 @@ export interface SystemSubscription {
   take(change: DeliveryOf['change']): Promise<void>
 }
 
-/** ms between polls for changes of crashed hosts */
+/** ms between polls for changes left by crashed hosts */
 const POLL_MS = 15_000
 const SWEEP_MS = 600_000
 
@@ -117,7 +117,7 @@ export class Subscriptions {
     })
   }
 
-  /** The queue of all handlers. */
+  /** Queue for the jobs of all handlers. */
   get queue(): JobQueue {
     return this.#jobs.queue
   }
@@ -163,7 +163,7 @@ export class Subscriptions {
     return callWebscript(this.#options, id, of, signal)
   }
 
-  /** Finds changes of earlier sessions and of crashed hosts. */
+  /** Looks for changes left by earlier sessions and crashed hosts. */
   async #poll(): Promise<void> {
     const { objects, store, timers } = this.#options
     const { first, last } = await objects().changes.bounds()
@@ -173,7 +173,7 @@ export class Subscriptions {
     this.#stopPolling = timers.later(POLL_MS, () => this.#polls.wake())
   }
 
-  /** Deletes expired deliveries, and fails orphaned ones. */
+  /** Deletes expired deliveries, and fails those whose job is gone. */
   async #sweep(): Promise<void> {
     const { store } = this.#options
     await this.#outbox.repair((writes) => store.commit(writes))

@@ -1,12 +1,12 @@
-/** Stored subscriptions, and their match with changes. */
+/** Defines stored subscriptions, and which changes match them. */
 import type { CollectionSpec } from '#storage'
 import { isHidden, type ObjectChange } from '../contract.ts'
 import type { Filter, Subscription, SubscriptionQuery } from './subscription-schema.ts'
 
 export interface SubscriptionRecord extends Subscription {
-  /** alias */
+  /** alias of the bucket */
   readonly bucket: string
-  /** log position at creation; earlier changes do not match */
+  /** log position when the subscription was created; earlier changes do not match */
   readonly since: number
 }
 
@@ -22,12 +22,12 @@ export function keyOf(bucket: string, id: string): string {
   return `${bucket}/${id}`
 }
 
-/** An opaque, stable name of a filter. */
+/** Returns an opaque, stable name for a filter. */
 export function queueOf(bucket: string, id: string, index: number): string {
   return `objects:${bucket}:${id}:${index}`
 }
 
-/** Hidden objects match nothing. */
+/** True when the change matches a filter of the subscription. Hidden objects never match. */
 export function isAbout({ bucket, since, filters }: SubscriptionRecord, change: ObjectChange): boolean {
   const { event, position, object } = change
   if (object.bucket !== bucket || position <= since || isHidden(object.path)) return false
@@ -38,7 +38,7 @@ function fits({ prefix = '', suffix = '' }: Filter, path: string): boolean {
   return path.startsWith(prefix) && path.endsWith(suffix)
 }
 
-/** Whether an object that begins and ends so could match. */
+/** True when a subscription matches the filters of a list request. */
 export function isRequested({ channel, filters }: Subscription, query: SubscriptionQuery): boolean {
   const { prefix, suffix, event_type: eventType, channel_type: channelType, channel_id: channelId } = query
   if (channelType !== undefined && channel.type !== channelType) return false

@@ -21,7 +21,7 @@ const CHANGE_EVENTS = ['put', 'delete'] as const
 const DELIVERY_STATES = ['waiting', 'active', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const AUTHENTICATION_METHODS = ['NONE', 'API_KEY', 'TOKEN', 'SERVICE_TOKEN', 'WEBSCRIPT'] as const
-/** what clients of the platform send for SERVICE_TOKEN */
+/** the value that clients of the original platform send for SERVICE_TOKEN */
 const ALIAS = 'WAYLAY_TOKEN'
 const KEYED: ReadonlySet<unknown> = new Set(['API_KEY', 'SERVICE_TOKEN', ALIAS])
 

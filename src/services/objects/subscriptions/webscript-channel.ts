@@ -1,4 +1,4 @@
-/** Calls the webscript of a channel with its credentials. */
+/** Delivers changes by calling the webscript of a channel with its credentials. */
 import type { JobTimers } from '#jobs'
 import { AppError } from '#kernel'
 import { answerText, type InternalWebscripts, type ShownCredentials } from '#services/webscripts/contract'
@@ -14,21 +14,21 @@ export interface WebscriptChannelOptions {
   readonly objects: () => Objects
   readonly webscripts: () => InternalWebscripts | undefined
   readonly seal: Seal
-  /** The owner of a key pair; undefined for a wrong one. */
+  /** Returns the owner of a key pair; undefined when the pair is wrong. */
   readonly checkPair: (key: string, secret: string, address: string) => Promise<{ readonly tenant: string } | undefined>
   readonly timers: JobTimers
 }
 
 const CALL_MS = 60_000
 const SHOWN = 500
-/** TEST-NET address: wrong secrets of channels delay no client */
+/** TEST-NET address of these calls, so that wrong secrets in channels do not slow down real clients */
 const INSIDE = '192.0.2.2'
 
-/** Links have the rights of users. */
+/** User for whom links are signed, with the rights of users. */
 const READER = 'system/subscriptions'
 const LINKS = { GET: 'get_object', PUT: 'put_object', POST: 'post_object' } as const
 
-/** Rejects with `Refused` unless the status is 200 to 299. */
+/** Calls the webscript. Rejects with `Refused` unless the status is 200 to 299. */
 export async function callWebscript(
   options: WebscriptChannelOptions,
   id: string,
@@ -73,7 +73,7 @@ export async function callWebscript(
   }
 }
 
-/** Credentials by the method of the channel. `FORBIDDEN` for a pair of another tenant. */
+/** Returns credentials for the channel's method. Throws `FORBIDDEN` for a key pair of another tenant. */
 async function credentialsOf(
   { tenant, seal, checkPair }: WebscriptChannelOptions,
   subscription: string,
@@ -95,7 +95,7 @@ async function credentialsOf(
       const caller = await checkPair(key, secret, INSIDE)
       if (caller?.tenant !== tenant)
         throw new AppError('FORBIDDEN', 'key and secret of the channel are none of this tenant')
-      // the token would not reach the webscript
+      // the webscript never receives the token itself
       return { ...by(undefined), tokenOf: tenant }
     }
   }
