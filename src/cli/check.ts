@@ -1,4 +1,6 @@
-/** `reflexarc check RULE...`: every problem of rule or template files at once; exit code 1 with an ERROR. */
+/**
+ * `reflexarc check RULE...`: lists every problem in rule or template files at once; exit code 1 if there are errors.
+ */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { createRegistry } from '#core'
 import { loadPlugs } from '#host/load-plugs'
@@ -26,7 +28,7 @@ export interface CheckOptions {
   json?: boolean
 }
 
-/** Prints the problems of each file; returns 1 if one of them has an ERROR. */
+/** Prints the problems of each file; returns 1 if any problem is an ERROR. */
 export async function runCheck(paths: readonly string[], options: CheckOptions, terminal: Terminal): Promise<0 | 1> {
   const registry = createRegistry(await loadPlugs(options.plugs))
   const files: RuleFile[] = []

@@ -30,11 +30,14 @@ export interface ClockFlags {
   data?: string
 }
 
-/** ms without an answer after which the folder has no host */
+/** Time in ms after which an order without a response means that no host uses the folder */
 const PATIENCE_MS = 10 * LOOK_MS
 const POLL_MS = 50
 
-/** Resolves when the host has done it. `USAGE` for a missing folder, `STORE` without a host that takes the order. */
+/**
+ * Orders the host to follow the clock, and resolves when it has. Throws `USAGE` for a missing folder, `STORE` if no
+ * host responds.
+ */
 export async function runClock(
   { data }: ClockFlags,
   env: Environment,

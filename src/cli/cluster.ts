@@ -1,6 +1,6 @@
 /**
- * `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL, and their
- * tenants.
+ * `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: shows or changes the hosts that share a PostgreSQL
+ * database, and their tenants.
  */
 import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
@@ -63,13 +63,13 @@ export interface ClusterFlags {
 
 type WholeView = ClusterView & ClusterPartitions
 
-/** A command to a cluster; absent: show it. */
+/** An order to a cluster; absent: only show the cluster. */
 export type ClusterOrder =
   | { readonly drain: string }
-  /** more partitions for a tenant */
+  /** Raises the number of partitions of a tenant */
   | { readonly tenant: string; readonly partitions: string }
 
-/** `USAGE`, `NOT_FOUND`, `STORE`; for partitions also `WRONG_STATUS` and `CONFLICT`. */
+/** Throws `USAGE`, `NOT_FOUND` or `STORE`; for partitions also `WRONG_STATUS` and `CONFLICT`. */
 export async function runCluster(
   order: ClusterOrder | undefined,
   { store: url, json = false, tenant }: ClusterFlags,

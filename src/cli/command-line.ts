@@ -1,11 +1,11 @@
-/** The command line: `reflexarc` and its commands. */
+/** Defines the command line: `reflexarc` and its commands. */
 import { Command, CommanderError, Help } from 'commander'
 import { AppError, messageOf } from '#kernel'
 import type { DefineCommand, Start } from './command.ts'
 import type { Terminal } from './terminal.ts'
 import { ownVersion } from '#host/spi'
 
-/** The term of each command in the help, its summary, and its file, which is loaded only when the command runs. */
+/** For each command: its term in the help, its summary, and its file, which is loaded only when the command runs. */
 const COMMANDS: readonly (readonly [term: string, summary: string, load: () => Promise<{ define: DefineCommand }>])[] =
   [
     ['serve [options]', 'serve the whole API on one port', () => import('./serve.ts')],
@@ -57,7 +57,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ['doctor [options]', 'find damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 
-/** Runs the command in `args`. Returns the exit code. */
+/** Runs the command in `args` and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0
   const start: Start = async (work) => {
@@ -103,7 +103,10 @@ function report(error: unknown, isDebug: boolean, terminal: Terminal): number {
   return 1
 }
 
-/** Other commands have no options and arguments yet. */
+/**
+ * Returns a command's term in the help: from the list for commands that are not loaded, since their options and
+ * arguments are unknown.
+ */
 function termOf(command: Command): string {
   const listed = COMMANDS.find(([term]) => term.split(' ')[0] === command.name())
   const isOfProgram = command.parent !== null && command.parent.parent === null

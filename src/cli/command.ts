@@ -1,16 +1,16 @@
-/** What commands share. */
+/** Defines what all commands share. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Environment, isTenant, OPTIONS } from '#host/spi'
 import type { Terminal } from './terminal.ts'
 
-/** Runs the work of a command; its result becomes the exit code. */
+/** Runs the work of a command; the result becomes the exit code. */
 export type Start = (work: (terminal: Terminal) => Promise<0 | 1 | 2>) => Promise<void>
 
-/** Adds options and work to a named command. */
+/** Adds options and an action to a command. */
 export type DefineCommand = (command: Command, start: Start) => void
 
-/** For options that can be repeated. */
+/** Collects the values of a repeatable option. */
 export function gather(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value]
 }

@@ -1,4 +1,4 @@
-/** Options of commands that call a host. */
+/** Defines the options of commands that call a host. */
 import type { Command } from 'commander'
 
 export function connected(command: Command): Command {

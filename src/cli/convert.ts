@@ -1,6 +1,4 @@
-/**
- * `reflexarc convert TEMPLATE --payload FILE`: the result of a converter for a payload, or the position of the problem.
- */
+/** `reflexarc convert TEMPLATE --payload FILE`: prints what a converter makes of a payload, or where the problem is. */
 import type { DefineCommand } from './command.ts'
 import { AppError, messageOf } from '#kernel'
 import { parsePayload } from '#services/shared'
@@ -61,7 +59,7 @@ export async function runConvert(path: string, flags: ConvertFlags, terminal: Te
   }
 }
 
-/** The lines around the position, of the template or of its output. */
+/** Returns the lines around the position of an error, in the template or in its output. */
 function whereOf(error: AppError, rendered: string | undefined): readonly string[] {
   const { around } = error.issues[0]?.details ?? {}
   if (Array.isArray(around)) return around.map(String)

@@ -1,6 +1,6 @@
 /**
- * `reflexarc diff OLD NEW`: the differences between two rules, or a rule and its earlier firings, over one recording,
- * and why.
+ * `reflexarc diff OLD NEW`: shows and explains the differences between two rules, or between a rule and its earlier
+ * firings, over one recording.
  */
 import type { DefineCommand } from './command.ts'
 import type { FiredEvent, Rule, Template } from '#core'
@@ -106,7 +106,7 @@ export async function runDiff(
   return options.exitCode && !diff.equal ? 2 : 0
 }
 
-/** Runs a rule, and compares its firings with earlier ones of the same time. */
+/** Runs a rule, and compares its firings with earlier firings from the same period. */
 async function withFirings(
   rule: Rule | Template,
   firings: readonly FiredEvent[],
@@ -136,7 +136,7 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
     problems.push('what to compare with: give another rule, or --firings FILE with those of an earlier run')
   }
   const inputs = [old, fresh, firings, flags.messages].filter((path) => path === '-')
-  // Problems that readOptions finds are not repeated.
+  // `readOptions` reports some of these problems itself.
   if (inputs.length > 1 && !(old === '-' && flags.messages === '-'))
     problems.push('only one of the rules, --firings and --messages can be standard input')
   let tolerance = 0
@@ -151,7 +151,10 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
   return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
 }
 
-/** In the order of their times; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the line. */
+/**
+ * Reads earlier firings, sorted by time; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the
+ * line.
+ */
 async function readFirings(path: string): Promise<readonly FiredEvent[]> {
   const source = await openSource(path)
   const firings: FiredEvent[] = []

@@ -38,15 +38,15 @@ interface Examination {
   readonly rows: number
   readonly objects: number
   readonly damaged: readonly RepairedDamage[]
-  /** the folder that has the damaged parts now */
+  /** Folder that the damaged parts were moved to */
   readonly aside?: string
 }
 
 const FILES: readonly FileName[] = ['state.db', 'series.db']
 
 /**
- * 1 if damage remains. `USAGE` for a folder without a store; `STORE` for one of another version, and for a repair while
- * a host has it.
+ * Examines, and optionally repairs, a data folder. Returns 1 if damage remains. Throws `USAGE` for a folder without a
+ * store, and `STORE` for a store of another version or for a repair while a host uses the folder.
  */
 export async function runDoctor(
   flags: DoctorFlags,
@@ -70,7 +70,7 @@ export async function runDoctor(
   return found.damaged.every((one) => found.aside !== undefined && isRepaired(one)) ? 0 : 1
 }
 
-/** Objects and keys cannot be restored. */
+/** Whether a repair covers this damage: objects and keys cannot be restored. */
 const isRepaired = ({ what }: Damage): boolean => what !== 'object' && what !== 'key'
 
 async function repaired(found: Examination, blobs: string, now: () => number): Promise<Examination> {
@@ -145,7 +145,7 @@ function adviceOf(aside: string | undefined): string {
   return 'stop the host, then restore the folder from a backup, or keep what is whole with --repair'
 }
 
-/** Also of damaged times. */
+/** Formats a time; damaged times may be out of range. */
 function timeCell(time: number | undefined): string {
   if (time === undefined) return ''
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)

@@ -1,5 +1,5 @@
 /**
- * `reflexarc functions init|test|dev|deploy|logs|list|secrets`: functions of a tenant, from an empty folder to a
+ * `reflexarc functions init|test|dev|deploy|logs|list|secrets`: takes a tenant's functions from an empty folder to a
  * running version.
  */
 import { type DefineCommand, untilSignal } from './command.ts'

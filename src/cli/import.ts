@@ -1,4 +1,4 @@
-/** `reflexarc import FILE`: imports a file of messages as series of a host. */
+/** `reflexarc import FILE`: imports a file of messages as series on a host. */
 import type { DefineCommand } from './command.ts'
 import { connected } from './connected.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
@@ -39,11 +39,11 @@ export interface ImportFlags extends ConnectFlags, ReadingFlags {
 const BUCKET = 'etl-import'
 const UPLOADS = 'upload/'
 const LOOK_MS = 200
-/** ms within which the import of an upload has to appear */
+/** Time in ms within which the import of an upload must begin */
 const PATIENCE_MS = 60_000
 const MAX_SHOWN = 20
 
-/** Returns 1 if the import failed, or lines were rejected. */
+/** Imports a file. Returns 1 if the import failed or lines were rejected. */
 export async function runImport(
   file: string,
   flags: ImportFlags,
@@ -60,7 +60,7 @@ export async function runImport(
     const { size, etag } = await lookAt(file)
     const object = UPLOADS + (flags.as ?? basename(file)).replace(/^\/+/, '')
     const before = await importOf(client, object, etag)
-    // an earlier import of the same content, read in the same way, is followed instead of repeated
+    // if the same content was imported in the same way before, follow that import instead of repeating it
     const isSame = before !== undefined && before.state !== 'failed' && isReadSo(before, flags)
     const isThere = isSame && flags.again !== true
     if (!isThere && !(await isPut(client, object, etag))) await upload(client, file, { object, size, flags }, progress)
@@ -91,11 +91,11 @@ function isReadSo({ reading = {} }: ImportInfo, flags: ImportFlags): boolean {
   return READING.every((name) => reading[name] === flags[name])
 }
 
-/** Uploaded without an import: an earlier run was interrupted in between. */
+/** Whether the file was uploaded but not imported, since an earlier run was interrupted. */
 async function isPut(client: Client, object: string, etag: string): Promise<boolean> {
   try {
     const found = await client.objects.stat(BUCKET, object)
-    // a failed import is uploaded again, which repeats it
+    // a failed import is repeated by uploading the file again
     return found.etag === etag && (await importOf(client, object, etag)) === undefined
   } catch (error) {
     if (error instanceof AppError && error.code === 'NOT_FOUND') return false
@@ -138,7 +138,7 @@ async function upload(
   throw new AppError('FORWARDING', `${file} was not put: ${why}`)
 }
 
-/** `since`: a finished import that does not count. */
+/** Waits for an import to finish. `since`: id of an earlier import to ignore. */
 async function followed(
   client: Client,
   object: string,
@@ -176,7 +176,7 @@ function report(file: string, info: ImportInfo, { json }: ImportFlags, terminal:
     terminal.err(`${visible(`${file}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)}\n`)
   }
   if (refused > MAX_SHOWN) terminal.err(`${file}: and ${refused - MAX_SHOWN} more lines were refused\n`)
-  // a problem of the whole file is among the lines
+  // a problem of the whole file may already be among the lines
   if (error !== undefined && lines.length === 0) terminal.err(`${file}: ${error}\n`)
   return state === 'failed' || refused > 0 || error !== undefined ? 1 : 0
 }

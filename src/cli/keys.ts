@@ -1,4 +1,4 @@
-/** `reflexarc keys list|add|remove`: the key pairs of a data folder or a PostgreSQL. */
+/** `reflexarc keys list|add|remove`: manages the key pairs in a data folder or a PostgreSQL database. */
 import type { Command } from 'commander'
 import { DATA, dataFolder, type DefineCommand, tenantProblems } from './command.ts'
 import { existsSync } from 'node:fs'
@@ -55,7 +55,10 @@ export type KeysAction =
   | { readonly do: 'add'; readonly tenant: string | undefined }
   | { readonly do: 'remove'; readonly key: string }
 
-/** Throws `USAGE` with all problems, `NOT_FOUND` for an unknown key, `STORE` for an unusable folder. */
+/**
+ * Runs an action on keys. Throws `USAGE` with all problems, `NOT_FOUND` for an unknown key, `STORE` for an unusable
+ * folder.
+ */
 export async function runKeys(
   action: KeysAction,
   flags: KeysFlags,
@@ -106,7 +109,7 @@ function refuseWrong(store: StoreChoice | undefined, location: Place, tenant: st
   if (store === undefined || store.medium === 'memory') {
     problems.push('--store: keys are kept in sqlite: (with --data) or in postgres://user@host/database')
   }
-  // A mistyped folder must not become a new store.
+  // A mistyped folder must not create a new store.
   if ('folder' in location && !existsSync(join(location.folder, 'state.db'))) {
     problems.push(
       `--data: no host has kept anything in ${location.folder} yet; name the data folder of a host that has started`,
@@ -129,13 +132,13 @@ async function withPairs(
   }
 }
 
-/** Hosts may be at work on it. */
+/** Opens a database that hosts may be using. */
 async function openShared(url: string): Promise<Storage> {
   const { openPostgres } = await import('#storage/postgres')
   return openPostgres({ url, blobs: openMemoryBlobs() })
 }
 
-/** The code of the database for a locked file. */
+/** SQLite's error code for a locked file. */
 const BUSY = 5
 
 async function openStore(folder: string): Promise<Storage> {

@@ -1,4 +1,4 @@
-/** Models from files for simulated rules: boosters of XGBoost, which run in this process. */
+/** Loads models from files for simulated rules: XGBoost boosters, which run in this process. */
 import { readFile } from 'node:fs/promises'
 import { labelsOf } from '#host/spi'
 import type { ModelPort } from '#core'
@@ -8,8 +8,8 @@ import type { OpenModel } from '#services/models'
 import { xgboostDriver } from '#services/models/xgboost'
 
 /**
- * The models of the sensors `predict` and `classify`: boosters by name, each as `name=file`. `USAGE` with all
- * unreadable ones.
+ * Loads the models for the sensors `predict` and `classify`: boosters by name, each given as `name=file`. Throws one
+ * `USAGE` for all unreadable files.
  */
 export async function loadModels(files: readonly string[]): Promise<ModelPort> {
   const problems: string[] = []

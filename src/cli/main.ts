@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The program `reflexarc`. */
+/** Starts the program `reflexarc`. */
 import * as nodeModule from 'node:module'
 import { runCommandLine } from './command-line.ts'
 import { processTerminal } from './terminal.ts'
 
-// Caches compiled code of the commands between starts. Unknown to Node 20.
+// Caches the compiled code of commands between starts. Node 20 lacks this function.
 if ('enableCompileCache' in nodeModule) nodeModule.enableCompileCache()
 
-// The process ends without `exit`, so that everything written is flushed first.
+// Set the exit code instead of calling `exit`, so that all output is flushed first.
 process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal())

@@ -1,4 +1,6 @@
-/** `reflexarc models add|predict|list|runtime`: models of a tenant, and the Pythons that run them. */
+/**
+ * `reflexarc models add|predict|list|runtime`: manages a tenant's models, and the Python environments that run them.
+ */
 import { Argument, Option } from 'commander'
 import { text } from 'node:stream/consumers'
 import { AppError, messageOf } from '#kernel'
@@ -78,7 +80,7 @@ Examples:
   )
 }
 
-/** A prediction a line; with `--json` the whole answer. */
+/** Prints one prediction per line; with `--json` the whole result. */
 async function runPredict(name: string, instances: string, flags: ConnectFlags, terminal: Terminal): Promise<0> {
   const input = parsed(instances === '-' ? await text(process.stdin) : instances)
   const answer = await connect(flags, process.env).models.predict(

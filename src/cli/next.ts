@@ -1,4 +1,7 @@
-/** `reflexarc next EXPR`: the next runs of a cron expression or recurrence rule, and the effects of clock changes. */
+/**
+ * `reflexarc next EXPR`: prints the next runs of a cron expression or recurrence rule, and the effects of clock
+ * changes.
+ */
 import type { DefineCommand } from './command.ts'
 import { AppError } from '#kernel'
 import type { DstPolicy } from '#core/spi'
@@ -55,7 +58,8 @@ export function runNext(
   terminal: Pick<Terminal, 'out' | 'paint'>,
   now: number,
 ): 0 {
-  // In a shell, an end of line is written `\n`.
+  // In a shell, a line break is written `
+  // `.
   const text = expression.replaceAll('\\n', '\n')
   const { options, result } = read(text, flags, now)
   const lines = flags.json === true ? jsonLines(result, flags) : nextLines(text, options, result, terminal.paint)
@@ -63,7 +67,7 @@ export function runNext(
   return 0
 }
 
-/** A line a run; other results follow in lines without `at`. */
+/** Formats one line per run; further results follow in lines without `at`. */
 function jsonLines({ runs, changes, untouched, downtime }: NextRuns, flags: NextFlags): string[] {
   const lines: unknown[] = runs.map((run) => ({ ...run, at: utc(run.at) }))
   if (flags.changes === true) lines.push({ changes, untouched })
@@ -87,7 +91,7 @@ function read(text: string, flags: NextFlags, now: number): { options: NextRunsO
     }
   }
   const zone = attempt('--zone', () => zoneOf(flags.zone ?? 'UTC')) ?? zoneOf('UTC')
-  // Times are in the zone of the output, and a rule may name its zone itself.
+  // Times are shown in the output's zone, and a rule may name its own zone.
   const zoneOfText = flags.zone === undefined ? ownZone(text, now) : undefined
   const shown = zoneOfText ?? zone
   const from = attempt('--from', () => (flags.from === undefined ? now : timeOf(flags.from, shown))) ?? now

@@ -1,4 +1,4 @@
-/** Numbers with commas between thousands. */
+/** Formats numbers with commas between thousands. */
 
 export function grouped(count: number): string {
   return count.toLocaleString('en-US')

@@ -1,4 +1,4 @@
-/** From files and options to a playback, for every command that plays a recording. */
+/** Prepares a playback from files and options, for every command that plays a recording. */
 import { createRegistry, type PlaybackOptions, type Plug, type Rule, type Template } from '#core'
 import { settingsOf } from '#core/spi'
 import { AppError } from '#kernel'
@@ -27,7 +27,7 @@ interface Checked {
   source: Source
 }
 
-/** The options of `simulate` that other commands share. */
+/** Options of `simulate` that other commands share. */
 export type OpenOptions = Pick<
   SimulateOptions,
   'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'order' | 'down' | 'plugs' | 'reading'
@@ -63,7 +63,7 @@ export async function openPlayback(
   const rules = files.flatMap(({ rule }) => rule ?? [])
   const unread = rules.length < files.length
   const resource = options.resource ?? rules.map((rule) => settingsOf(rule)?.resource).find((id) => id !== undefined)
-  // An unreadable rule has no resource, which is not a problem of the recording.
+  // The resource of an unreadable rule is unknown, which is not a problem of the recording.
   const reading: RecordingOptions = {
     zone: options.zone,
     resource: unread ? (resource ?? '?') : resource,
@@ -83,7 +83,7 @@ export async function openPlayback(
   return { rules, plugs, resource: options.resource, recording, from, until: untilOf(options, recording) }
 }
 
-/** The options of a playback, and a function that removes its progress bar. */
+/** Returns the options of a playback, and a function that removes its progress bar. */
 export function playbackOf(
   opened: Opened,
   options: OpenOptions,
@@ -117,7 +117,7 @@ export function playbackOf(
   return { playback, clear: () => progress?.clear() }
 }
 
-/** Settings of the engine are options here. */
+/** Adds a hint about the option that corresponds to a setting of the engine. */
 export function withHint(error: unknown, variables: string): unknown {
   if (!(error instanceof AppError)) return error
   const variable = error.issues.find((issue) => issue.type === 'VARIABLE')
@@ -149,7 +149,10 @@ async function look(
   return 'bad'
 }
 
-/** The messages between `from` and `until`; they wait for a slow reader of the output and end with it. */
+/**
+ * Returns the messages between `from` and `until`. Reading waits while the output's reader is slow, and ends with that
+ * reader.
+ */
 function messagesWithin(
   { from = Number.NEGATIVE_INFINITY, until }: Opened,
   { recording, source }: Checked,
@@ -183,7 +186,7 @@ function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): nu
   return until ?? last
 }
 
-/** The start of a run without messages: now if the end is in the future, else 1970 as in the library. */
+/** Returns the start of a run without messages: now if the end is in the future, otherwise 1970, as in the library. */
 function startWithoutMessages(until: number | undefined): number {
   const now = Date.now()
   return until !== undefined && until > now ? now : 0

@@ -1,4 +1,4 @@
-/** `reflexarc plugs [NAME]`: a table of plugs, or all about one. */
+/** `reflexarc plugs [NAME]`: prints a table of all plugs, or everything about one plug. */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { byName, exampleNode, plugPage } from '#core/spi'
 import type { Plug } from '#core'
@@ -25,7 +25,7 @@ export interface PlugsOptions {
   json?: boolean
 }
 
-/** Prints the table of all plugs or the pages of those with a name. Throws `NOT_FOUND` for an unknown name. */
+/** Prints the table of all plugs, or the pages of those with the given name. Throws `NOT_FOUND` for an unknown name. */
 export async function runPlugs(name: string | undefined, options: PlugsOptions, terminal: Terminal): Promise<0> {
   const all = (await loadPlugs(options.plugs)).toSorted(byName)
   const chosen = name === undefined ? all : named(name, all)
@@ -50,7 +50,7 @@ function listed(plugs: readonly Plug[]): readonly string[] {
     name,
     kind,
     states.join(', '),
-    // the first sentence is enough to choose
+    // the first sentence suffices for choosing a plug
     description.split(/(?<=[.:])\s/)[0]?.replace(/:$/, '.') ?? '',
   ])
   return tableLines([['plug', 'kind', 'states', 'what it does'], ...rows])

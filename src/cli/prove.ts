@@ -1,6 +1,6 @@
 /**
- * `reflexarc prove RULE` and `reflexarc mutate RULE`: whether properties of a rule hold, and which changes of it they
- * miss.
+ * `reflexarc prove RULE` and `reflexarc mutate RULE`: check whether properties of a rule hold, and which changes of the
+ * rule the properties miss.
  */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { createHash } from 'node:crypto'
@@ -94,7 +94,7 @@ interface Loaded extends Properties {
 
 const CASE = '.case.json'
 
-/** Searches for a failing case: among saved ones, random ones, and all short ones. */
+/** Searches for a failing case among saved cases, random cases, and all short cases. */
 export async function runProve(path: string, flags: ProveFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const time = durationOf('--time', flags.time)
   const seed = flags.seed === undefined ? undefined : numberOf('--seed', flags.seed)
@@ -160,7 +160,7 @@ export async function runMutate(path: string, flags: MutateFlags, terminal: Term
   return (100 * mutation.killed.length) / all < least ? 2 : 0
 }
 
-/** Of properties that are checked moment by moment; undefined without any. */
+/** Proves the properties that are checked moment by moment; undefined if there are none. */
 async function proofOf(
   { kit, rule, plugs, properties, options }: Loaded,
   length: number,
@@ -235,7 +235,7 @@ async function savedCases(folder: string, kit: typeof Kit): Promise<{ file: stri
   return cases
 }
 
-/** Under a name that follows from its content. */
+/** Saves a case under a name derived from its content. */
 async function save(folder: string, kit: typeof Kit, failing: Kit.RunCase): Promise<string> {
   const text = kit.caseText(failing)
   const name = createHash('sha256').update(text).digest('hex').slice(0, 12)

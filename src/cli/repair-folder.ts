@@ -1,17 +1,17 @@
-/** Repairs a data folder without a host: sets damaged parts aside, and restores some of them from the log. */
+/** Repairs a data folder that no host uses: sets damaged parts aside, and restores some of them from the log. */
 import { join } from 'node:path'
 import { LOG_NAME, PARTITION } from '#log'
 import { nothing, projectEntry } from '#services/broker'
 import { type Damage, type FileName, type NewMessage, rebuildFile, type Sample, type Store } from '#storage'
 import { openMedium } from '#host/spi'
 
-/** Damage with its location; `restored`: number of entries restored from the log. */
+/** Damage with its place; `restored`: number of entries restored from the log. */
 export type RepairedDamage = Damage & { readonly restored?: number }
 
 const FILES: readonly FileName[] = ['state.db', 'series.db']
 const PAGE = 500
 
-/** `aside`: a new folder for damaged parts. Objects and keys stay as they are. */
+/** Repairs a folder. `aside`: a new folder for damaged parts. Objects and keys are left as they are. */
 export async function repairFolder(
   { data, blobs }: { readonly data: string; readonly blobs: string },
   damaged: readonly Damage[],
@@ -38,12 +38,14 @@ export async function repairFolder(
   return damaged.map((one) => (isSeries(one) ? { ...one, restored: restored.get(one) ?? 0 } : one))
 }
 
-/** The content of unreadable pages is unknown: everything in the log may have been there. */
+/**
+ * Whether the log can restore this damage. For unreadable pages of series, everything in the log may have been lost.
+ */
 function isSeries({ place, what }: Damage): boolean {
   return what === 'samples' || what === 'messages' || (what === 'structure' && place.startsWith('series.db '))
 }
 
-/** Restores only what was lost: other entries of the log may have been deleted since. */
+/** Restores only lost entries, since others in the log may have been deleted from series later. */
 async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<Damage, number>): Promise<void> {
   if (lost.length === 0) return
   const log = store.log(LOG_NAME)

@@ -1,4 +1,4 @@
-/** Rule and template files, read and checked. */
+/** Reads and checks rule and template files. */
 import { type PlugRegistry, type Rule, type Template, validateRule, validateTemplate } from '#core'
 import type { CheckOptions } from '#core/spi'
 import { AppError, describeIssue, isPlainObject, type Issue } from '#kernel'
@@ -9,14 +9,14 @@ import { visible } from './visible.ts'
 
 export interface RuleFile {
   file: string
-  /** undefined if an issue is an ERROR */
+  /** Undefined if an issue is an ERROR */
   rule: Rule | Template | undefined
   issues: readonly Issue[]
-  /** for text that is not JSON: the position, and the line with a caret */
+  /** For text that is not JSON: the position, and the line with a caret */
   broken?: { line: number; column: number; excerpt: string }
 }
 
-/** Reads and checks a rule or template file; `-` is standard input. An unreadable file becomes an issue. */
+/** Reads and checks a rule or template file; `-` means standard input. An unreadable file is reported as an issue. */
 export async function readRuleFile(path: string, plugs: PlugRegistry, options: CheckOptions = {}): Promise<RuleFile> {
   const file = path === '-' ? 'stdin' : path
   let text: string
@@ -42,7 +42,7 @@ export async function readRuleFile(path: string, plugs: PlugRegistry, options: C
 
 const SEVERITIES: readonly Issue['severity'][] = ['ERROR', 'WARNING', 'INFO']
 
-/** One line per issue, `ERROR   rule.json: /path: what is wrong; what would be right`, errors first. */
+/** Formats one line per issue, errors first: `ERROR   rule.json: /path: what is wrong; what would be right`. */
 export function issueLines({ file, issues, broken }: RuleFile): string[] {
   if (broken !== undefined) {
     const [issue] = issues
@@ -57,7 +57,7 @@ export function issueLines({ file, issues, broken }: RuleFile): string[] {
     })
 }
 
-/** `rule.json: 2 errors, 1 warning`, or a summary of its content without problems. */
+/** Formats `rule.json: 2 errors, 1 warning`, or a summary of the file if it has no issues. */
 export function verdict({ file, rule, issues }: RuleFile): string {
   const count = (severity: Issue['severity']): number => issues.filter((issue) => issue.severity === severity).length
   const [errors, warnings, notes] = [count('ERROR'), count('WARNING'), count('INFO')]

@@ -1,14 +1,17 @@
-/** What `serve` does: runs a host until a signal. */
+/** Implements `serve`: runs a host until a signal. */
 import { messageOf } from '#kernel'
 import { compactHeap, type DemoRequest, type Given, keepHeapSteady, readConfig } from '#host/spi'
 import { type RunningHost, SERVICES, startHost, STOP_PATIENCE } from '#host/running'
 import { readPlugs } from '#host/load-plugs'
 import type { Terminal } from './terminal.ts'
 
-/** ms from the signal to the end, even with a stalled shutdown; includes flushing after requests were cut off */
+/**
+ * Longest time in ms from the signal to the end of the process, even if the shutdown stalls; includes flushing after
+ * requests were cut off
+ */
 const LAST_CALL = STOP_PATIENCE + 3_500
 
-/** Serves until a signal. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` if it cannot start. */
+/** Serves until a signal. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` if the host cannot start. */
 export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1> {
   keepHeapSteady()
   const config = readConfig(flags, process.env, [...SERVICES.keys()])
@@ -42,12 +45,12 @@ export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1>
   const late = await stopped
   await host.stop()
   clearTimeout(late)
-  // Ends the process even if something keeps it alive.
+  // Ends the process even if something still keeps it alive.
   setTimeout(() => process.exit(0), 200).unref()
   return 0
 }
 
-/** One after the other: the last read counts. */
+/** Runs `work` on each hang-up, one run at a time: the last one determines the result. */
 function onHangUp(work: () => Promise<void>): void {
   let before = Promise.resolve()
   process.on('SIGHUP', () => {
@@ -55,7 +58,7 @@ function onHangUp(work: () => Promise<void>): void {
   })
 }
 
-/** Ends the process even if it stalls, also during the start. */
+/** Ends the process even if the shutdown or the start stalls. */
 function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   const late = setTimeout(() => {
     terminal.err(`error: not everything could be finished in time: ${left()}\n`)
@@ -64,7 +67,7 @@ function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   return late.unref()
 }
 
-/** A complete command for a new key pair; otherwise curl prompts for the secret. */
+/** Formats a curl command: complete for a new key pair; otherwise curl prompts for the secret. */
 function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): string {
   const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
   const sent = body === undefined ? '' : ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`
@@ -79,7 +82,7 @@ function quoted(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Resolves at the first signal; a second one ends the process at once. */
+/** Resolves on the first signal; a second signal ends the process at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -1,4 +1,4 @@
-/** The command `serve` and its options. */
+/** Defines the command `serve` and its options. */
 import { type Given, type Option, OPTIONS, requirePackages } from '#host/spi'
 import { gather, type DefineCommand } from './command.ts'
 

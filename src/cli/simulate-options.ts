@@ -1,4 +1,4 @@
-/** The options of `simulate`, which other commands that play a recording share. */
+/** Defines the options of `simulate`, which other commands that play a recording share. */
 import type { Command } from 'commander'
 import { AppError, durationMs, FORBIDDEN_KEYS } from '#kernel'
 import { gather, PLUGS } from './command.ts'
@@ -7,7 +7,7 @@ import { ORDER_HELP, playOrderOf, type PlayOrder } from './recording/play-order.
 import { readOneTime, spanOf } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
-/** Adds the options of the recording. `s`: plural of rules and tasks. */
+/** Adds the options for the recording. `s`: plural suffix for rules and tasks. */
 export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
   return withReadingFlags(command)
     .option('--messages <file>', `recording; - is standard input. Without it only the clock runs the rule${s}`)
@@ -51,12 +51,12 @@ export interface SimulateOptions {
   from: number | undefined
   until: number | undefined
   variables: Readonly<Record<string, unknown>>
-  /** ms by plug or node */
+  /** Latencies in ms, by plug or node */
   latency: Readonly<Record<string, number>>
   seed: number | undefined
   zone: Zone
   order: PlayOrder
-  /** downtime of the host, epoch ms */
+  /** Period in which the host is down, epoch ms */
   down: { readonly from: number; readonly until: number } | undefined
   why: boolean
   all: boolean
@@ -114,7 +114,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
   }
 }
 
-/** The first (index 0) or last (-1) instant of a repeated clock reading. */
+/** Reads a time; for a repeated clock reading, `index` selects the first (0) or last (-1) instant. */
 function timeOption(text: string | undefined, zone: Zone, index: 0 | -1): number | undefined {
   if (text === undefined) return undefined
   return readOneTime(text, zone).at(index)
@@ -127,7 +127,7 @@ function seedOption(text: string | undefined): number | undefined {
   throw new AppError('USAGE', `"${text}" is not a seed; write a whole number from 0 to 4294967295`)
 }
 
-/** Variables of `--set name=value`. Throws `USAGE`. */
+/** Returns the variables from `--set name=value`. Throws `USAGE`. */
 export function variablesOf(texts: readonly string[]): Readonly<Record<string, unknown>> {
   const variables: Record<string, unknown> = {}
   for (const text of texts) addVariable(variables, text)
@@ -160,7 +160,7 @@ function durationOrNaN(text: string): number {
   }
 }
 
-/** `90`, `true`, `{"a":1}` are parsed as JSON; anything else is text, and `"90"` in quotes is the text 90. */
+/** Parses `90`, `true` or `{"a":1}` as JSON; anything else is text. `"90"` in quotes is the text 90. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and prints what fired, and why. */
+/** `reflexarc simulate RULE`: runs a rule over a recording in virtual time, and prints what fired and why. */
 import { gather, type DefineCommand } from './command.ts'
 import { simulate } from '#library'
 import type { EngineEvent, Rule, Template } from '#core'
@@ -56,7 +56,7 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
-/** Output is written in pieces of about this many characters. */
+/** Approximate number of characters per write. */
 const PIECE = 1 << 16
 
 interface Job extends Opened {
@@ -82,7 +82,7 @@ export async function runSimulation(path: string, flags: SimulateFlags, terminal
   return 0
 }
 
-/** Only events on stdout, one a line; the summary goes to stderr of a terminal. */
+/** Prints only events on stdout, one per line; the summary goes to stderr if that is a terminal. */
 async function printEvents(job: Job, options: SimulateOptions, terminal: Terminal): Promise<void> {
   const pieces = new Pieces((text) => terminal.out(text))
   const report = terminal.errIsTerminal ? new RunReport(job, options, () => {}, terminal.paint) : undefined
@@ -117,7 +117,7 @@ async function play(
   return { run, wall: performance.now() - began }
 }
 
-/** Collects small texts, because a write costs more than its content. */
+/** Joins small texts into larger writes, since a write costs more than its content. */
 class Pieces {
   readonly #out: (text: string) => void
   #text = ''

@@ -1,4 +1,4 @@
-/** `--stored`: rehearses a rule on the data of a host, instead of running it here over a recording. */
+/** `--stored`: rehearses a rule on a host's stored data, instead of running it here over a recording. */
 import type { Command } from 'commander'
 import { AppError, isPlainObject } from '#kernel'
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
@@ -10,7 +10,7 @@ import { formatTime } from './time-text.ts'
 import { visible } from './visible.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
-/** Adds the options of a host and of its resources. */
+/** Adds the options for a host and its resources. */
 export function withStoredFlags(command: Command): Command {
   return command
     .option('--stored', 'rehearse on the stored data of a host; --from is also an age such as -30d')
@@ -34,12 +34,12 @@ export interface StoredFlags extends ConnectFlags {
   zone: string
 }
 
-/** What the command adds to the request. */
+/** The fields that a command adds to the request. */
 type Asked = Pick<RehearsalRequest, 'compareWith' | 'sweep' | 'variables'>
 
 const POLL_MS = 200
 
-/** Prints the answer of the host. 1: it has no data, or the rehearsal failed. */
+/** Prints the host's result. Returns 1 if the host has no data or the rehearsal failed. */
 export async function runStored(path: string, asked: Asked, flags: StoredFlags, terminal: Terminal): Promise<0 | 1> {
   const zone = zoneOf(flags.zone)
   const request = { ...requestOf(flags), ...asked, rule: await documentAt(path) }
@@ -54,14 +54,14 @@ export async function runStored(path: string, asked: Asked, flags: StoredFlags, 
   return answer.status === 'done' ? 0 : 1
 }
 
-/** The rule of a file, which the host checks. Throws `NOT_JSON`. */
+/** Reads the rule in a file, which the host then checks. Throws `NOT_JSON`. */
 export async function documentAt(path: string): Promise<NonNullable<RehearsalRequest['rule']>> {
   const text = await textAt(path)
   try {
     const document: unknown = JSON.parse(text)
     if (isPlainObject(document)) return document
   } catch {
-    // reported below
+    // reported by the error below
   }
   throw new AppError('NOT_JSON', `${path}: the file is not a JSON object; write a rule or template`)
 }

@@ -1,4 +1,4 @@
-/** `reflexarc sweep RULE --set node.property=70..90/5`: how often a rule fires with each of several values. */
+/** `reflexarc sweep RULE --set node.property=70..90/5`: counts how often a rule fires with each of several values. */
 import { gather, type DefineCommand } from './command.ts'
 import { sweep, type Sweep } from '#library'
 import { AppError, describeIssue, FORBIDDEN_KEYS } from '#kernel'
@@ -37,7 +37,7 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
-/** Checks everything, runs the rule with every value over the recording, and prints the firings. */
+/** Checks everything, runs the rule over the recording with every value, and prints the firings. */
 export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {
   const options = readSweepOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
@@ -69,7 +69,7 @@ function reportOf(
   return `${head}\n${sweepLines(result, wall, paint).join('\n')}\n`
 }
 
-/** The library's `set` is a flag here. */
+/** Rewords errors about the library's `set`, which is a flag here. */
 function aboutFlags(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
   if (error.code === 'TOO_LARGE') return new AppError('USAGE', `--set: ${error.message}`, { cause: error })
@@ -82,7 +82,7 @@ function aboutFlags(error: unknown): unknown {
   return new AppError('USAGE', lines.join('\nerror: '), { issues: error.issues, cause: error })
 }
 
-/** As `simulate`, but `--set` names what changes from run to run. */
+/** Flags of `simulate`, except that `--set` lists values that change from run to run. */
 export type SweepFlags = Omit<SimulateFlags, 'why' | 'all'>
 
 interface SweepOptions extends SimulateOptions {
@@ -96,7 +96,7 @@ function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
   return { ...options, grid }
 }
 
-/** Values by path. Throws `USAGE`. */
+/** Returns values by path. Throws `USAGE`. */
 function gridOf(texts: readonly string[]): Readonly<Record<string, readonly unknown[]>> {
   const problems: string[] = []
   const grid = readGrid(texts, problems)
@@ -128,7 +128,7 @@ function readGrid(texts: readonly string[], problems: string[]): Readonly<Record
   return Object.fromEntries(grid)
 }
 
-/** A row for each run: its values, and the firings of each destination, in total and per day. */
+/** Formats one row per run: its values, and the firings of each destination, in total and per day. */
 function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   const { parameters, destinations, rows, messages, late } = sweep
   const failed = rows.some(({ errors }) => errors > 0)
@@ -150,7 +150,7 @@ function textOf(value: unknown): string {
   return visible(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Three significant digits. */
+/** Formats a rate with three significant digits. */
 function rate(perDay: number | null): string {
   if (perDay === null) return '-'
   if (perDay >= 100) return grouped(Math.round(perDay))

@@ -1,4 +1,4 @@
-/** The only access of commands to stdout and stderr. */
+/** Gives commands their only access to stdout and stderr. */
 import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
@@ -11,9 +11,9 @@ export interface Terminal {
   readonly paint: Paint
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
-  /** true when the reader of stdout has ended (`| head`): work can stop */
+  /** True when the reader of stdout has ended (`| head`), so that work can stop */
   readonly closed: boolean
-  /** true when the reader of stdout is slow: wait for `drained` before writing much more */
+  /** True when the reader of stdout is slow: wait for `drained` before writing much more */
   readonly full: boolean
   drained(): Promise<void>
 }
@@ -22,10 +22,12 @@ export const plain: Paint = (_style, text) => text
 
 const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false })
 
-/** The terminal of this process. Colours only when stdout is a terminal and NO_COLOR is unset or empty. */
+/**
+ * Returns the terminal of this process. Colours are used only when stdout is a terminal and NO_COLOR is unset or empty.
+ */
 export function processTerminal(): Terminal {
   const { env } = process
-  // Node omits isTTY without a terminal, contrary to its types.
+  // Contrary to its types, Node omits isTTY if the stream is not a terminal.
   const stdout: typeof process.stdout & { isTTY?: boolean } = process.stdout
   const stderr: typeof process.stderr & { isTTY?: boolean } = process.stderr
   let closed = false

@@ -1,11 +1,11 @@
-/** A time on the command line. */
+/** Reads a time from the command line. */
 import { AppError, msOf, otherUnitOf, unitName } from '#kernel'
 import { epochNumber, readTime } from '#formats/recording'
 import type { Zone } from './zone.ts'
 
 /**
- * The possible instants of a text, two for a repeated clock reading. Throws `USAGE`, also for an epoch number in
- * seconds or microseconds.
+ * Returns the possible instants of a text: two for a repeated clock reading. Throws `USAGE`, also for an epoch number
+ * in seconds or microseconds.
  */
 export function readOneTime(text: string, zone: Zone): readonly number[] {
   const epoch = epochNumber(text)
@@ -18,14 +18,14 @@ export function readOneTime(text: string, zone: Zone): readonly number[] {
   throw new AppError('USAGE', `${reading.message}; ${reading.suggestion}`)
 }
 
-/** The same; the first instant of a repeated clock reading. Throws `USAGE`. */
+/** Like `readOneTime`, but returns only the first instant. Throws `USAGE`. */
 export function timeOf(text: string, zone: Zone): number {
   const [time] = readOneTime(text, zone)
   if (time !== undefined) return time
   throw new AppError('USAGE', `"${text}" is not a time`)
 }
 
-/** Two times with .. between them, the earlier first. Throws `USAGE`. */
+/** Reads two times separated by .., the earlier one first. Throws `USAGE`. */
 export function spanOf(text: string, zone: Zone): { from: number; to: number } {
   const [from, to, ...more] = text.split('..')
   if (from === undefined || to === undefined || more.length > 0) {

@@ -1,4 +1,4 @@
-/** `reflexarc token`: a bearer token for the host of the same data folder. */
+/** `reflexarc token`: creates a bearer token for the host that uses the same data folder. */
 import { DATA, dataFolder, type DefineCommand, tenantProblems } from './command.ts'
 import { existsSync } from 'node:fs'
 import { AppError, durationMs, messageOf } from '#kernel'

@@ -1,20 +1,20 @@
-/** Time zones on the command line. */
+/** Resolves time zones named on the command line. */
 import { AppError, messageOf } from '#kernel'
 import { parseZone, placeLocal } from '#core/spi'
 
-/** Further than this from a change of the clocks, a reading has one meaning whatever its offset. */
+/** Distance from a clock change, in ms, beyond which a reading is unambiguous, whatever the offset. */
 const CLEAR = 2 * 86_400_000
 
-/** A time zone: clock readings are epoch ms of that reading taken as UTC. */
+/** A time zone. A clock reading is represented by its epoch ms if it were UTC. */
 export interface Zone {
   readonly name: string
-  /** the reading of a clock there at an instant (epoch ms) */
+  /** Returns the clock reading at an instant (epoch ms) */
   readingAt(instant: number): number
-  /** the instants of a reading: none in a spring gap, two in an autumn overlap, else one */
+  /** Returns the instants of a reading: none in a spring gap, two in an autumn overlap, otherwise one */
   instantsOf(reading: number): readonly number[]
 }
 
-/** The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `UTC+2`, `Z`). Throws `USAGE`. */
+/** Returns the zone for an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `UTC+2`, `Z`). Throws `USAGE`. */
 export function zoneOf(text: string): Zone {
   const zone = zoneOrProblem(text)
   return {

@@ -1,4 +1,4 @@
-/** Placement of tenants and their partitions on the hosts of a cluster. */
+/** Places tenants and their partitions on the hosts of a cluster. */
 export { partitionStore } from './partitions/partition-store.ts'
 export {
   MAX_PARTITIONS,

@@ -1,16 +1,16 @@
 /**
- * Pending answers in the order of their deadlines. A Map with constant insertions and deletions would leave its old
+ * Queues pending answers in the order of their deadlines. In a Map, constant insertions and deletions would leave old
  * tables, and the requests they reference, to the garbage collector.
  */
 
-/** Position in the queue; empty once its answer was released. */
+/** Position in the queue; its `answer` is undefined once released. */
 export interface Place<T> {
   answer: T | undefined
   /** Deadline, ms on the caller's clock */
   readonly end: number
 }
 
-/** Number of empty positions that justifies compaction */
+/** Number of empty positions above which the queue is compacted */
 const MANY = 1_024
 
 export class AnswerQueue<T> {
@@ -18,14 +18,14 @@ export class AnswerQueue<T> {
   #first = 0
   #empty = 0
 
-  /** Adds an answer. Requires `end` not to be before that of the previous one. */
+  /** Adds an answer. Requires that `end` is not earlier than the `end` of the previous answer. */
   add(answer: T, end: number): Place<T> {
     const place = { answer, end }
     this.#places.push(place)
     return place
   }
 
-  /** False when the answer was already released. */
+  /** Removes an answer from the queue. Returns false when the answer was already released. */
   release(place: Place<T>): boolean {
     if (place.answer === undefined) return false
     place.answer = undefined

@@ -1,4 +1,4 @@
-/** The Fastify server of a host, with everything mounted on it. */
+/** Creates the Fastify server of a host and mounts the whole API on it. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
@@ -9,19 +9,19 @@ import { logOptions, type LogLevel, type LogStream } from './log.ts'
 import { mount, type Mounting } from './mount.ts'
 import { requestLog } from './request-log.ts'
 
-/** Idle timeout of a connection, in ms: longer than that of common proxies */
+/** Idle timeout of a connection in ms, longer than that of common proxies */
 const KEEP_ALIVE = 72_000
 /** Time limit for request headers, in ms */
 const HEADERS = 10_000
 
 export interface AppOptions extends Omit<Mounting, 'alone'> {
   readonly trustProxy?: string | undefined
-  /** Call after the last answer; may be called twice. */
+  /** Must be called after the last answer; may be called twice. */
   close(): Promise<void>
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
 
-/** A server with the whole API, ready to listen or for `inject`. On failure, `close` has been called. */
+/** Creates a server with the whole API, ready to listen or for `inject`. On failure, `close` has been called. */
 export async function createApp({ log, trustProxy, ...mounting }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: logOptions(log.level, log.stream),
@@ -29,18 +29,18 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(),
     ...(trustProxy !== undefined && { trustProxy }),
-    // deadlines of bodies are per route
+    // each route has its own deadline for bodies
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
-    // names of templates and resources may be long, and each byte may be encoded with three characters
+    // names of templates and resources may be long, and each byte may take three characters when encoded
     routerOptions: { maxParamLength: 2048 },
     clientErrorHandler: answerBrokenRequest,
-    // a malformed address has neither a route nor an error handler
+    // a malformed URL has neither a route nor an error handler
     frameworkErrors: (error, request, reply) => void errorHandler(plainErrorBody)(error, request, reply),
-    // services start and resume their work here
+    // services start and resume their work while plugins load, which may take long
     pluginTimeout: 0,
-    // rejected in the scope of the service, in its error format
+    // requests during a stop are rejected by their service, in its error format
     return503OnClosing: false,
   })
   app.addHook('onRequest', (request, reply, done) => {
@@ -59,7 +59,7 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
   return app
 }
 
-/** Interval of checks for idle connections during a stop, in ms */
+/** Interval between checks for idle connections during a stop, in ms */
 const LOOK = 50
 
 function dropIdleConnections(app: FastifyInstance): void {
@@ -78,9 +78,7 @@ function dropIdleConnections(app: FastifyInstance): void {
   app.addHook('onClose', async () => stopLooking?.())
 }
 
-/**
- * Returns the client's own request id when it is safe in a log, else a new one: an id of this process, and a number.
- */
+/** Returns the client's own request id if it is safe to log, else a new id: this process's id and a number. */
 function requestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
   const life = machineTimers.newId()
   let count = 0
@@ -95,7 +93,7 @@ const BROKEN: ReadonlyMap<string, readonly [number, string, string]> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout', 'The request did not arrive in time']],
 ])
 
-/** Answers bytes that are not HTTP and therefore have no route. */
+/** Responds to bytes that are not HTTP and therefore have no route. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [

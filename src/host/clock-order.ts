@@ -1,5 +1,6 @@
 /**
- * Operator's order to follow the machine's clock: a file in the data folder. The host removes it once it has complied.
+ * Lets the operator order a host to follow the machine's clock, with a file in the data folder. The host removes the
+ * file once it has complied.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ export function followOnOrder(
   })
 }
 
-/** Throws `STORE` when the file cannot be written. */
+/** Writes the order. Throws `STORE` when the file cannot be written. */
 export function orderFollowing(folder: string): void {
   try {
     writeFileSync(join(folder, NAME), '')

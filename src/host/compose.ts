@@ -34,7 +34,7 @@ import { ownVersion } from './version.ts'
 import { WorkThreads } from './work/work-threads.ts'
 import { onOrigin } from './webscript-origin.ts'
 
-/** Secret that all hosts of a deployment share: the key of bearer tokens and of marks between hosts. */
+/** Secret shared by all hosts of a deployment: the key of bearer tokens and of marks on requests between hosts. */
 interface SecretRecord {
   readonly key: string
 }
@@ -50,7 +50,7 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
     await secrets.put(TOKENS, { key: Buffer.from(own).toString('base64url') }, 'absent')
     return own
   } catch (error) {
-    // another host wrote it first
+    // another host wrote the record first
     if (error instanceof AppError && error.code === 'CONFLICT') return deploymentSecret(store, own)
     throw error
   }
@@ -62,25 +62,28 @@ export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   /** Whether the store was empty when it was opened */
   readonly isNew: boolean
   left(): string
-  /** Stops the services and releases the store, whatever fails on the way. Safe to call twice. */
+  /** Stops the services and releases the store, even if a step fails. Safe to call twice. */
   close(): Promise<void>
 }
 
 /** Injected dependencies of `compose`, for tests and embedding. */
 export interface Making {
   readonly services?: ServiceTable
-  /** Epoch ms; default: a clock that never goes backwards */
+  /** Returns epoch ms; default: a clock that never goes backwards */
   readonly now?: () => number
   readonly openStorage?: typeof openMedium
-  /** Plugs besides the built-in ones; the same list until it changes */
+  /** Returns the plugs in addition to the built-in ones: the same list until a plug changes */
   readonly plugs?: () => readonly Plug[]
-  /** Addresses of the modules that export these plugs, as in `ReadPlugs`; absent: threads cannot load them */
+  /**
+   * Returns the addresses of the modules that export these plugs, as in `ReadPlugs`; absent: threads cannot load the
+   * plugs
+   */
   readonly plugModules?: () => readonly string[]
   readonly hashCost?: number
   readonly threads?: WorkThreads
   readonly timers?: Timers
   readonly program?: Program
-  /** Called when all services have started, before the first answer */
+  /** Called when all services have started, before the first request is answered */
   readonly started?: () => void
   readonly diskStats?: SpaceStats
 }
@@ -88,7 +91,7 @@ export interface Making {
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
-/** Opens the store and creates all parts. Closes what was opened when one of them fails. */
+/** Opens the store and creates all parts. If a part fails, closes everything opened so far. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
   const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = making
   const lasting = config.store.medium !== 'memory'
@@ -101,7 +104,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   const damage = new DamageWatch(serviceLog)
   const storage = await openStorage(config, { damage, logger: serviceLog })
   try {
-    // before anything else is read, and replaced where another version stored a different one
+    // checked before anything that another version stored is read or replaced
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
     const isNew = (await storage.tenants()).length === 0
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
@@ -110,7 +113,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
     if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
-    // tokens of `reflexarc token` are valid at all hosts
+    // makes tokens from `reflexarc token` valid at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)
     const tokens = new Tokens(secret, now, config.issuer)
     const tryWriting = writeProbe(storage, now)
@@ -214,12 +217,15 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   }
 }
 
-/** Interval of writes by the probe, which is public, in ms */
+/** Minimum interval between writes by the health probe, which anyone can call, in ms */
 const PROBE_MS = 5_000
 
 const PROBES: CollectionSpec<{ readonly at: number }> = { name: 'probes', version: 1, fields: {} }
 
-/** Writes a value now and then, since a store that answers may still not persist. Rejects when it cannot. */
+/**
+ * Returns a probe that writes a value now and then, since a store that answers may still fail to persist. The probe
+ * rejects when the write fails.
+ */
 function writeProbe(storage: Storage, now: () => number): () => Promise<unknown> {
   const probes = storage.tenant(HOST_TENANT).collection(PROBES)
   let last: { readonly at: number; readonly written: Promise<unknown> } | undefined

@@ -1,4 +1,4 @@
-/** The options of a host: by flag, by environment, by default. */
+/** Reads the options of a host from flags, environment variables and defaults. */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { AppError, durationMs, problemsOfAllowed } from '#kernel'
@@ -10,20 +10,20 @@ import type { Limits } from './mount.ts'
 import { isTenant } from './tenant.ts'
 
 export interface Config {
-  /** Port; 0: chosen by the system */
+  /** Port to listen on; 0: chosen by the system */
   readonly port: number
   readonly host: string
-  /** Port of MQTT at the same address; 0: chosen by the system; undefined: none */
+  /** MQTT port at the same address; 0: chosen by the system; undefined: no MQTT */
   readonly mqtt: number | undefined
   readonly data: string
   readonly store: StoreChoice
-  /** Absolute path of the folder of objects; undefined: in the data folder */
+  /** Absolute path of the folder for object contents; undefined: inside the data folder */
   readonly blobs: string | undefined
-  /** Keys of 32 bytes, the same at all hosts of a cluster; absent: in the data folder */
+  /** 32-byte keys, equal at all hosts of a cluster; absent: keys are in the data folder */
   readonly sharedKeys?: SharedKeys
   /** Membership in a cluster; undefined: a single host */
   readonly cluster: ClusterChoice | undefined
-  /** First tenant's key pair, when the operator chose it */
+  /** Key pair of the first tenant, if the operator chose one */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
   readonly tenant: string
   /** Names of the services to serve; undefined: all */
@@ -33,29 +33,29 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly trustProxy: string | undefined
   readonly allowUrl: readonly string[]
-  /** Hosts from which packages of functions may come, besides those of the settings of npm and pip */
+  /** Hosts that function packages may be downloaded from, in addition to those in the settings of npm and pip */
   readonly installFrom: readonly string[]
-  /** Whether packages of Python functions require exact versions */
+  /** Whether the packages of Python functions must have exact versions */
   readonly requirePinned: boolean
   readonly plugs: readonly string[]
   readonly limits: Limits
   readonly maxDescendants: number
   readonly identityIgnores: readonly string[]
   readonly duplicates: (typeof DUPLICATES)[number]
-  /** ms */
+  /** Time in ms during which duplicates are detected */
   readonly dedupWindow: number
-  /** Limits of the kept inputs of tasks; undefined: nothing is kept */
+  /** Limits for stored inputs of tasks; undefined: inputs are not stored */
   readonly keepInputs: { readonly ageMs: number; readonly bytes: number } | undefined
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
   /** External address of this host, without a trailing slash; undefined: its own address */
   readonly url: string | undefined
-  /** Origin of webscripts and public objects, without routes of the API; undefined: they share the API's origin */
+  /** Separate origin for webscripts and public objects, without API routes; undefined: they share the API's origin */
   readonly webscriptUrl: string | undefined
-  /** Mode of functions: `fenced` requires a sandbox, `trusted` runs them as the host's user, `off` rejects them */
+  /** How functions run: `fenced` requires a sandbox, `trusted` runs them as the host's user, `off` rejects them */
   readonly functions: FunctionsMode
-  /** Absolute path of a folder with one Python virtual environment per folder */
+  /** Absolute path of a folder whose subfolders are Python virtual environments */
   readonly modelRuntimes: string
 }
 
@@ -68,7 +68,7 @@ const SPAN_FORM = 'write a duration such as 90s, 30m, 1h, 30d or PT30M, or off'
 const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 
 export interface ClusterChoice {
-  /** Address under which other hosts reach this one; undefined: where it listens */
+  /** Address at which other hosts reach this one; undefined: the address it listens on */
   readonly advertise: string | undefined
 }
 
@@ -80,12 +80,12 @@ export interface SharedKeys {
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
 
-/** Command line option: flag, environment variable and default. */
+/** Command-line option with its flag, environment variable and default. */
 export interface Option {
-  /** Name as in `--log-level` */
+  /** Flag name, as in `--log-level` */
   readonly flag: string
   readonly env: string
-  /** Name of the value in the help; absent for a switch */
+  /** Placeholder for the value in the help; absent for a switch */
   readonly value?: string
   readonly default?: string
   readonly many?: true
@@ -301,14 +301,17 @@ export const OPTIONS = {
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
-/** Options as entered: `true` for a switch, a list for a repeatable option. */
+/** Options as entered: a switch is `true`, a repeatable option is a list. */
 export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | readonly string[] | undefined>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Throws one `USAGE` with all problems. `services`: the names that `--only` accepts. */
+/**
+ * Reads and checks all options. Throws one `USAGE` that lists all problems. `services`: the names that `--only`
+ * accepts.
+ */
 export function readConfig(given: Given, env: Environment, services: readonly string[]): Config {
   const problems: string[] = []
-  /** Text of an option and its name in errors; an empty variable counts as unset */
+  /** Returns the text of an option and its name for errors; an empty variable counts as unset */
   const look = (name: OptionName): { text: string | undefined; named: string } => {
     const option: Option = OPTIONS[name]
     const flag = given[name]
@@ -319,7 +322,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     const { text, named } = look(name)
     if (text === undefined) return undefined
     const value = parse(text)
-    // never repeat a possible secret
+    // never show a value that may be secret
     const shown = name === 'secret' || name === 'store' ? 'this value' : `"${text}"`
     if (value === undefined) problems.push(`${named}: ${shown} cannot be used; ${right}`)
     return value
@@ -445,12 +448,12 @@ function isOn(text: string | undefined): boolean {
   return text === 'true' || text === '1'
 }
 
-/** Duration in ms; `Infinity` for `off` */
+/** Parses a duration to ms; `off` means `Infinity`. */
 function spanOf(text: string): number | undefined {
   return text === 'off' ? Infinity : lengthOf(text)
 }
 
-/** Duration in ms */
+/** Parses a duration to ms. */
 function lengthOf(text: string): number | undefined {
   try {
     const ms = durationMs(text)
@@ -460,7 +463,7 @@ function lengthOf(text: string): number | undefined {
   }
 }
 
-/** A limit that is absent does not apply. */
+/** Parses the limits for stored inputs; a missing limit does not apply. */
 function keptOf(text: string): Config['keepInputs'] | 'nothing' {
   if (text === '0') return 'nothing'
   const parts = text.split(',').map((part) => part.trim())
@@ -474,7 +477,7 @@ function keptOf(text: string): Config['keepInputs'] | 'nothing' {
 
 const SIZES = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const
 
-/** bytes */
+/** Parses a size to bytes. */
 function sizeOf(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT]B)$/i.exec(text) ?? []
   return unit === undefined ? undefined : Number(count) * SIZES[unit.toUpperCase() as keyof typeof SIZES]
@@ -488,7 +491,7 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text
 }
 
-/** Undefined for an invalid address. */
+/** Parses the address of a store; undefined for an invalid address. */
 export function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }

@@ -1,4 +1,4 @@
-/** Data folder of a host, and the keys stored in it. */
+/** Creates the data folder of a host and the keys stored in it. */
 import {
   closeSync,
   existsSync,
@@ -21,10 +21,10 @@ import { AppError, messageOf } from '#kernel'
 
 const KEY_BYTES = 32
 
-/** Minimum of free bytes, at start and in operation: nearly what a new store needs. */
+/** Minimum free bytes at start and in operation: nearly the size of a new store. */
 const MIN_FREE = 4 * 1_048_576
 
-/** Creates the folder, for its owner alone, and tests that it is writable. Throws `STORE`. */
+/** Creates the folder, accessible only to its owner, and checks that it is writable. Throws `STORE`. */
 export function openDataFolder(path: string): void {
   try {
     makeFolder(path)
@@ -36,7 +36,7 @@ export function openDataFolder(path: string): void {
   if (trouble !== undefined) throw new AppError('STORE', `${trouble}, or name another folder with --data`)
 }
 
-/** Describes a lack of disk space; undefined when there is enough, or when it is unknown. */
+/** Describes a lack of disk space; undefined when space suffices or is unknown. */
 export function spaceTrouble(path: string, stats: SpaceStats = diskStats): string | undefined {
   const found = stats(path)
   if (found === undefined || found.blocks === 0) return undefined
@@ -45,7 +45,7 @@ export function spaceTrouble(path: string, stats: SpaceStats = diskStats): strin
   return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are left, and ${MIN_FREE / 1024} are needed; make room`
 }
 
-/** Undefined when the system does not report it. */
+/** Returns the disk's free space; undefined when the system does not report it. */
 export type SpaceStats = (
   path: string,
 ) => { readonly blocks: number; readonly bavail: number; readonly bsize: number } | undefined
@@ -65,14 +65,14 @@ export function ofFullDisk(error: unknown, path: string): unknown {
   return error
 }
 
-/** Creates folder by folder: Node's recursive `mkdir` never returns in folders such as /proc. */
+/** Creates one folder level at a time: Node's recursive `mkdir` never returns in folders such as /proc. */
 function makeFolder(path: string): void {
   if (isFolder(path)) return
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // another process may have created it meanwhile
+    // another process may have created the folder meanwhile
     if (!isFolder(path)) throw error
   }
 }
@@ -81,7 +81,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Secret key of this host's bearer tokens, created on first use. Throws `STORE`. */
+/** Returns the secret key for this host's bearer tokens, created on first use. Throws `STORE`. */
 export function tokenKey(folder: string): Uint8Array {
   return secretKey(folder, 'token.key', 'tokens of the old one then end')
 }
@@ -98,7 +98,7 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
   }
 }
 
-/** Key of the given name, created on first use. `loss`: what ends with the key. */
+/** Returns the key with the given name, created on first use. `loss`: what stops working when the key is replaced. */
 export function secretKey(folder: string, name: string, loss: string): Uint8Array {
   const path = join(folder, name)
   try {
@@ -109,7 +109,7 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
   }
 }
 
-/** Throws `STORE` when the file is not a key. */
+/** Reads a key. Throws `STORE` when the file does not contain a key. */
 export function readKey(path: string, loss: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
   if (key.length >= KEY_BYTES) return key
@@ -120,7 +120,7 @@ export function randomKey(): Uint8Array {
   return randomBytes(KEY_BYTES)
 }
 
-/** Creates the key atomically: its name appears only when its bytes are complete, and the first writer wins. */
+/** Creates the key file atomically: it appears only when complete, and the first writer wins. */
 function makeKey(folder: string, path: string): void {
   const drafts = mkdtempSync(join(folder, '.key-'))
   try {
@@ -136,7 +136,7 @@ function makeKey(folder: string, path: string): void {
 }
 
 function syncNames(folder: string): void {
-  // Windows cannot open folders, and persists names by itself
+  // Windows cannot open folders, and persists names without a sync
   if (process.platform === 'win32') return
   const opened = openSync(folder, 'r')
   try {

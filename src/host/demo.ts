@@ -1,4 +1,4 @@
-/** Demo data of an empty store: one template, one task, and requests that show them. */
+/** Fills an empty store with demo data: a template, a task, and sample requests. */
 import type { RulesApi, TemplateSpecification } from '#services/rules/contract'
 import type { Demo, HostedService } from './hosted-service.ts'
 
@@ -37,7 +37,7 @@ export const DEMO_TEMPLATE = {
   taskDefaults: { type: 'reactive' },
 } satisfies TemplateSpecification
 
-/** Stores the template and starts a task of it. Requires an empty store. */
+/** Stores the demo template and starts a task from it. Requires an empty store. */
 export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   await templates.create(DEMO_TEMPLATE)
   const { ID } = await tasks.create({ name: 'Demo boiler', template: DEMO_TEMPLATE.name, resource: RESOURCE })

@@ -1,4 +1,4 @@
-/** Maps errors of requests to the error body of their service. */
+/** Maps request errors to the error body of their service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, ERRORS, isStoreConflict, secondsToWait, writtenMeanwhile } from '#kernel'
 import type { Refusal } from '#services/shared'
@@ -10,26 +10,26 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'MEDIA_TYPE'],
   ['FST_ERR_CTP_INVALID_JSON_BODY', 'NOT_JSON'],
   ['FST_ERR_CTP_EMPTY_JSON_BODY', 'NOT_JSON'],
-  // from servers whose owner limits the time of handlers
+  // thrown by servers whose owner limits handler times
   ['FST_ERR_HANDLER_TIMEOUT', 'TIMED_OUT'],
 ])
 
-/** Text without the address of the database, which only the log has. */
+/** Message without the database's address, which only the log contains. */
 const AWAY = 'The database is unreachable or full; try again in a few seconds'
 const AWAY_S = 2
-/** Usual time of a takeover, in s */
+/** Usual duration of a takeover, in s */
 const MOVED_S = 1
 
 /**
- * Returns the answer to an error. Texts of `AppError` are sent, except those of a 500, which stay in the log under the
- * id that the answer contains; so do unknown errors.
+ * Returns the response to an error. Messages of an `AppError` are sent, except with status 500: those messages, and
+ * unknown errors, are only logged, under the id in the response.
  */
 export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
     if (isStoreConflict(thrown)) return failureOf(writtenMeanwhile(thrown), id)
     const { code, message, issues } = thrown
     if (code === 'UNAVAILABLE') return { statusCode: 503, error: AWAY, code, issues: [] }
-    // a model's error text is meant for its owner
+    // the model's owner needs to see its error text
     if (thrown.status !== 500 || code === 'MODEL_FAILED')
       return { statusCode: thrown.status, error: message, code, issues }
     return hidden(code, id)
@@ -38,7 +38,7 @@ export function failureOf(thrown: unknown, id: string): Refusal {
   const code = FASTIFY_CODES.get(thrown.code)
   if (code !== undefined) return { statusCode: ERRORS[code].status, error: thrown.message, code, issues: [] }
   const { statusCode = 500 } = thrown
-  // other errors of the framework, such as a malformed URL, expose nothing
+  // other framework errors, such as a malformed URL, expose no internals
   if (thrown.code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
     return { statusCode, error: thrown.message, code: 'VALIDATION', issues: [] }
   }
@@ -51,7 +51,7 @@ export function errorHandler(errorBody: ErrorBody) {
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
     if (failure.code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(thrown))
-    // the client is gone
+    // the client has disconnected
     if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
     else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')
@@ -62,7 +62,7 @@ export function errorHandler(errorBody: ErrorBody) {
   }
 }
 
-/** Whether the client disconnected before the body was complete. */
+/** Whether the client disconnected before sending the whole body. */
 export function isBrokenOff({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
 }

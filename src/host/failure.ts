@@ -1,9 +1,9 @@
-/** Error bodies of the host. */
+/** Defines the error bodies of the host. */
 import type { Refusal } from '#services/shared'
 
 export type ErrorBody = (refusal: Refusal) => object
 
-/** `{ statusCode, error, code, details? }`: for services without a format of their own, and for unknown paths. */
+/** Builds `{ statusCode, error, code, details? }`, for unknown paths and for services without an error format. */
 export const plainErrorBody: ErrorBody = ({ statusCode, error, code, issues }) => ({
   statusCode,
   error,

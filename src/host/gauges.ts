@@ -1,9 +1,9 @@
-/** Figures of services for /metrics. Calls are cheap; totals count since the start of the process. */
+/** Collects figures from services for /metrics. Calls are cheap; totals count from the start of the process. */
 export interface Gauges {
-  /** Records the ms of one call of an asynchronous plug */
+  /** Records how many ms one call of an asynchronous plug took */
   plugTook(ms: number): void
   watchWork(read: () => Work): void
-  /** Registers counts of messages by path through the engine, and reasons for the plain path */
+  /** Registers message counts per path through the engine, and the reasons for the plain path */
   watchWays(read: () => Ways): void
   watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   watchQueue(name: string, read: () => number): void
@@ -15,36 +15,36 @@ export interface Gauges {
 }
 
 /**
- * Older than an accepted one; a duplicate; older than the time of its task; dropped from memory; or with an impossible
- * timestamp.
+ * Why a reading was flagged: older than an accepted one; a duplicate; older than its task's time; dropped from memory;
+ * or an impossible timestamp.
  */
 export type ReadingReason = 'late' | 'duplicate' | 'skewed' | 'forgotten' | 'badTime'
 
 /** Difference between the host's time and the machine's clock, in ms. */
 export interface ClockFigures {
-  /** Lead over the machine's clock */
+  /** How far the host is ahead of the machine's clock */
   readonly leadMs: number
-  /** Unconfirmed step forward of the machine's clock */
+  /** Unconfirmed forward step of the machine's clock */
   readonly unconfirmedMs: number
 }
 
 export interface Work {
   readonly inputs: number
-  /** Messages, timers, commands and late answers, once per task */
+  /** Messages, timers, commands and late answers, counted once per task */
   readonly steps: number
   readonly firings: number
   readonly held: number
   readonly dropped: number
 }
 
-/** Messages by path, once per task. Totals since the start of the process. */
+/** Messages per path, counted once per task, since the start of the process. */
 export interface Ways {
   readonly vectorized: number
   readonly rows: number
   readonly why: Readonly<Record<string, number>>
 }
 
-/** Inputs of tasks that are kept. `oldest`: epoch ms; undefined: none is kept */
+/** Size and age of the stored task inputs. `oldest`: epoch ms; undefined: none are stored */
 export interface Kept {
   readonly bytes: number
   readonly messages: number

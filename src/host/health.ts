@@ -1,10 +1,10 @@
-/** Health route of the host. */
+/** Serves the health route of the host. */
 import type { FastifyInstance } from 'fastify'
 import { isFromHere } from './auth/authenticate.ts'
 
 export interface Health {
   probe(): Promise<readonly string[]>
-  /** False before the host has joined its cluster */
+  /** Returns false until the host has joined its cluster */
   isReady?(): boolean
   warnings(): readonly string[]
 }

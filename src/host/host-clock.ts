@@ -1,31 +1,32 @@
 /**
- * Time of a host: the wall clock as far as it is credible, and never backwards. After the wall clock was set back, the
- * host follows the monotonic clock, a tenth slower, until the wall clock has caught up. After a step forward of more
- * than a minute, such as a sleep of the machine, it follows only once another clock has confirmed the step.
+ * Keeps the time of a host, which never goes backwards. It follows the wall clock while that is credible. If the wall
+ * clock is set back, the host follows the monotonic clock, a tenth slower, until the wall clock has caught up. If it
+ * steps forward by more than a minute, as after the machine slept, the host waits until another clock confirms the
+ * step.
  *
- * HOSTCLOCK-1 it never goes back, unless the operator has it follow the wall clock
- * HOSTCLOCK-2 while the wall clock is behind, it passes at least nine tenths of the time that passes
- * HOSTCLOCK-3 it is behind the wall clock only by steps of more than a minute that are not confirmed
- * HOSTCLOCK-4 a step is confirmed by the clock of the database in a cluster, else by lasting for ten seconds of the
+ * HOSTCLOCK-1 the host's time never goes back, unless the operator makes it follow the wall clock
+ * HOSTCLOCK-2 while the wall clock is behind, the host's time advances by at least nine tenths of the elapsed time
+ * HOSTCLOCK-3 the host lags behind the wall clock only by unconfirmed steps of more than a minute
+ * HOSTCLOCK-4 a step is confirmed by the database's clock in a cluster, otherwise by lasting ten seconds on the
  *   monotonic clock
- * HOSTCLOCK-5 stored times advance it at most to a minute ahead of the wall clock
+ * HOSTCLOCK-5 stored times advance the host's time to at most a minute ahead of the wall clock
  */
 import type { Logger } from '#kernel'
 
 export interface Clocks {
-  /** Epoch ms of the adjustable clock */
+  /** Returns epoch ms from the machine's adjustable clock */
   readonly wall: () => number
   readonly monotonic: () => number
 }
 
 export type Confirmation = 'monotonic' | 'database'
 
-/** Difference of the clocks that is logged, in ms */
+/** Clock difference that is logged, in ms */
 const JUMP_MS = 1000
 export const PACE = 0.9
-/** Maximum accepted step forward, and maximum lead of stored times, in ms */
+/** Largest forward step accepted at once, and how far stored times may run ahead, in ms */
 export const MAX_LEAD_MS = 60_000
-/** Monotonic ms after which a larger step is confirmed */
+/** Monotonic ms after which a larger step counts as confirmed */
 export const CONFIRM_MS = 10_000
 
 export class HostClock {
@@ -35,7 +36,7 @@ export class HostClock {
   #time: number
   #wall: number
   #monotonic: number
-  /** Unconfirmed steps forward, in ms */
+  /** Sum of unconfirmed forward steps, in ms */
   #unconfirmed = 0
   #steppedAt = 0
 
@@ -81,13 +82,13 @@ export class HostClock {
     this.#logger?.warn(`stored times are ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
   }
 
-  /** Compares with the clock of the database, in epoch ms. */
+  /** Compares the host's time with the database's clock, in epoch ms. */
   readonly compared = (database: number): void => {
     this.now()
     if (this.#unconfirmed > 0 && Math.abs(this.#wall - database) <= MAX_LEAD_MS) this.#confirmed()
   }
 
-  /** Follows the wall clock from now on, backwards too. Returns the change in ms. */
+  /** Sets the time to the wall clock, even backwards. Returns the change in ms. */
   readonly follow = (): number => {
     const before = this.now()
     this.#unconfirmed = 0
@@ -99,12 +100,12 @@ export class HostClock {
     return change
   }
 
-  /** Lead over the last observed wall clock, in ms. */
+  /** How far this clock is ahead of the last observed wall clock, in ms. */
   get leadMs(): number {
     return Math.max(0, this.#time - (this.#wall - this.#unconfirmed))
   }
 
-  /** Lag behind the wall clock by unconfirmed steps, in ms. */
+  /** How far this clock is behind the wall clock because of unconfirmed steps, in ms. */
   get unconfirmedMs(): number {
     return this.#unconfirmed
   }
@@ -137,7 +138,7 @@ export class HostClock {
         `the clock of the machine went forward by ${seconds(jump)} s, or the machine slept: this host follows when ${this.#witness} has confirmed it`,
       )
     } else if (jump > 0) this.#tellForward(jump)
-    // a step that was taken back
+    // the clock was stepped back: reduce the unconfirmed step
     else this.#unconfirmed = Math.max(0, this.#unconfirmed + jump)
   }
 

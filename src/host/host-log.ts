@@ -1,7 +1,7 @@
-/** Log of services across their mounting. */
+/** Keeps one log for services, before and after they are mounted on a server. */
 import type { Logger } from '#kernel'
 
-/** Log of the server, in pino's form, as far as services use it. */
+/** The part of the server's pino log that services use. */
 export interface LogTarget {
   warn(details: object, message: string): void
   error(details: object, message: string): void
@@ -16,8 +16,8 @@ interface Line {
 const MAX_KEPT = 100
 
 /**
- * Forwards lines of services to the log of their server, which hides secrets and sets the level. Lines from before the
- * server exists are kept until then.
+ * Forwards log entries from services to their server's log, which hides secrets and filters by level. Entries are held
+ * until the server exists.
  */
 export class HostLog implements Logger {
   #target: LogTarget | undefined

@@ -5,9 +5,9 @@ import { bodyText, parseBody, parseMessages, Payload } from '#services/shared'
 
 const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
-/** Bytes of a body that parses in well under a millisecond */
+/** Size in bytes up to which parsing takes well under a millisecond */
 const SHORT_BODY = 16_384
-/** Names of UTF-8 and its subsets. */
+/** Charset names of UTF-8 and its subsets. */
 const UTF_8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 
 /**
@@ -22,20 +22,20 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (takesBytes === true && bytes.length > SHORT_BODY) return done(null, bytes)
     const parse = takesPayload === true ? readPayload : takesMessages === true ? parseMessages : parseBody
     try {
-      // clients send a content type with empty bodies too, as for a command
+      // clients send a content type even with empty bodies, for example for a command
       done(null, bytes.length === 0 ? undefined : parse(bodyText(bytes)))
     } catch (error) {
       done(error as AppError)
     }
   })
-  // a chunked body proves empty only at its end
+  // a chunked body turns out to be empty only at its end
   app.addContentTypeParser('*', (request, body, done) => {
     let isAnswered = false
     const answer = (error: Error | null): void => {
       if (!isAnswered) done(error, undefined)
       isAnswered = true
     }
-    // an unknown route takes precedence
+    // an unknown route is reported first
     if (request.is404) return answer(null)
     body.once('data', () => answer(new AppError('MEDIA_TYPE', unreadType(request))))
     body.once('end', () => answer(null))
@@ -47,7 +47,7 @@ function readPayload(text: string): Payload {
   return new Payload(text)
 }
 
-/** Describes the unsupported type or encoding. */
+/** Describes an unsupported content type or encoding. */
 export function unreadType({ headers }: FastifyRequest): string {
   const given = headers['content-type']?.slice(0, 100)
   const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
@@ -71,7 +71,7 @@ function checkBody(
     const error = `This address does not read the content encoding ${coding.slice(0, 100)}; send the body as it is`
     return done(new AppError('MEDIA_TYPE', error))
   }
-  // routes of tenant content read bytes
+  // routes for tenant content read bytes
   if (routeOptions.config.isTenantContent === true) return done()
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   if (UTF_8.has(charset.toLowerCase())) return done()

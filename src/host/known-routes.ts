@@ -12,13 +12,13 @@ interface KnownRoute {
 }
 
 /**
- * Remembers the routes of a scope and of nested ones, so that a wrong method is answered 405 with `Allow`, in the
- * format of its service, and only an unknown path 404.
+ * Remembers the routes of a scope and its nested scopes, so that a wrong method returns 405 with `Allow`, in the
+ * service's error format, and only unknown paths return 404.
  */
 export class KnownRoutes {
   readonly #routes = new Map<string, KnownRoute>()
 
-  /** Call before the routes of the scope are added. */
+  /** Must be called before the routes of the scope are added. */
   watch(app: FastifyInstance, errorBody: ErrorBody): void {
     app.addHook('onRoute', ({ url, method }) => {
       const methods = Array.isArray(method) ? method : [method]

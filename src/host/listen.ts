@@ -1,4 +1,4 @@
-/** Binds the address of a host. */
+/** Binds the address that a host listens on. */
 import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AppError, messageOf } from '#kernel'
@@ -8,7 +8,7 @@ export interface Address {
   readonly port: number
 }
 
-/** Binds and releases an address before anything is written. Throws `LISTEN`. */
+/** Tests an address by binding and releasing it, before anything is written. Throws `LISTEN`. */
 export async function tryAddress({ host, port }: Address): Promise<void> {
   const server = createServer()
   try {
@@ -22,7 +22,7 @@ export async function tryAddress({ host, port }: Address): Promise<void> {
   }
 }
 
-/** Listens and returns the base URL. Throws `LISTEN`. */
+/** Starts listening and returns the base URL. Throws `LISTEN`. */
 export async function listen(app: FastifyInstance, address: Address): Promise<string> {
   try {
     await app.listen(address)
@@ -33,7 +33,7 @@ export async function listen(app: FastifyInstance, address: Address): Promise<st
   return `http://${named(address.host)}:${port}`
 }
 
-/** Replaces a wildcard address, which cannot be called. */
+/** Replaces a wildcard address, which clients cannot call, by `localhost`. */
 function named(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

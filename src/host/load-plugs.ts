@@ -1,4 +1,4 @@
-/** Plugs of a command: the built-in ones, and those of the user's files and folders. */
+/** Loads the plugs of a command: the built-in ones, and those in the user's files and folders. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,16 +7,16 @@ import { createRegistry, type Plug, type PlugServices } from '#core'
 import { AppError, messageOf } from '#kernel'
 import { readModule, type PlugModule, type ReadPlugs } from './plug-modules.ts'
 
-/** Built-in plugs and those of `readPlugs`. `services`: ports of the built-in ones. */
+/** Returns the built-in plugs and those from `readPlugs`. `services`: the ports that built-in plugs use. */
 export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
   // callURL stays offline: simulations call other systems only on request
   return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths)).plugs]
 }
 
 /**
- * Reads the plugs that ES modules export by name, as default or in a list; of a folder, those of all its modules. A
+ * Reads the plugs that ES modules export by name, as default or in a list. For a folder, reads all its modules. A
  * changed file is read again, without its imports. Throws `NOT_FOUND` for a missing path, and `PLUG` for a module that
- * fails, exports none, or exports a plug twice in one version; all problems at once.
+ * fails, exports no plug, or exports the same version of a plug twice; one error lists all problems.
  */
 export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
   const modules = new Map<string, readonly Plug[]>()
@@ -65,7 +65,7 @@ function isModule(name: string): boolean {
   return /\.(?:m?js|m?ts)$/.test(name) && !/\.(?:d|test)\.\w+$/.test(name)
 }
 
-/** State of each file when it was first read: a module is loaded once per address */
+/** Modification time and size of each file when first read: Node loads a module only once per address */
 const firstRead = new Map<string, string>()
 
 function moduleAt(place: string, shown: string): Promise<PlugModule> {

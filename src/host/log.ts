@@ -1,20 +1,20 @@
-/** Structured log of a host without secrets. */
+/** Configures a host's structured log, which never contains secrets. */
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Target of log lines. */
+/** Receives log lines. */
 export interface LogStream {
   write(line: string): void
 }
 
 const CENSORED = '[hidden]'
 const SECRET_QUERY = /([?&](?:apikey|apisecret|token|access_token|signature|x-amz-signature)=)[^&#]*/gi
-/** Fields hidden wherever they are logged */
+/** Fields that are always hidden in the log */
 const SECRET_FIELDS = ['authorization', 'cookie', 'secret', 'apiSecret', 'password', 'token']
 
-/** Options for structured lines, one JSON object each, without credentials. */
+/** Returns options for a log of JSON objects, one per line, without credentials. */
 export function logOptions(level: LogLevel, stream: LogStream): NonNullable<FastifyServerOptions['logger']> {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`])
   return {

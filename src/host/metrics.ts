@@ -1,4 +1,4 @@
-/** Metrics of a host in Prometheus format. */
+/** Collects and serves the metrics of a host in Prometheus format. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -7,7 +7,7 @@ import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
 
-/** Interval of event loop samples, in ms */
+/** Interval between event loop samples, in ms */
 const LOOK = 10
 const SHORT = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10]
 const REQUEST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -43,14 +43,14 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  /** Ends the sampling of the event loop, which would keep the process alive. */
+  /** Stops sampling the event loop, which would otherwise keep the process alive. */
   stop(): void {
     this.#lag.disable()
   }
 
   watch(app: FastifyInstance): void {
     app.addHook('onResponse', (request, reply, done) => {
-      // label by pattern: the number of paths is unbounded
+      // label with the route's pattern: the number of paths is unbounded
       const route = request.routeOptions.url ?? 'none'
       this.#requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
       done()
@@ -58,7 +58,7 @@ export class Metrics {
   }
 }
 
-/** `GET /metrics`, for requests from this machine. */
+/** Adds `GET /metrics`, only for requests from this machine. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', { config: { scope: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
     const text = await metrics.text()

@@ -1,11 +1,11 @@
 /**
- * Mounts the whole API on a Fastify scope. All hooks and routes stay inside, so that other routes of the server are
- * unaffected and several hosts can share one process.
+ * Mounts the whole API on a Fastify scope. All hooks and routes stay inside the scope, so that other routes of the
+ * server are unaffected and several hosts can share one process.
  *
- * MOUNT-1 every route asks for credentials, unless its scope is `public` or `loopback`
- * MOUNT-2 a failed request is answered in the format of its service, without internals
- * MOUNT-3 bodies beyond the size, depth or type of their route are rejected
- * MOUNT-4 every route of a service declares the scope that it asks for
+ * MOUNT-1 every route requires credentials, unless its scope is `public` or `loopback`
+ * MOUNT-2 a failed request is answered in its service's error format, without internals
+ * MOUNT-3 bodies that exceed the size or depth, or have the wrong type, for their route are rejected
+ * MOUNT-4 every route of a service declares the scope that it requires
  */
 import type {
   FastifyError,
@@ -35,11 +35,11 @@ import { ownVersion } from './version.ts'
 import type { IsOnOrigin } from './webscript-origin.ts'
 
 export interface Limits {
-  /** Maximum body size in bytes, unless the route has its own */
+  /** Maximum body size in bytes, unless the route sets its own */
   readonly bodyBytes: number
-  /** Time limit for the first byte of an answer, in ms */
+  /** Time limit for the first byte of a response, in ms */
   readonly requestMs: number
-  /** Requests a second of one key, with a burst of twice as many; 0: no limit */
+  /** Requests per second for one key, with bursts of twice as many; 0: unlimited */
   readonly ratePerKey: number
 }
 
@@ -50,29 +50,29 @@ export interface MountedCluster {
 
 export interface Mounting {
   readonly services: readonly HostedService[]
-  /** Opens tenants before the services start. The signal is that of `HostedService.start`. */
+  /** Opens tenants before the services start. `closing` is the signal passed to `HostedService.start`. */
   open(closing: AbortSignal): Promise<void>
   readonly routing: {
-    /** Adds routing behind authentication: requests wait for their tenant, or go to the host that has it. */
+    /** Adds routing after authentication: requests wait until their tenant is open, or are forwarded to its host. */
     addTo(app: FastifyInstance): void | Promise<void>
   }
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
-  /** Storage of `Idempotency-Key` answers */
+  /** Options for storing answers under an `Idempotency-Key` */
   readonly keeping: KeepingOptions
   readonly limits: Limits
   readonly timers?: Timers
   readonly serviceLog?: HostLog
   probe(): Promise<readonly string[]>
-  /** False before the host has joined its cluster. Default: true */
+  /** Returns false until the host has joined its cluster. Default: always true */
   isReady?(): boolean
   warnings(): readonly string[]
   /** Cluster membership; absent: a single host */
   readonly cluster?: MountedCluster
-  /** Whether the server has no other routes, so that unknown paths are answered here */
+  /** Whether the server has no other routes, so that this host answers unknown paths */
   readonly alone: boolean
   /**
-   * Tests whether a request came to the origin of webscripts, where other routes are hidden; absent: there is one
+   * Tests whether a request was sent to the webscript origin, where other routes are hidden; absent: there is only one
    * origin
    */
   readonly isOnWebscriptOrigin?: IsOnOrigin
@@ -96,7 +96,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {
-    // reported for an unsupported method before routes are looked up
+    // Fastify reports an unsupported method before it looks up routes
     const isNoRoute = request.is404 && (thrown as FastifyError).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
     return isNoRoute ? known.handler(request, reply) : failed(thrown, request, reply)
   })
@@ -113,7 +113,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   const hasPage = !app.hasDecorator('swagger')
   app.addHook('onRequest', (request, reply, done) => {
     if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
-    // for browsers, also without credentials
+    // browsers are redirected even without credentials
     reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
   })
   mounting.cluster?.introduce(app)
@@ -139,7 +139,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
         route.schema = { tags: [service.name], ...route.schema }
         routes.push(route)
       })
-      // routes check their input themselves
+      // routes validate their own input
       scope.setValidatorCompiler(() => () => true)
       scope.setErrorHandler(errorHandler(errorBody))
       await service.routes(scope)
@@ -178,7 +178,7 @@ function limitRate(perSecond: number, now: () => number) {
   }
 }
 
-/** Rejects a second `Host` header, since a proxy may have read the other one. */
+/** Rejects a second `Host` header, since a proxy may have read a different one than we do. */
 function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   const { rawHeaders } = raw
   let hosts = 0
@@ -190,7 +190,9 @@ function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: Hoo
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Rejects conditional headers that the route does not evaluate. Tenant content reads headers itself. */
+/**
+ * Rejects conditional headers that the route does not evaluate. Routes for tenant content read all headers themselves.
+ */
 function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   const { headers, method, is404, routeOptions } = request
   const { isConditional = false } = routeOptions.config

@@ -1,4 +1,4 @@
-/** Enforces deadlines of requests, and ends streams when the host closes. */
+/** Enforces request deadlines, and ends streams when the host closes. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '#kernel'
 import { AnswerQueue, type Place } from './answer-queue.ts'
@@ -7,14 +7,14 @@ import { machineTimers, type Timers } from './timers.ts'
 type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
 
 /**
- * Watches the requests of a scope until they are answered. A request without an answer at its deadline is answered
- * `TIMED_OUT`, or `BODY_LATE` when its body is incomplete. A stream that has begun has no deadline; server-sent events
- * end when the host closes. All requests share one timer, since one each would cost more than the rest of the frame; a
- * refusal may be late by a twentieth of the limit.
+ * Watches the requests of a scope until they are answered. At its deadline, an unanswered request gets `TIMED_OUT`, or
+ * `BODY_LATE` if its body is incomplete. A stream that has begun has no deadline; server-sent events end when the host
+ * closes. All requests share one timer, since one timer each would cost more than the rest of the framework's work; a
+ * timeout may come late by a twentieth of the limit.
  */
 export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers = machineTimers): void {
   const waiting = new AnswerQueue<FastifyReply>()
-  // unique per call, since two may watch one request
+  // unique per call, since two watchers may watch one request
   const PLACE = Symbol('place among the open answers')
   app.decorateReply(PLACE, undefined)
   const lasting = new Set<FastifyReply>()
@@ -23,10 +23,10 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
       if (reply.raw.destroyed) continue
       if (reply.sent || reply.raw.headersSent) {
         lasting.add(reply)
-        // an upgraded socket never ends as an answer does
+        // an upgraded socket never finishes the way a response does
         reply.raw.once('close', () => lasting.delete(reply))
       } else {
-        // ignore a late result of the handler
+        // ignore a result that the handler sends late
         reply.raw.once('finish', () => (reply.send = () => reply))
         reply.send(hasCome(reply.request.raw) ? tookTooLong(limit) : cameTooLate(reply, limit))
       }
@@ -53,7 +53,7 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
   app.addHook('onClose', async () => endSweeps())
 }
 
-/** Injected requests lack `complete`. */
+/** Whether the body has arrived. Injected requests lack `complete`. */
 function hasCome({ complete = true }: { readonly complete?: boolean }): boolean {
   return complete
 }

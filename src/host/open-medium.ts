@@ -11,7 +11,7 @@ interface Watching {
   readonly logger?: Logger
 }
 
-/** Opens the configured store, loading only its medium. Throws `STORE` when it is unusable. */
+/** Opens the configured store, and loads only the code for its medium. Throws `STORE` when the store is unusable. */
 export async function openMedium(
   {
     store,
@@ -43,7 +43,7 @@ export async function openMedium(
   }
 }
 
-/** Checks the lock of the data folder first, so that the error names the folder that users know. */
+/** Checks the data folder's lock first, so that the error names the folder that users know. */
 async function refuseTaken(folder: string): Promise<void> {
   const { lockFolder } = await import('#storage/sqlite/folder-lock')
   lockFolder(folder)()

@@ -1,10 +1,11 @@
 /**
- * Tenants of a single host: opens stored ones at the start, others on their first request. They stay open until the
- * host stops.
+ * Opens the tenants of a single host: stored tenants at the start, others on their first request. Tenants stay open
+ * until the host stops.
  *
- * HOSTTENANTS-1 the services of a tenant have the store of that tenant alone
+ * HOSTTENANTS-1 the services of a tenant can access only that tenant's store
  * HOSTTENANTS-2 a name without credentials opens no tenant
- * HOSTTENANTS-3 a tenant that cannot be opened is refused with 503 and tried again, and holds up no other
+ * HOSTTENANTS-3 requests for a tenant that cannot be opened get 503 until a retry succeeds; other tenants are
+ *   unaffected
  */
 import type { FastifyInstance, HookHandlerDoneFunction } from 'fastify'
 import { OpenTenants, type Place } from '#cluster'
@@ -23,7 +24,7 @@ export interface HostTenantsOptions {
   readonly logger: Logger
 }
 
-/** Retry interval for tenants that failed to open, in ms */
+/** Interval between attempts to open failed tenants, in ms */
 const RETRY_MS = 10_000
 const HERE: Place = { kind: 'here', term: 0 }
 
@@ -58,7 +59,7 @@ export class HostTenants implements Tenants {
     this.#stopRetrying = this.#options.timers.every(RETRY_MS, () => void this.#tenants.complete())
   }
 
-  /** Closes all. Rejects when data could not be flushed. */
+  /** Closes all tenants. Rejects when data could not be flushed. */
   async close(): Promise<void> {
     this.#stopRetrying()
     await this.#tenants.close()
@@ -77,7 +78,7 @@ export class HostTenants implements Tenants {
     try {
       await this.#tenants.opened(tenant)
     } catch (error) {
-      // the error is about the request, or clients retry it anyway
+      // this error concerns the request, or clients retry it anyway
       if (error instanceof AppError && error.status !== 500) throw error
       throw new AppError('CLOSED', notOpen(tenant), { cause: error })
     }
@@ -125,7 +126,7 @@ export class HostTenants implements Tenants {
     const { storage, figures, timers, logger } = this.#options
     try {
       const opened = await TenantServices.open({ services: this.#services, storage, tenant, figures, timers, logger })
-      // the stop began meanwhile
+      // the host began to stop meanwhile
       if (this.#closing.aborted) opened.end()
       this.#failed.delete(tenant)
       return opened

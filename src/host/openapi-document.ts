@@ -2,10 +2,10 @@
  * Completes the OpenAPI document by general rules: operation ids, parameter descriptions, schema names and body
  * examples.
  *
- * OPENAPI-1 an operation's id is made of its method and path, and stays the same as long as these do
- * OPENAPI-2 the schema of a body or an answer is a component with a name: its title, else one made of the operation's
- *   id
- * OPENAPI-3 refusals are JSON, whatever the answer is
+ * OPENAPI-1 an operation's id derives from its method and path, and stays the same while they do
+ * OPENAPI-2 the schema of each request or response body is a named component: its title, else a name derived from the
+ *   operation's id
+ * OPENAPI-3 error responses are JSON, whatever the type of the success response
  */
 import { EXAMPLES } from './openapi-examples.ts'
 import { PARAMETERS } from './openapi-parameters.ts'
@@ -24,7 +24,9 @@ interface Operation {
   readonly responses: Readonly<Record<string, { content?: Record<string, Media> }>>
 }
 
-/** Fastify shares one object among all types of an answer: replace it, do not mutate it. */
+/**
+ * Content of a response. Fastify shares one object among all types of a response: replace the object, do not mutate it.
+ */
 interface Media {
   readonly schema?: Schema
   readonly example?: unknown
@@ -35,7 +37,7 @@ type Schema = Readonly<Record<string, unknown>>
 const JSON_TYPE = 'application/json'
 const TEXT: Schema = { type: 'string' }
 
-/** Changes the document in place. `prefix`: common prefix of its paths. */
+/** Changes the document in place. `prefix`: the prefix shared by its paths. */
 export function completeDocument(document: ApiDocument, prefix: string): void {
   const schemas = new NamedSchemas()
   for (const [path, item] of Object.entries(document.paths ?? {})) {
@@ -104,7 +106,10 @@ class NamedSchemas {
   }
 }
 
-/** `getTaskNode` for GET /api/tasks/{id}/nodes/{node}; outside of /api the service comes first. */
+/**
+ * Returns an operation's id: `getTaskNode` for GET /api/tasks/{id}/nodes/{node}; outside /api, it begins with the
+ * service.
+ */
 function operationIdOf(method: string, path: string, tag: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const isApi = segments[0] === 'api'
@@ -115,9 +120,9 @@ function operationIdOf(method: string, path: string, tag: string): string {
     const hasOne = segments[i + 1]?.startsWith('{') === true
     const word = hasOne ? singular(plural) : plural
     const isLast = i + 2 === segments.length
-    // a single item shares its name with the collection
+    // a single item and its collection have the same name
     const by = hasOne && isLast && word === plural ? `By${pascal(segments[i + 1] ?? '')}` : ''
-    // `/alarm/alarms` of the alarms is one word
+    // `/alarm/alarms` of the service `alarms` becomes one word
     if (singular(words.at(-1) ?? '') === singular(word)) words.pop()
     words.push(`${word}${by}`)
   }

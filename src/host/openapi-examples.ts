@@ -1,6 +1,6 @@
 /**
- * Example bodies by operation: a boiler with its type, rule and alarm. test/host/openapi-examples.test.ts sends them in
- * this order.
+ * Provides example bodies for operations: a boiler with its type, rule and alarm. test/host/openapi-examples.test.ts
+ * sends them in this order.
  */
 import { DEMO_TEMPLATE } from './demo.ts'
 

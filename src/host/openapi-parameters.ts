@@ -1,4 +1,4 @@
-/** Default descriptions of API parameters, by name. */
+/** Provides default descriptions of API parameters, by name. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'path of an asset or an object',
   after: 'items after the one with this id',

@@ -1,4 +1,4 @@
-/** API page, generated from the schemas of the routes. */
+/** Serves the API page, generated from the schemas of the routes. */
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ export interface Described {
   readonly description: string
 }
 
-/** Logo: an arc from a sense to an act. */
+/** The logo: an arc from sensing to acting. */
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 190 40" height="40">
 <path d="M6 32C6 2 34 2 34 32" fill="none" stroke="#7ad0ff" stroke-width="4"/>
 <circle cx="6" cy="33" r="5" fill="#fff"/><circle cx="34" cy="33" r="5" fill="#ffb84d"/>
@@ -18,8 +18,8 @@ const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 190 40" heigh
 const FAVICON = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any' }
 
 /**
- * Serves the API page at `/docs` and its OpenAPI 3.1 document at `/docs/json`. Call before the routes are added. A
- * server with its own page keeps it.
+ * Serves the API page at `/docs` and its OpenAPI 3.1 document at `/docs/json`. Must be called before the routes are
+ * added. A server that already has an API page keeps its own.
  */
 export async function describeApi(app: FastifyInstance, services: readonly Described[]): Promise<void> {
   if (app.hasDecorator('swagger')) {
@@ -48,11 +48,11 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
     },
     transformObject(described) {
       if (!('openapiObject' in described)) return described.swaggerObject
-      // Fastify's type covers all forms of a document; this one is ours
+      // Fastify's type covers every form of a document, but this one is always an `ApiDocument`
       completeDocument(described.openapiObject as unknown as ApiDocument, app.prefix)
       return described.openapiObject
     },
-    // shared schemas keep their names instead of def-0, def-1 ...
+    // shared schemas keep their names instead of becoming def-0, def-1 ...
     refResolver: {
       buildLocalReference: ({ $id }, _base, _fragment, i) => (typeof $id === 'string' ? $id : `def-${i}`),
     },
@@ -64,7 +64,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
-      // a host without TLS would show a blank page
+      // without this, a host without TLS would show a blank page
       transformStaticCSP: (policy) => policy.replace(/\s*upgrade-insecure-requests;?/, ''),
       theme: { title: 'Reflexarc API', favicon: [{ ...FAVICON, content: LOGO }] },
       logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: './', target: '_self' },

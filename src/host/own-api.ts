@@ -1,4 +1,4 @@
-/** Internal API of the host: requests of a tenant without a socket, with a token that stays in this process. */
+/** Calls the host's own API for a tenant without a socket, with a token that never leaves this process. */
 import type { FastifyInstance } from 'fastify'
 import { AppError, type Caller, type Causation, LruCache } from '#kernel'
 import type { ApiAnswer, ApiRequest } from '#services/functions/contract'
@@ -16,13 +16,13 @@ interface Issued {
 }
 
 const LIFETIME_S = 300
-/** Renewal of a token before its expiry, in ms */
+/** How long before its expiry a token is renewed, in ms */
 const EARLY_MS = 60_000
 const MAX_TOKENS = 1_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Address of a documentation network: internal requests must not reach loopback routes. */
+/** Address from a documentation network, so that internal requests cannot reach loopback routes. */
 const NOWHERE = '192.0.2.1'
-/** Headers that the request itself sets, or that would change its identity. */
+/** Headers that callers may not set: OwnApi sets them, or they would change the request's identity. */
 const REFUSED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -33,7 +33,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'upgrade',
   'x-forwarded-for',
 ])
-/** Maximum bytes of an answer */
+/** Maximum size of a response in bytes */
 const MAX_BYTES = 900_000
 
 export class OwnApi {
@@ -45,12 +45,15 @@ export class OwnApi {
     this.#options = options
   }
 
-  /** Attaches the host's routes. */
+  /** Sets the server whose routes are called. */
   isAt(app: FastifyInstance): void {
     this.#app = app
   }
 
-  /** `led`: causation by rules. Rejects with `PLUG_FAILED` for an invalid request; an error of the API is an answer. */
+  /**
+   * Sends a request. `led`: the rule execution that caused it. Rejects with `PLUG_FAILED` for an invalid request; an
+   * error of the API is a normal response.
+   */
   async ask(
     caller: Caller,
     { method: asked, path, headers, body }: ApiRequest,
@@ -74,7 +77,7 @@ export class OwnApi {
       headers: { ...Object.fromEntries(given), ...(led && ledHeader(led)), authorization },
       remoteAddress: NOWHERE,
       signal: AbortSignal.any([signal, over.signal]),
-      // stop reading at the limit
+      // lets us stop reading at the size limit
       payloadAsStream: true,
       ...(body !== undefined && { payload: body }),
     })
@@ -104,7 +107,7 @@ export class OwnApi {
   }
 }
 
-/** Resolves `..` before the prefix is added, so that a path cannot leave it. */
+/** Resolves `..` before the prefix is added, so that a path cannot leave the prefix. */
 function normalized(path: string): string {
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) {
     throw failed('a path of the API begins with one slash, such as /api/tasks')

@@ -1,4 +1,4 @@
-/** Folder of a service for files outside of the store. */
+/** Provides a folder for a service's files outside the store. */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,11 +7,11 @@ import type { Config } from './config.ts'
 
 export interface OwnFolder {
   readonly folder: string
-  /** Stops the service, then removes a temporary folder, even after a failure. */
+  /** Stops the service, then removes the folder if it is temporary, even after a failure. */
   readonly stopWith: (stop: () => Promise<void>) => Promise<void>
 }
 
-/** Inside the data folder; temporary in memory mode. */
+/** Returns a folder inside the data folder; in memory mode, a temporary one. */
 export function ownFolder({ store, data }: Pick<Config, 'store' | 'data'>, service: string): OwnFolder {
   if (store.medium !== 'memory') return { folder: join(data, service), stopWith: (stop) => stop() }
   const folder = join(tmpdir(), `reflexarc-${service}-${randomUUID()}`)

@@ -1,4 +1,4 @@
-/** Plugs of ES modules, identified by module addresses so that any thread can load them. */
+/** Loads plugs from ES modules by their addresses, so that any thread can load the same plugs. */
 import { AppError, isPlainObject, messageOf } from '#kernel'
 import type { Plug } from '#plug'
 
@@ -8,13 +8,13 @@ export interface PlugModule {
   readonly names: string
 }
 
-/** Distinct plugs and their module addresses; the same lists until they change. */
+/** Distinct plugs and the addresses of their modules; both lists stay the same objects until a plug changes. */
 export interface ReadPlugs {
   readonly plugs: readonly Plug[]
   readonly modules: readonly string[]
 }
 
-/** Throws `PLUG` when the module cannot be loaded. `shown`: its name in the error. */
+/** Loads a module. Throws `PLUG` when that fails. `shown`: the module's name in the error. */
 export async function readModule(address: string, shown = address): Promise<PlugModule> {
   try {
     const module = (await import(address)) as Readonly<Record<string, unknown>>

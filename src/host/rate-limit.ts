@@ -1,9 +1,9 @@
-/** Rate limit per key. */
+/** Limits the rate of requests per key. */
 
 export interface RateLimit {
   readonly perSecond: number
   readonly burst: number
-  /** Maximum number of keys; the least recently used one is evicted */
+  /** Maximum number of tracked keys; the least recently used one is evicted */
   readonly mostKeys: number
   readonly now: () => number
 }
@@ -13,7 +13,7 @@ interface Bucket {
   at: number
 }
 
-/** A token bucket per key. Evicted keys start with a full bucket. */
+/** Keeps one token bucket per key. An evicted key starts again with a full bucket. */
 export class TokenBuckets {
   readonly #limit: RateLimit
   readonly #buckets = new Map<string, Bucket>()
@@ -32,7 +32,7 @@ export class TokenBuckets {
     return 0
   }
 
-  /** Reverts a `take`. */
+  /** Returns the token of a `take`. */
   giveBack(key: string): void {
     const bucket = this.#buckets.get(key)
     if (bucket !== undefined) bucket.tokens = Math.min(this.#limit.burst, bucket.tokens + 1)
@@ -47,10 +47,10 @@ export class TokenBuckets {
     const at = now()
     const known = this.#buckets.get(key)
     if (known !== undefined) {
-      // a clock that was set back adds and removes nothing
+      // a clock that was set back neither adds nor removes tokens
       known.tokens = Math.min(burst, known.tokens + (Math.max(0, at - known.at) / 1000) * perSecond)
       known.at = at
-      // reinsertion marks it as recently used
+      // reinsertion marks the key as recently used
       this.#buckets.delete(key)
       this.#buckets.set(key, known)
       return known

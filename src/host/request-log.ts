@@ -1,4 +1,4 @@
-/** Lazy log of one request. */
+/** Creates the log of a request only when something is logged. */
 import type { FastifyBaseLogger } from 'fastify'
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0]
@@ -8,7 +8,7 @@ type Method = (this: RequestLog, ...parts: unknown[]) => void
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /**
- * Log of one request. The child logger, which costs more than the rest of the frame, is made for the first line only.
+ * Log of one request. The child logger costs more than the rest of the framework's work, so it is created on first use.
  */
 class RequestLog {
   static {
@@ -46,7 +46,7 @@ class RequestLog {
   }
 }
 
-/** For a server's option `childLoggerFactory`. */
+/** Creates a request's log; for the server option `childLoggerFactory`. */
 export function requestLog(parent: FastifyBaseLogger, bindings: Bindings, options: ChildOptions): FastifyBaseLogger {
   return new RequestLog(parent, bindings, options) as unknown as FastifyBaseLogger
 }

@@ -1,4 +1,7 @@
-/** Histogram of request durations for Prometheus. Each observation costs two look-ups; the text is made at a scrape. */
+/**
+ * Records request durations in a Prometheus histogram. Each observation costs two look-ups; the text is built on each
+ * scrape.
+ */
 import type { Metric } from 'prom-client'
 
 interface Counts {
@@ -25,7 +28,7 @@ export class RequestTimes {
   readonly #byRoute = new Map<string, Counts[]>()
   readonly #all: Counts[] = []
 
-  /** `bounds`: ascending upper bounds of the buckets in seconds */
+  /** `bounds`: upper bounds of the buckets in seconds, ascending */
   constructor(name: string, help: string, bounds: readonly number[]) {
     this.name = name
     this.help = help

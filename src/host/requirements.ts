@@ -1,10 +1,10 @@
-/** Requirements of a host beyond the engine: peer packages, and Node's SQLite. */
+/** Checks what a host needs beyond the engine: peer packages, and Node's SQLite. */
 import { AppError } from '#kernel'
 import { OPTIONS, type Environment, type Given } from './config.ts'
 import { ownManifest } from './version.ts'
 
 const ALWAYS = ['fastify', '@fastify/swagger', '@fastify/swagger-ui', '@fastify/websocket', 'prom-client'] as const
-/** First Node version whose SQLite suffices for the store */
+/** First Node major version whose SQLite is good enough for the store */
 const NODE_WITH_SQLITE = 24
 
 /** Resolves a package from here; throws when it is missing. */
@@ -32,7 +32,7 @@ export function requirePackages(
   throw new AppError('USAGE', `Packages of this host are missing: npm install ${wanted.join(' ')}`)
 }
 
-/** Throws `STORE` on a Node whose SQLite is missing or too old. `version` as in `process.version`. */
+/** Throws `STORE` when Node's SQLite is missing or too old. `version`: as in `process.version`. */
 export function requireSqlite(version: string = process.version): void {
   if (Number(/^v(\d+)/.exec(version)?.[1]) >= NODE_WITH_SQLITE) return
   throw new AppError(

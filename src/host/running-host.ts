@@ -1,4 +1,4 @@
-/** Lifecycle of a listening host. */
+/** Starts and stops a listening host. */
 import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
@@ -20,17 +20,17 @@ export interface RunningHost {
   readonly demos: readonly Demo[]
   readonly app: FastifyInstance
   left(): string
-  /** Drains requests and flushes. Rejects when data could not be flushed. */
+  /** Finishes pending requests and flushes data. Rejects when data could not be flushed. */
   stop(): Promise<void>
 }
 
-/** Grace period of requests during a stop, in ms; the rest of the time is for flushing */
+/** How long requests may continue during a stop, in ms; the remaining time is for flushing */
 export const STOP_PATIENCE = 6_000
 
 /**
- * Starts a host that listens. Throws `LISTEN`, `STORE` or `USAGE`, with everything closed again; nothing is written
- * when the address or the folder is to blame. A configured pair is valid from the first request on; a missing one is
- * made last, since only a reader of the ready line can use it.
+ * Starts a listening host. Throws `LISTEN`, `STORE` or `USAGE` after closing everything again; writes nothing when the
+ * address or the folder is unusable. A configured pair is valid from the first request. A missing pair is generated
+ * last, since only a reader of the ready line can use it.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
   try {
@@ -47,7 +47,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
   const log = { level: config.logLevel, stream: logStream }
   const app = await createApp({ ...composed, log, trustProxy: config.trustProxy })
   try {
-    // scripts with a configured pair start as soon as /health answers
+    // scripts with a configured pair send requests as soon as /health responds
     const given = config.pair && (await firstPair(composed.keyPairs, config))
     making.started?.()
     const url = await listen(app, config)
@@ -57,7 +57,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
       config.cluster?.advertise ?? url,
       mqtt === undefined ? undefined : Number(new URL(mqtt).port),
     )
-    // members of a cluster would each write them
+    // otherwise each member of a cluster would write the demo data
     const demos =
       config.demo && composed.cluster === undefined && composed.isNew
         ? await makeDemos(composed.services, config.tenant)
@@ -73,7 +73,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
 }
 
 async function stop(app: FastifyInstance, timers: Timers, cluster?: ClusterHost): Promise<void> {
-  // hand over tenants while requests still get answers
+  // hand over tenants while requests are still answered
   await cluster?.leave()
   const finish = timers.after(STOP_PATIENCE, () => app.server.closeAllConnections())
   try {

@@ -1,4 +1,4 @@
-/** Door for commands that start or inspect a host. Loads all services. */
+/** Entry point of the host room for commands that start or inspect a host. Loads all services. */
 export { ApiKeys, KEY_RECORDS, type KeyEntry } from './auth/api-keys.ts'
 export { HOST_TENANT } from './auth/host-tenant.ts'
 export { tellKeyChange } from './auth/key-changes.ts'

@@ -1,4 +1,7 @@
-/** Door for the command line: options, keys, clocks. Running hosts have a door of their own. */
+/**
+ * Entry point of the host room for the command line: options, keys and clocks. `running.ts` is the one for running
+ * hosts.
+ */
 export { isOrdered, LOOK_MS, orderFollowing, withdrawOrder } from './clock-order.ts'
 export { type Environment, type Given, type Option, OPTIONS, readConfig, type StoreChoice, storeOf } from './config.ts'
 export { readKey, tokenKey } from './data-folder.ts'

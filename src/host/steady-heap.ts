@@ -1,16 +1,16 @@
-/** V8 settings of a serving process. */
+/** Tunes V8 for a serving process. */
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Heap size after a start that justifies a pause for compaction, in bytes. */
+/** Heap size in bytes above which compaction after a start is worth the pause. */
 const LARGE = 192 * 1024 * 1024
 
 /**
- * Disables pretenuring: after a burst of requests V8 would allocate similar objects in the old space, where each
- * garbage object retains what it references until the next major collection, and scavenges take 15 ms instead of 3.
- * Limits concurrent marking to half of the cores, so that posts and writer threads keep a core. For a process of our
- * own at its start: libraries should not change V8 for their users.
+ * Disables pretenuring: after a burst of requests V8 would allocate similar objects in the old space, where garbage
+ * retains what it references until the next major collection, and scavenges take 15 ms instead of 3. Also limits
+ * concurrent marking to half of the cores, so that posts and writer threads keep a core. Only for our own process, at
+ * its start: libraries should not change V8 settings for their users.
  */
 export function keepHeapSteady(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
@@ -22,13 +22,13 @@ function markersOf(cores: number): number {
 }
 
 /**
- * Compacts the heap after a start, before requests arrive: V8 would keep the garbage of a start for long at rest. Takes
- * 2 s for 1 GB; does nothing for a small heap.
+ * Compacts the heap after a start, before requests arrive: an idle V8 would keep the garbage from the start for long.
+ * Takes 2 s for 1 GB; does nothing for a small heap.
  */
 export function compactHeap(): void {
   const { heapTotal } = process.memoryUsage()
   if (heapTotal < LARGE) return
-  // only contexts created meanwhile have the function
+  // only contexts created after setting the flag have `gc`
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (how?: Readonly<Record<string, string>>) => void
   setFlagsFromString('--no-expose-gc')

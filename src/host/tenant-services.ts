@@ -1,6 +1,6 @@
 /**
- * Services of one tenant over its store. A single host has them for each of its tenants; a host of a cluster has them
- * behind a fence, while it owns the tenant.
+ * Opens and closes the services of one tenant over its store. A single host does so for each of its tenants, a cluster
+ * host for each tenant it owns, protected by a fence.
  */
 import type { FastifyReply } from 'fastify'
 import { partitionStore } from '#cluster'
@@ -17,17 +17,17 @@ import { closeAll } from './wiring/make-services.ts'
 import { served, type ServiceRegistry } from './wiring/service-registry.ts'
 import type { TenantLife } from './wiring/tenant-service.ts'
 
-/** Grace period of requests when the tenant moves to another host, in ms */
+/** How long requests may continue when their tenant moves to another host, in ms */
 const PATIENCE = 4_000
 
 interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
-  /** `ending`: aborts when this partition is handed over. */
+  /** Asks another partition. `ending`: aborts when this partition is handed over. */
   ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
 }
 
-/** Ownership of one partition of a tenant, behind a fence. */
+/** Ownership of one partition of a tenant, protected by a fence. */
 export interface Tenure {
-  /** Number of the partition, from 0 */
+  /** Number of the partition, starting at 0 */
   readonly number: number
   readonly others: OtherPartitions
   readonly holder: FenceHolder
@@ -54,9 +54,9 @@ export class TenantServices {
   readonly #options: TenantServicesOptions
   readonly #closing = new AbortController()
   readonly #replies = new Set<FastifyReply>()
-  /** Upgraded sockets, which never end by themselves */
+  /** Upgraded sockets, which never close by themselves */
   readonly #upgraded = new Set<FastifyReply>()
-  /** All services; outside of the first partition some only check what they see */
+  /** All services; those outside the first partition may only check what they see */
   #made: readonly OpenedService[] = []
   #services: readonly OpenedService[] = []
   #count = 1
@@ -68,7 +68,7 @@ export class TenantServices {
     this.#options = options
   }
 
-  /** Takes the fence, if any, then recovers. Throws `FENCED` when a later host owns the tenant. */
+  /** Takes the fence, if there is a tenure, then recovers. Throws `FENCED` when a later host owns the tenant. */
   static async open(options: TenantServicesOptions): Promise<TenantServices> {
     const { storage, tenant, tenure } = options
     const opened = new TenantServices(options)
@@ -93,7 +93,7 @@ export class TenantServices {
 
   async #fenced(whole: Store, { number, holder, lost }: Tenure): Promise<Store> {
     const fence = await takeFence(whole, fenceOf(number), holder)
-    // the count changes only without a fence
+    // read after taking the fence: the count cannot change while this host holds it
     this.#count = await readCount(whole)
     if (number >= this.#count) {
       const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and receives more`
@@ -107,7 +107,7 @@ export class TenantServices {
     const { registry } = this
     const partition = tenure !== undefined && this.#count > 1 ? this.#partitionOf(tenure) : undefined
     const made: OpenedService[] = []
-    // services made before a failure are stopped
+    // assigned first, so that services made before a failure are stopped
     this.#made = made
     for (const { name, open } of services) {
       const one = open?.({ tenant, store, services: registry, ...(partition && { partition }) })
@@ -128,8 +128,8 @@ export class TenantServices {
   }
 
   /**
-   * Answers another partition of the tenant. Throws `FENCED` when this one closes meanwhile; the outcome is then
-   * unknown.
+   * Answers a question from another partition of the tenant. Throws `FENCED` when this partition closes meanwhile; the
+   * outcome is then unknown.
    */
   async answer(question: PartitionQuestion): Promise<unknown> {
     const { tenant, tenure } = this.#options
@@ -163,7 +163,7 @@ export class TenantServices {
     }
   }
 
-  /** Counts the request as one of the tenant until it is answered. */
+  /** Counts a request as pending for this tenant until it is answered. */
   hold(reply: FastifyReply): void {
     if (reply.request.headers.upgrade !== undefined) {
       this.#upgraded.add(reply)
@@ -171,7 +171,7 @@ export class TenantServices {
       return
     }
     this.#replies.add(reply)
-    // `close` comes after `finish` too
+    // `close` is also emitted after `finish`
     reply.raw.once('close', () => {
       this.#replies.delete(reply)
       if (this.#replies.size === 0) this.#emptied()
@@ -194,7 +194,7 @@ export class TenantServices {
     this.end()
     await this.#answered()
     await this.#stop()
-    // readers were notified; senders reconnect
+    // the services have notified readers; senders reconnect
     for (const { request } of this.#upgraded) request.raw.socket.destroySoon()
   }
 
@@ -229,7 +229,7 @@ export class TenantServices {
   }
 }
 
-/** Binds methods, since a life is often an instance of a service class. */
+/** Binds methods to `life`, which is often an instance of a service class. */
 function bound(life: TenantLife): TenantLife {
   return {
     trouble: () => life.trouble?.(),

@@ -1,9 +1,9 @@
-/** Injected time of request deadlines and the stop; default: the machine's. */
+/** Timers for request deadlines and for the stop, injectable in tests; default: the machine's. */
 export interface Timers {
   elapsed(): number
-  /** Schedules work once; returns its cancellation. */
+  /** Schedules work once; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void
-  /** Schedules repeated work without keeping the process alive; returns its cancellation. */
+  /** Schedules repeated work without keeping the process alive; returns a function that cancels it. */
   every(ms: number, work: () => void): () => void
 }
 

@@ -1,4 +1,4 @@
-/** Package manifest: version and peer ranges. */
+/** Reads the version and the peer ranges from the package manifest. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ interface Manifest {
 
 let known: Manifest | undefined
 
-/** Finds the package.json above this file, wherever the build has put it; read once. */
+/** Finds the package.json above this file, wherever the build placed the file. Reads it once. */
 export function ownManifest(): Manifest {
   return (known ??= readManifest())
 }

@@ -1,4 +1,4 @@
-/** Generates functions from text, the only place that does. */
+/** Generates functions from text; the only place that does. */
 import type { Generate } from '#core/spi'
 
 export function generatorHere(): Generate | undefined {
@@ -9,7 +9,9 @@ export function generatorHere(): Generate | undefined {
   }
 }
 
-/** Compiles source text written by the engine: comparisons, array accesses, and field names as JSON texts. */
+/**
+ * Compiles source text written by the engine. The text contains comparisons, array accesses, and field names in JSON.
+ */
 function generate(parameters: readonly string[], body: string): (...given: never[]) => unknown {
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the text is the engine's own; rules' expressions never become code
   return new Function(...parameters, body) as (...given: never[]) => unknown

@@ -1,17 +1,17 @@
 /**
- * Scheduler of a live engine: the timers of the system, and its clock, whose reading costs as much as a simple rule.
- * Single messages and small groups read it each. In large bursts readings are reused:
+ * Schedules a live engine with the system's timers and clock. Reading the clock costs as much as a simple rule, so
+ * readings are reused in large bursts; single messages and small groups each read the clock.
  *
- * LIVETIME-1 a reading is reused only within the turn of the loop that made it, after 32 readings in a row with the
- *   same millisecond, and at most 15 times. When handling messages takes equally long, it is behind by less than half a
- *   millisecond.
+ * LIVETIME-1 a reading is reused only within the turn of the event loop that made it, after 32 consecutive readings
+ *   with the same millisecond, and at most 15 times. If handling each message takes equally long, a reused reading is
+ *   late by less than half a millisecond.
  * LIVETIME-2 a replaced clock, as in tests, is read each time.
  */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 
-/** equal readings in a row before one is reused */
+/** Number of equal consecutive readings before a reading is reused */
 const CALM = 32
-/** uses of one reading */
+/** Number of times that a reading is reused */
 const AGAIN = 15
 
 const machineNow: () => number = Date.now
@@ -44,7 +44,7 @@ export class LiveScheduler implements SchedulerLike {
       this.#last = now
       this.#same = 1
     } else if (++this.#same >= CALM) {
-      // a promise, since fake timers do not replace it
+      // uses a promise, which fake timers do not replace
       if (this.#same === CALM) void settled.then(this.#endOfTurn)
       this.#again = AGAIN
     }

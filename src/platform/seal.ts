@@ -1,4 +1,4 @@
-/** Seals stored secrets by AES-256-GCM under a key of the host. */
+/** Encrypts stored secrets with AES-256-GCM under a key of the host. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { AppError } from '#kernel'
 
@@ -15,7 +15,7 @@ export class Seal {
     this.#key = key
   }
 
-  /** `place`: owner of the secret, required to open it. */
+  /** Encrypts a secret. `place`: the owner of the secret, required to open it. */
   close(secret: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
@@ -23,7 +23,7 @@ export class Seal {
     return SEALED + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
-  /** Throws `STORE` for a text that this key did not seal for this place. */
+  /** Decrypts a text. Throws `STORE` if this key did not seal the text for this place. */
   open(text: string, place: string): string {
     try {
       const bytes = Buffer.from(text.slice(SEALED.length), 'base64')

@@ -1,18 +1,18 @@
 /**
- * System time, event loop turns, randomness and ids. Services, jobs, adapters and the host use only these, directly or
- * injected (`test/boundaries.test.ts`).
+ * Provides system time, event loop turns, randomness and ids. Services, jobs, adapters and the host use only these,
+ * directly or injected (`test/boundaries.test.ts`).
  */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 
-/** Runs `work` after ms; returns a function that cancels it. Does not keep the process alive. */
+/** Runs `work` after `ms`; returns a function that cancels it. Does not keep the process alive. */
 function later(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }
 
-/** Runs `work` every ms until cancelled. Does not keep the process alive. */
+/** Runs `work` every `ms` until cancelled. Does not keep the process alive. */
 function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms)
   timer.unref()
@@ -29,7 +29,7 @@ function breathe(): Promise<void> {
   return new Promise((resolve) => soon(resolve))
 }
 
-/** ms of a monotonic clock */
+/** Returns monotonic ms */
 function elapsed(): number {
   return performance.now()
 }

@@ -1,4 +1,4 @@
-/** The host of a command, and its credentials. */
+/** Connects a command to its host with credentials. */
 import { type Client, type ClientCredentials, createClient } from '#client'
 import { AppError, messageOf } from '#kernel'
 import { type Environment, OPTIONS } from '#host/spi'
@@ -13,7 +13,7 @@ export interface ConnectFlags {
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
 
-/** Options go before the environment. `USAGE` for missing or incomplete credentials. */
+/** Creates a client. Options override environment variables. Throws `USAGE` for missing or incomplete credentials. */
 export function connect(flags: ConnectFlags, env: Environment): Client {
   const url = urlOf(flags, env)
   return createClient({ url, credentials: credentialsOf(flags, env), fetch: (input, init) => reach(url, input, init) })
@@ -35,7 +35,7 @@ function credentialsOf(flags: ConnectFlags, env: Environment): ClientCredentials
   )
 }
 
-/** Adds a hint to the error of an unreachable host. */
+/** Fetches, with a hint in the error if the host is unreachable. */
 async function reach(url: string, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   try {
     return await fetch(input, init)

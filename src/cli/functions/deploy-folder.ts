@@ -1,4 +1,4 @@
-/** Uploads a folder's files to a host as a version, and follows its jobs to their end. */
+/** Uploads a folder's files to a host as a version, and follows its jobs until they end. */
 import type { Client } from '#client'
 import { AppError, isPlainObject, type Json } from '#kernel'
 import type { Change, FunctionJobEvent, FunctionVersion } from '#services/functions/contract'
@@ -14,7 +14,7 @@ export interface DeployOptions {
 export interface Deployed {
   readonly version: FunctionVersion
   readonly buildLog: readonly string[]
-  /** why it does not run; undefined: it does */
+  /** Why the version does not run; undefined: it runs */
   readonly problem?: { readonly reason: string; readonly log: readonly string[] }
 }
 
@@ -22,10 +22,10 @@ type Functions = Client['functions'][FunctionType]
 
 type JobChange = Exclude<FunctionJobEvent, { readonly text: string }>
 
-/** limit of examined jobs of one version */
+/** Maximum number of jobs examined per version */
 const MAX_JOBS = 20
 
-/** Shows each job as it begins and ends. Rejects when the host rejects the upload. */
+/** Deploys a folder and shows each job as it begins and ends. Rejects when the host rejects the upload. */
 export async function deployFolder(
   { functions: all }: Client,
   { files, type, manifest }: FunctionFolder,
@@ -41,7 +41,7 @@ export async function deployFolder(
   return followChange(functions, change, terminal)
 }
 
-/** Waits for the jobs of a change; shows each as it begins and ends. */
+/** Waits for the jobs of a change, and shows each job as it begins and ends. */
 export async function followChange(
   functions: Functions,
   { entity, job }: Change,
@@ -60,7 +60,7 @@ export async function followChange(
   return { version, buildLog, ...(!isRunning && { problem: problemOf(version) }) }
 }
 
-/** Begins and ends of the jobs of a change, including earlier ones. */
+/** Yields when jobs of a change begin and end, including those that did so earlier. */
 async function* jobChanges(
   functions: Functions,
   entity: FunctionVersion,
@@ -75,7 +75,7 @@ async function* jobChanges(
   if (wasOver) yield* await changesOfTree(functions, entity, job)
 }
 
-/** Of finished jobs, by their ends. */
+/** Returns the changes of finished jobs, ordered by the jobs' end. */
 async function changesOfTree(
   functions: Functions,
   { name, version }: FunctionVersion,
@@ -107,7 +107,7 @@ async function isDraftThere(functions: Functions, name: string, version: string 
   }
 }
 
-/** A line for each job: at its beginning on a terminal, at its end everywhere. */
+/** Prints a line for each job: on a terminal when it begins, and always when it ends. */
 class JobLines {
   readonly #terminal: Terminal
   readonly #began = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** A host for one command: in memory, only on this machine, and stopped with the command. */
+/** Runs a host in memory for one command, reachable only from this machine, and stops it with the command. */
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient } from '#client'
 import { type Environment, type Given, readConfig } from '#host/spi'
@@ -11,7 +11,7 @@ export interface OwnHost {
   readonly client: Client
 }
 
-/** Reports missing tools of the machine if the work failed. */
+/** Calls `work` with a host. If it fails, reports which tools this machine lacks. */
 export async function withOwnHost(
   options: Given,
   terminal: Terminal,
@@ -42,7 +42,7 @@ async function lacksOf({ url }: RunningHost): Promise<readonly string[]> {
   return health.warnings ?? []
 }
 
-/** Secrets of a tested function come from environment variables of the same names. */
+/** Copies a tested function's secrets from environment variables with the same names. */
 export async function lendSecrets({ vault }: Client, { deploy }: Manifest, environment: Environment): Promise<void> {
   for (const name of deploy?.secrets ?? []) {
     const value = environment[name]

@@ -1,4 +1,4 @@
-/** A function in a folder: the files to upload, and its manifest. */
+/** Reads a function from a folder: the files to upload, and the manifest. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, messageOf } from '#kernel'
@@ -19,10 +19,10 @@ export interface FunctionFolder {
   readonly manifest: Manifest
 }
 
-/** Files of tools beside those of a function. */
+/** Folders of tools that may lie next to a function's files. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', 'python_modules', '__pycache__'])
 
-/** `NOT_FOUND`, `VALIDATION` with all problems of the manifest, `TOO_LARGE`. */
+/** Reads the folder. Throws `NOT_FOUND`, `VALIDATION` with all problems of the manifest, or `TOO_LARGE`. */
 export async function readFunctionFolder(folder: string): Promise<FunctionFolder> {
   const files = new Map<string, Uint8Array>()
   await readInto(files, folder, '')

@@ -1,4 +1,4 @@
-/** The commands on functions and secrets of a host: list, logs, deploy and secrets. */
+/** Implements the commands for functions and secrets on a host: list, logs, deploy and secrets. */
 import type { Client } from '#client'
 import type { FunctionQuery, ListedFunction, FunctionVersion } from '#services/functions/contract'
 import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '#services/functions'
@@ -57,7 +57,7 @@ export interface LogsFlags extends ConnectFlags {
   readonly follow?: boolean
 }
 
-/** With `--json` a line of JSON for each. `stop`: ends following. */
+/** Prints logs; with `--json`, one line of JSON each. `stop`: ends following. */
 export async function runLogs(target: string, flags: LogsFlags, terminal: Terminal, stop: AbortSignal): Promise<0> {
   const client = connect(flags, process.env)
   const { type, name, version: named } = await findFunction(client, target)
@@ -77,7 +77,7 @@ export async function runLogs(target: string, flags: LogsFlags, terminal: Termin
   return 0
 }
 
-/** Prints stored calls and lines, then new ones. */
+/** Prints stored calls and log lines, then new ones. */
 async function follow(
   client: Client,
   { name, version }: { readonly name: string; readonly version: string | undefined },
@@ -105,7 +105,7 @@ export interface DeployFlags extends ConnectFlags {
   comment?: string
 }
 
-/** Returns 1 if the version does not run. */
+/** Deploys a folder. Returns 1 if the version does not run. */
 export async function runDeploy(folder: string, flags: DeployFlags, terminal: Terminal): Promise<0 | 1> {
   const client = connect(flags, process.env)
   const read = await readFunctionFolder(folder)
@@ -149,7 +149,7 @@ export async function listSecrets(flags: ConnectFlags, terminal: Terminal): Prom
   return 0
 }
 
-/** `file`: with the value; `-` or absent: stdin. `NOT_FOUND` for an unreadable one. */
+/** Stores a secret. `file`: contains the value; `-` or absent: stdin. Throws `NOT_FOUND` for an unreadable file. */
 export async function putSecret(
   name: string,
   file: string | undefined,
@@ -173,11 +173,11 @@ export async function deleteSecret(name: string, flags: ConnectFlags, terminal: 
 interface FoundFunction {
   readonly type: FunctionType
   readonly name: string
-  /** of its manifest, or of the argument */
+  /** Version from the manifest, or from the argument */
   readonly version?: string | undefined
 }
 
-/** `NOT_FOUND` for an unknown function. */
+/** Throws `NOT_FOUND` for an unknown function. */
 async function findFunction({ functions }: Client, target: string): Promise<FoundFunction> {
   if (await isFunctionFolder(target)) {
     const { type, manifest } = await readFunctionFolder(target)

@@ -1,4 +1,4 @@
-/** What `functions dev` does: a host in memory, the webscript on it, and a new version for each change. */
+/** Implements `functions dev`: runs a webscript on a host in memory, and deploys a new version after each change. */
 import { watch } from 'node:fs/promises'
 import { AppError, messageOf } from '#kernel'
 import type { Client } from '#client'
@@ -13,7 +13,7 @@ export interface DevFlags {
   functions: string
 }
 
-/** ms within which changes of files count as one */
+/** Time in ms within which file changes count as one change */
 const TOGETHER = 100
 
 export async function runDev(folder: string, { port, functions }: DevFlags, terminal: Terminal): Promise<0 | 1> {
@@ -35,7 +35,7 @@ export async function runDev(folder: string, { port, functions }: DevFlags, term
   })
 }
 
-/** Deploys with the next version number, whatever the manifest has, and without access control on this machine. */
+/** Deploys with the next version number instead of the manifest's, and without access control on this machine. */
 async function deployNext(client: Client, { files, manifest }: FunctionFolder, terminal: Terminal): Promise<void> {
   const { webscripts } = client.functions
   const manifestFile = new TextEncoder().encode(JSON.stringify({ ...manifest, private: false }))

@@ -1,4 +1,4 @@
-/** What `functions init` does. */
+/** Implements `functions init`: writes the files of a new function. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { AppError } from '#kernel'
@@ -11,7 +11,7 @@ export interface InitFlags {
   json?: boolean
 }
 
-/** `USAGE` for an unknown runtime, or a folder that is not empty. */
+/** Throws `USAGE` for an unknown runtime, or for a folder that is not empty. */
 export async function runInit(folder: string, flags: InitFlags, terminal: Terminal): Promise<0> {
   const runtime = RUNTIMES.get(flags.runtime)
   if (runtime === undefined || runtime.example.size === 0) {
@@ -74,7 +74,7 @@ function sampleOf({ interface: { input = [] } = {} }: Manifest): Readonly<Record
   )
 }
 
-/** `too-warm` becomes `tooWarm`. */
+/** Derives a function's name from a folder's: `too-warm` becomes `tooWarm`. */
 function nameAfter(folder: string): string {
   return basename(resolve(folder)).replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9])/g, (_, letter: string) =>
     letter.toUpperCase(),

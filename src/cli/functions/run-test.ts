@@ -1,4 +1,4 @@
-/** What `functions test` does: a host in memory, the function on it, and one call. */
+/** Implements `functions test`: deploys a function on a host in memory and calls it once. */
 import { AppError, isPlainObject } from '#kernel'
 import type { Client } from '#client'
 import type { FunctionVersion } from '#services/functions/contract'
@@ -17,14 +17,14 @@ export interface TestFlags {
   json?: boolean
 }
 
-/** The services of that host; a webscript may need any. */
+/** Services of the test host; a webscript may need any service. */
 const ONLY = {
   plugs: { only: 'functions,rules,vault' },
   webscripts: {},
   models: { only: 'functions,models' },
 } as const
 
-/** Returns 1 if it does not run, or its call fails. */
+/** Tests a function. Returns 1 if it does not run, or if the call fails. */
 export async function runTest(folder: string, flags: TestFlags, terminal: Terminal): Promise<0 | 1> {
   const properties = propertiesOf(flags.properties)
   const read = await readFunctionFolder(folder)
@@ -53,7 +53,7 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
   })
 }
 
-/** By GET, or by POST with a body. */
+/** Calls with GET, or with POST if there is a body. */
 async function callWebscript(
   { client, host }: OwnHost,
   { name, version }: FunctionVersion,

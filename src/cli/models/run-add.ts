@@ -1,4 +1,4 @@
-/** What `models add` does. */
+/** Implements `models add`: uploads a model and waits until it is ready. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError } from '#kernel'
 import type {
@@ -17,7 +17,7 @@ import { mainFileOf } from '#services/models'
 import { connect, type ConnectFlags } from '../functions/connect.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** A model file: its framework, and the zip to upload. */
+/** Frameworks by the extension of a model file. */
 const BY_ENDING: ReadonlyMap<string, Framework> = new Map([
   ['.joblib', 'sklearn'],
   ['.bst', 'xgboost'],
@@ -31,7 +31,7 @@ interface ModelFile {
   readonly zip: Uint8Array
 }
 
-/** `NOT_FOUND` for a missing path, `USAGE` for an unknown framework. */
+/** Reads a model file. Throws `NOT_FOUND` for a missing path, `USAGE` for an unknown framework. */
 async function readModelFile(path: string, chosen: Framework | undefined): Promise<ModelFile> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) throw new AppError('NOT_FOUND', `${path}: file or folder not found`)
@@ -62,7 +62,7 @@ export interface AddFlags extends ConnectFlags, RemoteFlags {
 const PAUSE = 200
 const LOOKS = 900
 
-/** 1 if it cannot be loaded, or is not ready after three minutes. */
+/** Adds a model. Returns 1 if it cannot be loaded, or is not ready after three minutes. */
 export async function runAdd(
   name: string,
   path: string | undefined,
@@ -82,7 +82,7 @@ export async function runAdd(
   return 1
 }
 
-/** From the file, or from the server with the model. `USAGE` */
+/** Builds the upload from a file, or from the address of a model server. Throws `USAGE`. */
 async function uploadOf(
   path: string | undefined,
   flags: AddFlags,
@@ -127,7 +127,7 @@ interface RemoteFlags {
   header: readonly string[]
 }
 
-/** Undefined: the model is in a file. `USAGE` */
+/** Returns the remote model; undefined: the model is in a file. Throws `USAGE`. */
 function remoteOf({ remote: url, protocol, model, header }: RemoteFlags): RemoteModel | undefined {
   if (url === undefined) {
     const names = { protocol, model, header: header[0] }
@@ -142,7 +142,7 @@ function remoteOf({ remote: url, protocol, model, header }: RemoteFlags): Remote
 
 function headerOf(text: string): readonly [string, string] {
   const at = text.indexOf(':')
-  // the text is not shown: it may be a secret
+  // do not show the text, which may be a secret
   if (at < 1) throw new AppError('USAGE', "--header: write 'name: value', such as 'Authorization: Bearer ...'")
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }

@@ -1,4 +1,4 @@
-/** What `models runtime add` does. */
+/** Implements `models runtime add`: creates a Python environment for a framework. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -13,7 +13,7 @@ export interface RuntimeFlags {
   python: string
 }
 
-/** Packages of each framework, tested with the models of fixtures/models. */
+/** Packages per framework, tested with the models in fixtures/models. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sklearn: ['scikit-learn==1.9.1', 'joblib==1.6.0', 'numpy==2.4.6', 'scipy==1.17.1'],
   xgboost: ['xgboost-cpu==3.2.0', 'numpy==2.4.6', 'scipy==1.17.1'],
@@ -39,7 +39,7 @@ export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, term
     const how = ['--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--quiet']
     await run(join(folder, 'bin', 'python'), ['-I', '-m', 'pip', 'install', ...how, ...packages], terminal)
   } catch (error) {
-    // an incomplete one would pass for complete
+    // an incomplete folder would look like a complete environment
     await rm(folder, { recursive: true, force: true })
     throw error
   }

@@ -1,10 +1,10 @@
-/** The order in which the messages of a recording are played, and the time of each. */
+/** Determines in which order, and at which times, the messages of a recording are played. */
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { RecordedMessage } from '#formats/recording'
 
 /**
- * `time`: of their timestamps; `file`: of the lines, where one that goes back in time comes at the highest time so far;
- * `lived`: of their recorded arrival.
+ * `time`: by timestamp; `file`: by line, where a message that goes back in time is played at the highest time so far;
+ * `lived`: by recorded arrival.
  */
 export type PlayOrder = 'time' | 'file' | 'lived'
 
@@ -13,7 +13,7 @@ const ORDERS: readonly PlayOrder[] = ['time', 'file', 'lived']
 export const ORDER_HELP =
   'messages as of their times (time), in the order of the recording (file), or as they came, by receivedAt (lived)'
 
-/** The field of a recording with the arrival of a message. */
+/** Field of a recording that contains a message's arrival. */
 export const ARRIVAL_FIELD = 'receivedAt'
 
 export function playOrderOf(text: string): PlayOrder {
@@ -22,7 +22,9 @@ export function playOrderOf(text: string): PlayOrder {
   throw new AppError('USAGE', `"${text}" is not an order; write time, file or lived`)
 }
 
-/** The time of a recorded message, epoch ms; undefined if it lacks the one of its order. */
+/**
+ * Returns the time at which a message is played, in epoch ms; undefined if the message lacks the field for its order.
+ */
 export function playTime(message: RecordedMessage, order: PlayOrder): number | undefined {
   if (order !== 'lived') return message.timestamp
   const value = message[ARRIVAL_FIELD]
@@ -30,7 +32,7 @@ export function playTime(message: RecordedMessage, order: PlayOrder): number | u
   return typeof time === 'number' && isInstant(time) ? time : undefined
 }
 
-/** The arrivals of messages, which no longer have them as a field. */
+/** Remembers the arrivals of messages after removing that field. */
 export class Arrivals {
   readonly #times = new WeakMap<object, number>()
 

@@ -1,4 +1,4 @@
-/** The options for reading a file of messages. */
+/** Defines the options for reading a file of messages. */
 import type { Command } from 'commander'
 import { EPOCH_UNITS, type EpochUnit } from '#kernel'
 import { type Encoding, ENCODINGS, type ReadingOptions, readValueTypes, TYPES_FORM } from '#formats/recording'

@@ -1,4 +1,4 @@
-/** A recording: checked as a whole first, then read as a stream. */
+/** Checks a recording as a whole, then reads it as a stream. */
 import { AppError } from '#kernel'
 import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
@@ -23,39 +23,39 @@ const MAX_RESOURCES = 1000
 
 export interface Recording {
   name: string
-  /** how to read it again, with the types of its columns */
+  /** Options for reading the recording again, including the types of its columns */
   reading: RecordingOptions
   format: RecordingFormat | undefined
-  /** columns of texts with some numbers */
+  /** Text columns that also contain numbers */
   mixed: readonly MixedColumn[]
   messages: number
-  /** epoch ms, of the messages */
+  /** Times of the first and the last message, epoch ms */
   first: number
   last: number
-  /** the resources, in order of appearance, at most 1,000 */
+  /** Resources in order of appearance, at most 1,000 */
   resources: ReadonlySet<string>
-  /** the first 20 */
+  /** The first 20 problems */
   problems: readonly LineProblem[]
   moreProblems: number
   order: PlayOrder
-  /** lines that go back in time; undefined: it is in order */
+  /** Lines that go back in time; undefined: the recording is in order */
   back: BackwardStep | undefined
 }
 
 export interface BackwardStep {
   line: number
-  /** epoch ms: its time, and that of the line above */
+  /** Times of this line and of the line above, epoch ms */
   time: number
   previous: number
   count: number
 }
 
-/** How to read a recording, and the zone of times in messages. */
+/** Options for reading a recording, including the zone for times in messages. */
 export type RecordingOptions = ReadingOptions & { readonly zone: Zone }
 
 /**
- * Reads a recording from end to end and reports its problems: first of the whole, such as the unit of its times, else
- * line by line.
+ * Reads a whole recording and reports its problems: first problems of the whole, such as the unit of its times,
+ * otherwise problems of each line.
  */
 export async function checkRecording(
   source: Source,
@@ -125,7 +125,10 @@ async function readAll(
   return step.value
 }
 
-/** The messages of a checked recording, in playing order; messages out of order are held and sorted. */
+/**
+ * Yields the messages of a checked recording in playing order. A recording that is out of order is held in memory and
+ * sorted.
+ */
 export async function* messagesOf(
   source: Source,
   { reading, order, back }: Recording,
@@ -137,12 +140,12 @@ export async function* messagesOf(
   }
   const kept: RecordedMessage[] = []
   for await (const message of lines) kept.push(message)
-  // The sort is stable, so messages of one time stay in the order of their lines.
+  // The sort is stable, so messages with equal times keep the order of their lines.
   yield* kept.sort((a, b) => (playTime(a, order) ?? 0) - (playTime(b, order) ?? 0))
 }
 
 /**
- * The messages of a checked recording, read again as a stream. Throws `BAD_RECORDING` if the file has changed in the
+ * Reads the messages of a checked recording again, as a stream. Throws `BAD_RECORDING` if the file has changed in the
  * meantime.
  */
 async function* linesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
@@ -159,7 +162,7 @@ async function* linesOf(source: Source, reading: ReadingOptions): AsyncGenerator
   }
 }
 
-/** One line per problem: `boiler.csv:17: what is wrong; what would be right`. */
+/** Formats one line per problem: `boiler.csv:17: what is wrong; what would be right`. */
 export function describeProblems(recording: Recording): string[] {
   const lines = recording.problems.map(({ line, message, suggestion }) => {
     return visible(`${recording.name}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)

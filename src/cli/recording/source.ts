@@ -1,17 +1,17 @@
-/** The source of a recording: a file, or standard input kept in memory. */
+/** Opens the source of a recording: a file, or standard input held in memory. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { AppError, messageOf } from '#kernel'
 
-/** Bytes that can be read twice: for the check, and for the run. */
+/** Bytes that can be read twice: once for the check, once for the run. */
 export interface Source {
   readonly name: string
   open(): AsyncIterable<Uint8Array>
 }
 
 /**
- * A file, read again each time, or `-` for standard input. Streams (stdin, pipes) are kept in memory. Throws
- * `NOT_FOUND`.
+ * Opens a file, which is read again each time, or standard input for `-`. Streams (stdin, pipes) are held in memory.
+ * Throws `NOT_FOUND`.
  */
 export async function openSource(path: string): Promise<Source> {
   if (path === '-') return kept('stdin', process.stdin)
@@ -23,7 +23,7 @@ export async function openSource(path: string): Promise<Source> {
   return found.isFile() ? { name: path, open: () => readable(path, open()) } : kept(path, open())
 }
 
-/** The whole text of a source, without a byte order mark. */
+/** Returns the whole text of a source, without a byte order mark. */
 export async function textOf(source: Source): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -31,7 +31,7 @@ export async function textOf(source: Source): Promise<string> {
   return text + decoder.decode()
 }
 
-/** The whole text of a file, or of standard input by `-`. Throws `NOT_FOUND`. */
+/** Returns the whole text of a file, or of standard input for `-`. Throws `NOT_FOUND`. */
 export async function textAt(path: string): Promise<string> {
   return textOf(await openSource(path))
 }

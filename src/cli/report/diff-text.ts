@@ -1,4 +1,4 @@
-/** The differences of two rules as lines of text. */
+/** Formats the differences of two rules as lines of text. */
 import type { Diff, Difference, DiffFiring, Parting, TriggerExplanation } from '#core'
 import type { PartingSide } from '#core/spi'
 import { counted, grouped } from '../numbers.ts'
@@ -11,7 +11,7 @@ import { conditionText, valuesText } from './why-text.ts'
 
 const SHOWN = 50
 
-/** The first difference: the input, and the reaction of each rule. */
+/** Describes the first difference: the input, and how each rule reacted. */
 export function partingLines(parted: Parting | null, zone: Zone, paint: Paint): string[] {
   if (parted === null) return []
   const { time, input, node } = parted
@@ -28,7 +28,7 @@ export function partingLines(parted: Parting | null, zone: Zone, paint: Paint): 
   ]
 }
 
-/** A line for each firing that differs, and below it what held the other rule back. */
+/** Formats a line for each firing that differs, and below it what held the other rule back. */
 export function differenceLines(
   { differences, more }: Diff,
   { zone, paint, all }: { zone: Zone; paint: Paint; all: boolean },
@@ -48,7 +48,7 @@ export function differenceLines(
   return [...lines, '']
 }
 
-/** The table of destinations, and a summary in one line. */
+/** Formats the table of destinations, and a one-line summary. */
 export function verdictLines(diff: Diff, paint: Paint): string[] {
   const header = ['node', 'old', 'new', 'equal', 'moved', 'only old', 'only new']
   const cells = diff.nodes.map(({ node, old, new: fresh, equal, moved, onlyOld, onlyNew }) => [
@@ -77,7 +77,7 @@ function causeText({ why, source }: DiffFiring): string {
   return visible(why === undefined ? source : conditionText(why.trigger))
 }
 
-/** What held back the run that did not fire at the earlier time. */
+/** Describes what held back the run that did not fire at the earlier time. */
 function reasonLines(difference: Difference): readonly string[] {
   const oldFirst = difference.kind === 'onlyOld' || (difference.kind === 'moved' && difference.by > 0)
   const firing = difference.kind === 'onlyNew' || !oldFirst ? difference.new : difference.old

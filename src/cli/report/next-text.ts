@@ -1,4 +1,4 @@
-/** The next runs of an expression as lines of text. */
+/** Formats the next runs of an expression as lines of text. */
 import type { DowntimeRuns, RunNote, ScheduleChange, TouchedTime } from '#core/spi'
 import type { NextRun, NextRuns, NextRunsOptions } from '#core'
 import { counted, grouped } from '../numbers.ts'

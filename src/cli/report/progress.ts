@@ -1,17 +1,17 @@
-/** A progress bar on one line of a terminal. */
+/** Shows a progress bar on one line of a terminal. */
 
 const REDRAW_MS = 100
 const WIDTH = 30
 const ERASE_LINE = '\r\u001b[2K'
 
-/** A bar on one line, redrawn at most ten times a second. Without a terminal it draws nothing. */
+/** Draws a bar on one line, at most ten times a second. Without a terminal, draws nothing. */
 export class Progress {
   readonly #write: (text: string) => void
   readonly #now: () => number
   #drawnAt: number
   #drawn = false
 
-  /** `now` in ms; the first 100 ms draw nothing, so that short runs do not flicker */
+  /** `now`: in ms; nothing is drawn in the first 100 ms, so that short runs do not flicker */
   constructor(write: (text: string) => void, now: () => number) {
     this.#write = write
     this.#now = now

@@ -1,4 +1,4 @@
-/** The played recording and its time span, as lines of text. */
+/** Formats the played recording and its time span as lines of text. */
 import { counted, grouped } from '../numbers.ts'
 import type { Recording } from '../recording/recording.ts'
 import { formatSpan, formatTime } from '../time-text.ts'

@@ -1,4 +1,4 @@
-/** The report of a simulation: header, firings as they come, and totals. */
+/** Prints the report of a simulation: header, firings as they occur, and totals. */
 import type { EngineEvent, Explanation, Rule, Template, TriggerExplanation } from '#core'
 import { normalizeSettings, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
 import type { Recording } from '../recording/recording.ts'
@@ -39,7 +39,7 @@ export interface ReportedRun {
   wall: number
 }
 
-/** A report for people: a header, the firings as they come, why other nodes did not fire, and a table. */
+/** Report for people: a header, firings as they occur, why other nodes did not fire, and a table. */
 export class RunReport {
   readonly #job: ReportedJob
   readonly #options: ReportOptions
@@ -96,7 +96,7 @@ export class RunReport {
     return [...lines, ...waiting, ...this.#unheard(ran)].map((line) => `${line}\n`)
   }
 
-  /** For each actuator that never fired: what held it back, and what would have let it fire. */
+  /** Explains for each actuator that never fired what held it back, and what would have made it fire. */
   #whyNot({ run }: ReportedRun): string[] {
     const fired = new Set(this.#tally.nodes.filter((node) => node.fired > 0).map((node) => node.label))
     const idle = (this.#job.rule.actuators ?? []).filter(({ label }) => !fired.has(label))
@@ -106,7 +106,7 @@ export class RunReport {
     ])
   }
 
-  /** A recording of other resources is the most frequent mistake. */
+  /** Points out that the recording has other resources than the rule, the most common mistake. */
   #unheard({ run: { messages } }: ReportedRun): string[] {
     const { recording } = this.#job
     if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []
@@ -138,7 +138,9 @@ function triggerLines({ condition, blocked, needs }: TriggerExplanation, paint: 
 
 const MAX_NAMED = 5
 
-/** Executions that were unfinished when the clock stopped, with the time at which they would continue, if any. */
+/**
+ * Lists executions that were unfinished when the clock stopped, with the time at which each would continue, if known.
+ */
 export function waitingLines(state: SavedState, zone: Zone): string[] {
   const waits: { node: string; until: number | undefined }[] = []
   for (const { node, wakeAt } of state.executing ?? []) waits.push({ node, until: wakeAt })

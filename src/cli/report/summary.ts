@@ -1,4 +1,4 @@
-/** The totals of a run: a table of nodes, and errors. */
+/** Formats the totals of a run: a table of nodes, and errors. */
 import type { HeldReason } from '#core'
 import type { ReadingCounts } from '#core/spi'
 import { counted, grouped } from '../numbers.ts'
@@ -18,12 +18,12 @@ const HELD: Readonly<Record<HeldReason, string>> = {
 
 export interface RunFacts {
   messages: number
-  /** messages older than the clock, taken at its time */
+  /** Number of messages older than the clock, processed at the clock's time */
   late: number
-  /** the task's counts of messages that were not taken in order */
+  /** The task's counts of messages that were not processed in order */
   readings?: ReadingCounts | undefined
   span: number
-  /** longest wait of an input for earlier ones, ms */
+  /** Longest time that an input waited for earlier ones, in ms */
   lag?: number
   wall: number
 }

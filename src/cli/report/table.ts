@@ -1,4 +1,4 @@
-/** Rows as aligned columns, two blanks apart. Columns in `right` are aligned to the right. */
+/** Aligns rows in columns, two blanks apart. Columns in `right` are right-aligned. */
 export function tableLines(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string[] {
   const widths: number[] = []
   for (const row of rows)

@@ -1,13 +1,13 @@
-/** Counts over the events of a run, whose size does not grow with the run. */
+/** Counts the events of a run in memory that does not grow with the run. */
 import type { EngineEvent, HeldReason } from '#core'
 import type { RuleGraph } from '#core/spi'
 
-/** Limit of distinguished kinds of errors; others are only counted. */
+/** Maximum number of distinct kinds of errors; others are only counted. */
 const MAX_KINDS = 1000
 
 export interface NodeTally {
   readonly label: string
-  /** the plug, or the type of the gate */
+  /** Name of the plug, or type of the gate */
   readonly what: string
   executions: number
   changes: number
@@ -16,7 +16,7 @@ export interface NodeTally {
   readonly held: Map<HeldReason, number>
 }
 
-/** Errors of one node that differ only in numbers. */
+/** Errors of one node that differ only in their numbers. */
 export interface ErrorKind {
   readonly node: string
   readonly text: string
@@ -27,7 +27,7 @@ export interface ErrorKind {
 export class Tally {
   readonly #nodes = new Map<string, NodeTally>()
   readonly #errors = new Map<string, ErrorKind>()
-  /** the last state of each node, null when it was forgotten */
+  /** Last state of each node; null when the state was evicted */
   readonly #states = new Map<string, string | null>()
   invocations = 0
   taken = 0
@@ -40,7 +40,7 @@ export class Tally {
     for (const { label, name } of rule.actuators ?? []) this.#add(label, name)
   }
 
-  /** in the order sensors, gates, actuators */
+  /** Nodes in the order sensors, gates, actuators */
   get nodes(): readonly NodeTally[] {
     return [...this.#nodes.values()]
   }
@@ -82,7 +82,9 @@ export class Tally {
     }
   }
 
-  /** A state that was forgotten at the start of an invocation and came back is not a change. */
+  /**
+   * Counts a change of state. A state that was evicted at the start of an invocation and then restored is not a change.
+   */
   #changed(label: string, to: string | null): void {
     const known = this.#states.get(label)
     this.#states.set(label, to)

@@ -1,4 +1,4 @@
-/** The firings of a run, line by line. */
+/** Prints the firings of a run, line by line. */
 import type { EngineEvent, FiredEvent } from '#core'
 import { counted } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'
@@ -14,7 +14,7 @@ export interface TimelineOptions {
   zone: Zone
   paint: Paint
   why: boolean
-  /** print every entry instead of the first and last hundred */
+  /** Print every entry, instead of the first and last hundred */
   all: boolean
   width: number
   write(text: string): void
@@ -27,12 +27,12 @@ interface Entry {
 }
 
 /**
- * Firings as lines in order of time, each with the answer of its destination. Without `all` the first hundred are
- * printed as they come, and only the last hundred of the rest are kept, so memory does not grow with the run.
+ * Prints firings in order of time, each with its destination's response. Without `all`, prints the first hundred as
+ * they occur and keeps only the last hundred of the rest, so that memory does not grow with the run.
  */
 export class Timeline {
   readonly #options: TimelineOptions
-  /** entries of the present moment, which may still get messages */
+  /** Entries of the current moment, which further events may still change */
   #open: Entry[] = []
   readonly #tail: Entry[] = []
   #printed = 0

@@ -1,4 +1,4 @@
-/** The chain behind a firing as lines of text. */
+/** Formats the chain of causes behind a firing as lines of text. */
 import type { FiredEvent, InputSummary, Why, WhyGate, WhySensor, WhyTrigger } from '#core'
 import type { Paint } from '../terminal.ts'
 import { formatTime } from '../time-text.ts'
@@ -8,19 +8,19 @@ import type { Zone } from '../zone.ts'
 const MAX_VALUES = 8
 const MAX_VALUE_LENGTH = 40
 
-/** Why a trigger held, as a sentence: `gate is TRUE`, `gate went from TRUE to FALSE`, `sensor has run`. */
+/** Explains why a trigger was met: `gate is TRUE`, `gate went from TRUE to FALSE`, `sensor has run`. */
 export function conditionText({ source, matched, from, to }: WhyTrigger): string {
   if (matched === 'execution') return `${source} has run`
   if (matched === 'state') return `${source} is ${to}`
   return from === null ? `${source} became ${to}` : `${source} went from ${from} to ${to}`
 }
 
-/** The condition of a firing, or only its source without reasons. */
+/** Describes the condition of a firing; without recorded reasons, only its source. */
 export function causeOf(event: FiredEvent): string {
   return event.why === undefined ? event.source : conditionText(event.why.trigger)
 }
 
-/** The chain behind a firing, one line a step: data, sensors, gates, trigger. */
+/** Formats the causes of a firing, one line per step: data, sensors, gates, trigger. */
 export function whyLines(why: Why, zone: Zone, paint: Paint): string[] {
   const steps: [kind: string, text: string][] = [
     ['data', inputText(why.input, zone)],
@@ -77,7 +77,7 @@ export function valuesText(values: Readonly<Record<string, unknown>>): string {
 }
 
 function valueText(value: unknown): string {
-  // JSON cannot represent these.
+  // JSON cannot represent these numbers.
   const text =
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : (JSON.stringify(value) ?? String(value))
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}...` : text

@@ -1,6 +1,7 @@
 /**
- * Store of one partition of a tenant: its own logs of messages and inputs, and its own progress records; documents,
- * other logs, series and objects are shared. Services see one store, and write to partition 0 of its logs.
+ * Provides the store of one partition of a tenant: it has its own logs of messages and inputs and its own progress
+ * records, and shares documents, other logs, series and objects. Services see a single store, and write to partition 0
+ * of its logs.
  */
 import {
   type Collection,
@@ -16,12 +17,12 @@ import {
   type Write,
 } from '#storage'
 
-/** Logs separate per partition (`LOG_NAME` in `src/log`). */
+/** Logs that each partition has for itself (`LOG_NAME` in `src/log`). */
 const LOGS: ReadonlySet<string> = new Set(['log'])
-/** Collections separate per partition. */
+/** Collections that each partition has for itself. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks', 'rule_inputs'])
 
-/** The first partition uses the store itself. */
+/** Returns the store of a partition; the first partition uses the tenant's store itself. */
 export function partitionStore(store: Store, number: number): Store {
   return number === 0 ? store : new PartitionStore(store, number)
 }
@@ -105,7 +106,7 @@ class OwnLog implements Log {
   }
 }
 
-/** Writes as data carry the ids of the service: the commit maps them. */
+/** Maps ids in direct calls. Prepared writes keep the service's ids until the commit maps them. */
 class OwnDocuments<D extends Document> extends WrappedCollection<D> {
   readonly #idOf: (id: string) => string
 

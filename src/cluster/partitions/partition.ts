@@ -1,7 +1,7 @@
 /**
- * Partitions of a tenant, which different hosts of a cluster may own at the same time. A message belongs to the
- * partition of its resource, a task to the one in its id: that of its resource at creation. By default a tenant has one
- * partition, with unchanged names, logs and ids.
+ * Defines the partitions of a tenant, which different hosts of a cluster may own at the same time. A message belongs to
+ * its resource's partition; a task belongs to the partition in its id, which was its resource's partition at creation.
+ * By default a tenant has one partition, with unchanged names, logs and ids.
  */
 import { hashText } from '#kernel'
 
@@ -16,23 +16,26 @@ export function partitionOf(resource: string, count: number): number {
   return count === 1 ? 0 : hashText(resource) % count
 }
 
-/** Partition in the id of a task; it stays, whatever the number of partitions later. */
+/** Returns the partition in a task's id, which stays the same even if the number of partitions changes. */
 export function partitionOfTask(id: string, count: number): number {
   const [, number] = /-p([1-9]\d?)$/.exec(id) ?? []
   return number !== undefined && Number(number) < count ? Number(number) : 0
 }
 
-/** Id of a task in that partition; `id` has no partition suffix. */
+/** Returns the id of a task in a partition; `id` must not have a partition suffix. */
 export function taskIdIn(id: string, number: number): string {
   return number === 0 ? id : `${id}-p${number}`
 }
 
-/** Pattern of ids from `taskIdIn`. */
+/** Returns a pattern for the ids from `taskIdIn`. */
 export function taskIdsLike(number: number): string {
   return `*-p${number}`
 }
 
-/** Name of a unit of ownership: the tenant, with a number beyond its first partition. Tenant names have no slash. */
+/**
+ * Returns the name of a partition: the tenant's name, and the number unless it is the first. Tenant names contain no
+ * slash.
+ */
 export function partitionName(tenant: string, number: number): string {
   return number === 0 ? tenant : `${tenant}/${number}`
 }

@@ -1,17 +1,19 @@
-/** Checks by replay number whether a host may join a cluster, before it reads or writes anything else there. */
+/**
+ * Checks the replay number of a host that wants to join a cluster, before the host reads or writes anything else there.
+ */
 import type { Store } from '#storage'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES } from './cluster-records.ts'
 import { TTL_MS } from './placement.ts'
 import type { Program } from './replay-number.ts'
 
 export interface ReplayCheck {
-  /** reasons against it, with what to do */
+  /** Reasons why the host cannot join, and what to do */
   readonly problems: readonly string[]
-  /** true: passes as soon as other hosts are gone */
+  /** True when the problems end as soon as other hosts are gone */
   readonly passes: boolean
 }
 
-/** `url`: of this host, whose earlier record is ignored. */
+/** `url`: address of this host, whose earlier record is ignored. */
 export async function checkReplay(store: Store, { version, replay }: Program, url = ''): Promise<ReplayCheck> {
   const [{ ms }, hosts, table] = await Promise.all([
     store.now(),

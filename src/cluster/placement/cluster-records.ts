@@ -1,32 +1,32 @@
-/** Documents in the shared store through which hosts of a cluster communicate. */
+/** Defines the documents in the shared store through which hosts of a cluster communicate. */
 import type { CollectionSpec } from '#storage'
 
-/** Heartbeat of a host, by its id. */
+/** Heartbeat of a host, stored by the host's id. */
 export interface HostRecord {
-  /** address for other hosts */
+  /** Address for other hosts */
   readonly url: string
-  /** its MQTT port on the same machine; absent: none */
+  /** MQTT port on the same machine; absent: no MQTT */
   readonly mqtt?: number
-  /** storage of object contents: `files`, or the address of a bucket; absent: unknown */
+  /** Where object contents are stored: `files`, or the address of a bucket; absent: unknown */
   readonly contents?: string
   readonly version: string
   readonly replay: number
-  /** epoch ms by the clock of the store: last heartbeat */
+  /** Last heartbeat, epoch ms by the store's clock */
   readonly seen: number
   readonly joined: number
-  /** draining: releases its slots and takes none */
+  /** Whether the host is draining: it releases its slots and takes none */
   readonly isDraining: boolean
 }
 
 export const HOST_RECORDS: CollectionSpec<HostRecord> = { name: 'cluster_hosts', version: 1, fields: {} }
 
-/** Slot assignment: one document with optimistic locking. */
+/** Slot assignment, in one document with optimistic locking. */
 export interface SlotTable {
-  /** ids of hosts by slot; empty: unowned */
+  /** Ids of the owning hosts by slot; empty: unowned */
   readonly owners: readonly string[]
-  /** number of owners so far by slot, for the fences of its tenants */
+  /** Number of owners so far by slot, used in the fences of tenants */
   readonly terms: readonly number[]
-  /** `REPLAY_NUMBER` of the current or last owners; absent: never owned */
+  /** `REPLAY_NUMBER` of the current or last owners; absent: no slot was ever owned */
   readonly replay?: number
 }
 

@@ -1,4 +1,4 @@
-/** Inspection and draining of a cluster through its documents, whether or not a host responds. */
+/** Inspects and drains a cluster through its documents, whether or not a host responds. */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Store } from '#storage'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord } from './cluster-records.ts'
@@ -7,7 +7,7 @@ import { SLOTS } from './slots.ts'
 
 export interface HostView extends Omit<HostRecord, 'isDraining' | 'joined' | 'seen'> {
   readonly id: string
-  /** `gone`: silent for so long that others take its slots */
+  /** `gone`: silent for so long that other hosts take its slots */
   readonly state: 'live' | 'draining' | 'gone'
   readonly slots: number
   readonly seenAgo: number
@@ -15,7 +15,7 @@ export interface HostView extends Omit<HostRecord, 'isDraining' | 'joined' | 'se
 
 export interface ClusterView {
   readonly hosts: readonly HostView[]
-  /** slots without a live owner */
+  /** Number of slots without a live owner */
   readonly free: number
 }
 
@@ -32,10 +32,10 @@ export async function viewCluster(store: Store): Promise<ClusterView> {
   return { hosts: hosts.toSorted((a, b) => (a.url < b.url ? -1 : 1)), free: SLOTS - held }
 }
 
-/** Makes a host, by id or address, give its slots away and take none until it restarts. `NOT_FOUND`. */
+/** Makes a host, named by id or address, give its slots away and take none until it restarts. Throws `NOT_FOUND`. */
 export async function orderDrain(store: Store, host: string): Promise<HostView> {
   const records = store.collection(HOST_RECORDS)
-  // the host writes its record concurrently
+  // the host may write its record at the same time
   return retryOnConflict(async () => {
     const { hosts } = await viewCluster(store)
     const found = hosts.find(({ id, url, state }) => state !== 'gone' && (id === host || url === host))

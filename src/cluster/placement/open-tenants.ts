@@ -1,21 +1,21 @@
 /**
- * Tenants open on this host: opened on takeover of their slots or on demand, closed when a slot is given away, and
- * dropped when another host owns it. The caller defines what is opened.
+ * Manages the tenants open on this host. Tenants are opened when their slots are taken over or on demand, closed when a
+ * slot is given away, and dropped when another host owns them. The caller defines what opening means.
  *
- * OPENTENANTS-1 at most one instance of a tenant is open for each term, and one that another host took over is never
- *   returned
+ * OPENTENANTS-1 at most one instance of a tenant is open for each term, and an instance that another host took over is
+ *   never returned
  */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { Place } from './placement.ts'
 import { slotOf } from './slots.ts'
 
 export interface OpenTenantsOptions<T> {
-  /** all of the store, regardless of owner */
+  /** Returns all tenants in the store, regardless of owner */
   readonly tenants: () => Promise<readonly string[]>
   readonly place: (tenant: string) => Place
-  /** Takes the fence of the tenant for the term before reading. Calls `lost` when another host takes it. */
+  /** Takes the tenant's fence for the term before reading. Calls `lost` when another host takes the fence. */
   readonly open: (tenant: string, term: number, lost: () => void) => Promise<T>
-  /** Finishes work in flight as far as possible, and releases. */
+  /** Finishes work in flight where possible, and releases the tenant. */
   readonly close: (opened: T, tenant: string) => Promise<void>
   readonly logger: Logger
 }
@@ -27,7 +27,7 @@ interface Entry<T> {
 }
 
 const MAX_NAMED = 10
-/** concurrent opens */
+/** Number of tenants opened at the same time */
 const AT_ONCE = 8
 
 export class OpenTenants<T> {
@@ -43,12 +43,12 @@ export class OpenTenants<T> {
     this.#options = options
   }
 
-  /** The open instance, even while it is being given away, for earlier holders. */
+  /** Returns the open instance, even while it is being given away, for callers that already hold it. */
   current(tenant: string): T | undefined {
     return this.#entries.get(tenant)?.opened
   }
 
-  /** The open instance of a tenant owned here; undefined: use `opened`. */
+  /** Returns the open instance of a tenant owned here; undefined: use `opened`. */
   get(tenant: string): T | undefined {
     const entry = this.#entries.get(tenant)
     if (entry?.opened === undefined) return undefined
@@ -56,7 +56,7 @@ export class OpenTenants<T> {
     return place.kind === 'here' && place.term === entry.term ? entry.opened : undefined
   }
 
-  /** Opens the tenant if needed. `FENCED` when another host owns it. */
+  /** Returns the instance, opened if needed. Rejects with `FENCED` when another host owns the tenant. */
   opened(tenant: string): Promise<T> {
     const place = this.#options.place(tenant)
     if (place.kind !== 'here') return Promise.reject(notHere(tenant))
@@ -82,7 +82,7 @@ export class OpenTenants<T> {
     return this.#entries.has(tenant)
   }
 
-  /** Notifies of new slots: opens their tenants. Returns at once; `complete` retries failures. */
+  /** Must be called after new slots were gained: opens their tenants. Returns at once; `complete` retries failures. */
   gained(): void {
     this.#isComplete = false
     void this.complete()
@@ -95,13 +95,13 @@ export class OpenTenants<T> {
     return this.#completing
   }
 
-  /** Notifies of slots owned by another host. */
+  /** Must be called when other hosts own the slots: drops their tenants. */
   lost(slots: readonly number[]): void {
     const gone = new Set(slots)
     for (const [tenant, entry] of this.#entries) if (gone.has(slotOf(tenant))) this.#drop(tenant, entry)
   }
 
-  /** Drops instances that fail `isRight`; `complete` opens them again where owned here. */
+  /** Drops instances that fail `isRight`; `complete` reopens those owned here. */
   renew(isRight: (opened: T, tenant: string) => boolean): void {
     for (const [tenant, entry] of this.#entries) {
       if (entry.opened !== undefined && !isRight(entry.opened, tenant)) this.#lost(tenant, entry)
@@ -126,7 +126,7 @@ export class OpenTenants<T> {
     )
   }
 
-  /** Never rejects. */
+  /** Closes all tenants. Never rejects. */
   async close(): Promise<void> {
     const slots = new Set([...this.#entries.keys()].map(slotOf))
     await Promise.all([...slots].map((slot) => this.release(slot)))
@@ -152,7 +152,7 @@ export class OpenTenants<T> {
     throw notHere(tenant)
   }
 
-  /** Drops an instance after a write of another host; it may be owned here again at once. */
+  /** Drops an instance that lost its fence or is outdated; this host may own the tenant again at once. */
   #lost(tenant: string, entry: Entry<T>): void {
     this.#drop(tenant, entry)
     this.#isComplete = false
@@ -165,7 +165,7 @@ export class OpenTenants<T> {
     if (entry.opened !== undefined) void this.#close(tenant, entry.opened)
   }
 
-  /** Logs all tenants taken over since the last line. */
+  /** Logs all tenants taken over since the last log entry. */
   #logDropped(): void {
     const names = [...new Set(this.#dropped.splice(0))]
     if (names.length === 0) return
@@ -176,7 +176,7 @@ export class OpenTenants<T> {
 
   #close(tenant: string, opened: T): Promise<void> {
     const closing = this.#options.close(opened, tenant).catch((error: unknown) => {
-      // another host took the tenant over and finishes the work in flight
+      // another host took the tenant over, and finishes the work in flight
       if (error instanceof AppError && error.code === 'FENCED') return
       this.#options.logger.warn(`tenant ${tenant} was not closed cleanly: ${messageOf(error)}`)
     })
@@ -190,7 +190,7 @@ export class OpenTenants<T> {
     this.#isComplete = true
     this.#isFinding = true
     try {
-      // names of the host's own tenants begin with _
+      // names of the host's own tenants begin with `_`
       const here = (await tenants()).filter((tenant) => !tenant.startsWith('_') && place(tenant).kind === 'here')
       const openNext = async (): Promise<void> => {
         for (let tenant = here.pop(); tenant !== undefined; tenant = here.pop()) {

@@ -1,15 +1,15 @@
 /**
- * Placement of tenants on the hosts of a cluster. Every host polls the store: it writes its heartbeat, takes slots
- * whose owner is gone, and releases slots that another should own. Hosts decide independently: the slot table changes
- * by optimistic locking, and fences of tenants decide whether an owner may still write (storage/fence-store.ts). A
- * wrong guess about liveness therefore only costs time.
+ * Places tenants on the hosts of a cluster. Every host polls the store: it writes its heartbeat, takes slots whose
+ * owner is gone, and releases slots that another host should own. Hosts decide independently: the slot table changes
+ * with optimistic locking, and the fences of tenants decide whether an owner may still write (storage/fence-store.ts).
+ * A wrong guess about liveness therefore only costs time.
  *
- * PLACEMENT-1 a slot has one owner, whose term is higher than that of all before
- * PLACEMENT-2 a slot whose owner is gone, or has released it, gets another owner after `TTL_MS` and two looks; after
- *   two looks where the store reports presence
+ * PLACEMENT-1 a slot has one owner, whose term is higher than that of all previous owners
+ * PLACEMENT-2 a slot whose owner is gone, or has released it, gets another owner after `TTL_MS` and two polls; where
+ *   the store reports presence, after two polls
  * PLACEMENT-3 a slot is released before it is given away
- * PLACEMENT-4 a host that could not look for `TTL_MS` no longer regards any slot as its own
- * PLACEMENT-5 slots are never at hosts of two replay numbers, nor at one of a lower number than before
+ * PLACEMENT-4 a host that could not poll for `TTL_MS` no longer regards any slot as its own
+ * PLACEMENT-5 slots never belong to hosts with different replay numbers, nor to a host with a lower number than before
  */
 import { AppError } from '#kernel'
 import type { Presence, Store, Stored } from '#storage'
@@ -17,39 +17,39 @@ import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord, type SlotTable 
 import type { Program } from './replay-number.ts'
 import { assignSlots, slotOf, SLOTS } from './slots.ts'
 
-/** ms by the clock of the store before a silent host counts as gone */
+/** Time in ms, by the store's clock, after which a silent host counts as gone */
 export const TTL_MS = 2_500
-/** ms between two heartbeats */
+/** Interval between heartbeats, in ms */
 const BEAT_MS = 500
-/** ms before the record of a gone host is removed */
+/** Time in ms after which the record of a gone host is removed */
 const FORGET_MS = 60_000
 const MAX_HOSTS = 1_000
 
-/** Location of a tenant, and the term of its slot; a higher term is newer. */
+/** Where a tenant is, and the term of its slot; a higher term is newer. */
 export type Place =
   | { readonly kind: 'here'; readonly term: number }
   | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt?: number | undefined }
-  /** its owner is gone, or is releasing it */
+  /** The owner is gone, or is releasing the slot */
   | { readonly kind: 'unowned'; readonly term: number }
 
 export interface PlacementOptions {
-  /** shared by all hosts */
+  /** Store shared by all hosts */
   readonly store: Store
-  /** unique id of this life of the host */
+  /** Unique id of this run of the host */
   readonly id: string
   readonly url: string
   readonly mqtt?: number | undefined
   readonly contents?: string | undefined
   readonly program: Program
-  /** liveness of announced host ids, faster than `TTL_MS` where the store supports it */
+  /** Reports which announced hosts are alive, faster than `TTL_MS`, if the store supports it */
   readonly presence?: Pick<Presence, 'among'> | undefined
-  /** ms of a monotonic clock */
+  /** Returns monotonic ms */
   readonly elapsed: () => number
-  /** This host now owns the slots. Must not wait. */
+  /** Called when this host owns further slots. Must not wait. */
   readonly gained: (slots: readonly number[]) => void
-  /** Another host owns the slots, and writes to them fail. Must not wait. */
+  /** Called when other hosts own the slots, so that writes to them fail. Must not wait. */
   readonly lost: (slots: readonly number[]) => void
-  /** Finishes work in flight in the slot; afterwards the slot is given away. */
+  /** Finishes work in flight in a slot, which is given away afterwards. */
   readonly release: (slot: number) => Promise<void>
 }
 
@@ -62,15 +62,15 @@ export class Placement {
   readonly #options: PlacementOptions
   #hosts: ReadonlyMap<string, HostRecord> = new Map()
   #table: SlotTable = NO_TABLE
-  /** `elapsed` at the start of the last successful look */
+  /** `elapsed` at the start of the last successful poll */
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** hosts absent at the last look, despite a heartbeat within `TTL_MS` */
+  /** Hosts absent at the last poll, despite a heartbeat within `TTL_MS` */
   #missed: ReadonlySet<string> = new Set()
-  /** slots being released; true: released */
+  /** Slots being released; true: already released */
   readonly #releasing = new Map<number, boolean>()
-  /** cached, by the hosts that take slots */
+  /** Cached assignment, for the hosts (`key`) that take slots */
   #assigned: { readonly key: string; readonly slots: readonly string[] } | undefined
-  /** the last write of the table conflicted */
+  /** Whether the last write of the table conflicted */
   #wasSlower = false
   #isDraining = false
   #hasLeft = false
@@ -104,18 +104,18 @@ export class Placement {
     return !isDraining && replay === this.#options.program.replay
   }
 
-  /** True when another host would take its slots. */
+  /** Whether another host would take this host's slots. */
   get isTaken(): boolean {
     const { id } = this.#options
     return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && this.#takes(host))
   }
 
-  /** True when the next look should come soon: a host seems gone, or the last write conflicted. */
+  /** Whether to poll again soon: a host seems gone, or the last write conflicted. */
   get isUnsure(): boolean {
     return this.#wasSlower || [...this.#missed].some((id) => this.#hosts.has(id))
   }
 
-  /** Next live host in order of ids; undefined: none. */
+  /** Next live host in the order of ids; undefined if this is the only one. */
   get neighbour(): string | undefined {
     const ids = [...this.#hosts.keys()].sort()
     const next = ids[ids.indexOf(this.#options.id) + 1] ?? ids[0]
@@ -126,19 +126,19 @@ export class Placement {
     return new Set([...this.#hosts.values()].map(({ url }) => url))
   }
 
-  /** Looks once, after looks in flight. Rejects when the store does not respond; the next look makes up for it. */
+  /** Polls once, after polls in flight. Rejects when the store does not respond; the next poll catches up. */
   look(): Promise<void> {
     const looking = this.#looking.then(() => (this.#hasLeft ? undefined : this.#look()))
     this.#looking = looking.catch(() => undefined)
     return looking
   }
 
-  /** From the next look on, releases slots to live hosts and takes none. */
+  /** Makes this host release slots to live hosts and take none, beginning with the next poll. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** Removes this host from the cluster and disowns its slots, none of which may be open. */
+  /** Removes this host from the cluster and gives up its slots, none of which may be open. */
   async leave(): Promise<void> {
     this.#hasLeft = true
     await this.#looking
@@ -157,7 +157,7 @@ export class Placement {
   async #look(): Promise<void> {
     const { store, elapsed, presence } = this.#options
     const began = elapsed()
-    // the table first: owners in it have written their record before
+    // read the table first: its owners wrote their records before
     const [{ ms }, stored] = await Promise.all([store.now(), store.collection(SLOT_TABLES).get(SLOT_TABLE)])
     const hosts = await store.collection(HOST_RECORDS).find({ limit: MAX_HOSTS })
     const known = new Map(hosts.map((host) => [host.id, host.value]))
@@ -166,7 +166,7 @@ export class Placement {
     const live = [...known].filter(([id, host]) => this.#isLive(id, host, ms))
     const [there] = await Promise.all([presence?.among(live.map(([id]) => id)), beating])
     const missed = new Set(live.flatMap(([id]) => (there?.has(id) === false && id !== this.#options.id ? [id] : [])))
-    // a host that reappears a moment later is not gone
+    // a host absent only at one poll is not gone
     this.#hosts = new Map(live.filter(([id]) => !missed.has(id) || !this.#missed.has(id)))
     this.#missed = missed
     const table = stored?.value ?? NO_TABLE
@@ -174,7 +174,7 @@ export class Placement {
     const next = this.#mayTake(table) ? this.#plan() : undefined
     if (next !== undefined) {
       const put = store.collection(SLOT_TABLES).put(SLOT_TABLE, next, stored?.version ?? 'absent')
-      // on a conflict the next look sees what remains
+      // after a conflict, the next poll sees what remains to be done
       this.#wasSlower = !(await hasCommitted(put))
       if (!this.#wasSlower) this.#adopt(next)
     } else this.#wasSlower = false
@@ -182,7 +182,10 @@ export class Placement {
     await this.#forget(hosts, ms)
   }
 
-  /** A drain order may arrive after the record was read: it is not overwritten, and the next look sees it. */
+  /**
+   * Writes the heartbeat. A drain order that arrives after the record was read is not overwritten, and seen at the next
+   * poll.
+   */
   async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
     const { store, id, url, mqtt, contents, program } = this.#options
     this.#isDraining ||= own?.value.isDraining === true
@@ -202,7 +205,7 @@ export class Placement {
     await hasCommitted(store.collection(HOST_RECORDS).put(id, record, own?.version ?? 'absent'))
   }
 
-  /** True when hosts with a higher replay number own slots, or did last. */
+  /** Whether hosts with a higher replay number own slots, or owned them last. */
   #isSuperseded({ replay = 0 }: SlotTable): boolean {
     return replay > this.#options.program.replay
   }
@@ -211,14 +214,17 @@ export class Placement {
     return { ...table, owners: table.owners.map((owner) => (owner === this.#options.id ? '' : owner)) }
   }
 
-  /** Slots of hosts with a lower replay number are taken when the last of them is gone. */
+  /**
+   * Whether this host may take slots. Slots of hosts with a lower replay number are taken when the last such host is
+   * gone.
+   */
   #mayTake(table: SlotTable): boolean {
     const { replay: before = this.#options.program.replay } = table
     if (before === this.#options.program.replay) return true
     return !this.#isSuperseded(table) && ![...this.#hosts.values()].some((host) => host.replay === before)
   }
 
-  /** This host is live as long as it can look; the clock of the store may have been set back. */
+  /** Whether a host is live. This host is, as long as it can poll; the store's clock may have been set back. */
   #isLive(id: string, { seen }: HostRecord, ms: number): boolean {
     return id === this.#options.id || Math.abs(ms - seen) <= TTL_MS
   }
@@ -241,7 +247,10 @@ export class Placement {
     if (came.length > 0) gained(came)
   }
 
-  /** The table as this host may change it, or undefined. Begins to release slots that others should own. */
+  /**
+   * Returns the table with this host's changes, or undefined for no change. Begins to release slots that others should
+   * own.
+   */
   #plan(): SlotTable | undefined {
     const { id, gained } = this.#options
     const owners = [...this.#table.owners]
@@ -259,7 +268,7 @@ export class Placement {
         const isHeld = this.#hosts.get(owner)?.replay === this.#options.program.replay
         if (wanted === id && !isHeld) give(slot, id)
       } else if (wanted === id) {
-        // released for a host that is now gone
+        // the slot was released for a host that is now gone
         if (this.#releasing.get(slot) === true) again.push(slot)
       } else if (this.#releasing.get(slot) === true) give(slot, wanted)
       else if (!this.#releasing.has(slot)) this.#release(slot)
@@ -269,7 +278,7 @@ export class Placement {
     return isChanged ? { owners, terms, replay: this.#options.program.replay } : undefined
   }
 
-  /** Intended owner of each slot; without takers, the current one. */
+  /** Returns the intended owner of each slot; if no host takes slots, the current owner. */
   #wanted(): readonly string[] {
     const takers = [...this.#hosts].flatMap(([id, host]) => (this.#takes(host) ? [id] : [])).sort()
     const key = takers.join(' ')
@@ -282,12 +291,12 @@ export class Placement {
     this.#releasing.set(slot, false)
     const { terms } = this.#table
     void this.#options.release(slot).then(() => {
-      // it may have been lost meanwhile, and regained
+      // the slot may have been lost and regained meanwhile
       if (this.#releasing.has(slot) && this.#table.terms[slot] === terms[slot]) this.#releasing.set(slot, true)
     })
   }
 
-  /** Removes records of hosts that ended without leaving. */
+  /** Removes the records of hosts that ended without leaving. */
   async #forget(hosts: readonly Stored<HostRecord>[], ms: number): Promise<void> {
     const records = this.#options.store.collection(HOST_RECORDS)
     for (const { id, version, value } of hosts) {
@@ -297,7 +306,7 @@ export class Placement {
   }
 }
 
-/** Returns false on a version conflict. */
+/** Waits for a write. Returns false on a version conflict. */
 async function hasCommitted(committing: Promise<unknown>): Promise<boolean> {
   try {
     await committing

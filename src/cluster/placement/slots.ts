@@ -1,19 +1,19 @@
 /**
- * Slots: a fixed number of groups of the partitions of all tenants, so that the ownership table stays short. All hosts
+ * Groups the partitions of all tenants into a fixed number of slots, so that the ownership table stays short. All hosts
  * compute the same assignment from the same list of hosts, without communication.
  */
 import { hashText } from '#kernel'
 
 export const SLOTS = 256
 
-/** Slot of a partition by its name (`partitionName`), stable on every host and in every version. */
+/** Returns the slot of a partition from its name (`partitionName`): the same on every host and in every version. */
 export function slotOf(name: string): number {
   return hashText(name) % SLOTS
 }
 
 /**
- * Assigns slots by bounded rendezvous hashing: the first host in a slot's order that has not reached its even share. A
- * joining or leaving host moves little more than its share. Empty without hosts.
+ * Assigns slots with bounded rendezvous hashing: each slot goes to the first host in its order that has not reached its
+ * even share. A joining or leaving host moves little more than its share. Returns an empty list without hosts.
  */
 export function assignSlots(hosts: readonly string[]): readonly string[] {
   if (hosts.length === 0) return []

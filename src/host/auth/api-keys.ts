@@ -1,4 +1,4 @@
-/** API keys and their secrets, stored as salted hashes. */
+/** Stores API keys with their secrets, as salted hashes. */
 import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
 import type { Collection, CollectionSpec } from '#storage'
 import type { Caller } from './caller.ts'
@@ -7,7 +7,7 @@ import { HashQueue, type Turn } from './hash-queue.ts'
 interface SecretHash {
   readonly salt: string
   readonly hash: string
-  /** scrypt's N, stored with the hash so that it can be raised */
+  /** The N parameter of scrypt, stored with the hash so that N can be raised later */
   readonly cost: number
 }
 
@@ -35,7 +35,7 @@ function derive(secret: string, salt: Buffer, cost: number): Promise<Buffer> {
   })
 }
 
-/** An API key, its secret and its tenant. The secret is visible only when the pair is made. */
+/** An API key with its secret and tenant. The secret is visible only when the pair is created. */
 export interface KeyPair {
   readonly key: string
   readonly secret: string
@@ -55,7 +55,7 @@ export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
 
 export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
 
-/** Public part of a pair. */
+/** Key pair without its secret. */
 export interface KeyEntry {
   readonly key: string
   readonly tenant: string
@@ -63,14 +63,14 @@ export interface KeyEntry {
 }
 
 export interface KeyCaller extends Caller {
-  /** Version of the pair's record, which changes with it */
+  /** Version of the pair's record, which changes whenever the record does */
   readonly keyVersion: number
 }
 
-/** Checks by the host itself. */
+/** Turn for checks by the host itself. */
 const OWN_TURN: Turn = { network: '', wasGood: true }
 
-/** Keys read at once. */
+/** Number of keys read at once. */
 const PORTION = 500
 
 export class ApiKeys {
@@ -80,20 +80,20 @@ export class ApiKeys {
   readonly #cost: number | undefined
   #decoy: Promise<SecretHash> | undefined
 
-  /** `now`: epoch ms. `cost`: scrypt's N; small in tests. */
+  /** `now`: epoch ms. `cost`: the N parameter of scrypt; small in tests. */
   constructor(records: Records, now: () => number, cost?: number) {
     this.#records = records
     this.#now = now
     this.#cost = cost
   }
 
-  /** Returns a key of a tenant; undefined when it has none. */
+  /** Returns any key of a tenant; undefined when the tenant has none. */
   async anyOf(tenant: string): Promise<string | undefined> {
     const [first] = await this.#records.ids({ where: [{ field: 'tenant', op: 'eq', value: tenant }], limit: 1 })
     return first
   }
 
-  /** Returns the tenant of a key; undefined for an unknown one. */
+  /** Returns the tenant of a key; undefined for an unknown key. */
   async ownerOf(key: string): Promise<string | undefined> {
     return (await this.#records.get(key))?.value.tenant
   }
@@ -127,7 +127,10 @@ export class ApiKeys {
     await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
   }
 
-  /** Returns false for an unknown key. Hosts without change notifications trust a check for a minute. */
+  /**
+   * Removes a key. Returns false for an unknown key. Hosts that receive no change notifications trust an earlier check
+   * for up to a minute.
+   */
   remove(key: string): Promise<boolean> {
     return this.#records.delete(key)
   }
@@ -137,10 +140,10 @@ export class ApiKeys {
     return (await this.#records.get(user))?.version === keyVersion
   }
 
-  /** Undefined for a wrong pair. Throws `RATE_LIMITED` when too many checks are pending. */
+  /** Checks a pair. Returns undefined for a wrong pair. Throws `RATE_LIMITED` when too many checks are pending. */
   async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<KeyCaller | undefined> {
     const stored = await this.#records.get(key)
-    // hash for unknown keys too, so that timing does not reveal them
+    // hash even for unknown keys, so that timing does not reveal which keys exist
     const fits = await this.#queue.run(turn, async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
     return fits && stored !== undefined
       ? { tenant: stored.value.tenant, user: key, keyVersion: stored.version }

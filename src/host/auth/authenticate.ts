@@ -1,4 +1,4 @@
-/** Authentication of requests. */
+/** Authenticates requests. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '#kernel'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
@@ -11,15 +11,15 @@ export interface AuthenticationDependencies {
   readonly checkPair: CheckPair
   readonly tokens: Tokens
   readonly now: () => number
-  /** External address of the host, where a proxy sends another `Host` */
+  /** External address of the host, needed when a proxy sends a different `Host` */
   readonly ownUrl?: string | undefined
 }
 
 /**
- * An `onRequest` hook that identifies the caller. Throws `UNAUTHORIZED` without valid credentials; `FORBIDDEN` for a
- * route of another tenant (parameter `tenant`), for a loopback route from another machine, or for a write by a page of
- * another origin with a pair that the browser attached; `RATE_LIMITED` after too many wrong pairs. A token, which
- * cannot be guessed, is never delayed.
+ * Creates an `onRequest` hook that identifies the caller. Throws `UNAUTHORIZED` without valid credentials, and
+ * `RATE_LIMITED` after too many wrong pairs. Throws `FORBIDDEN` for another tenant's route (parameter `tenant`), for a
+ * loopback route called from another machine, and for a write by a page of another origin with a pair that the browser
+ * attached. Tokens are never delayed, since they cannot be guessed.
  */
 export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
@@ -54,7 +54,7 @@ export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationD
       return done(new AppError('FORBIDDEN', refusedPage(page)))
     }
     const caller = remembered.get(presented.text)
-    // the common case, without a promise
+    // common case: avoids a promise
     if (caller !== undefined) return done(admitted(request, caller))
     void (async () => done(await checked(request, reply, presented)))()
   }
@@ -87,10 +87,12 @@ function refused(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/** Names of this machine for itself. DNS of any other name may be controlled by a page's owner. */
+/**
+ * Names by which this machine calls itself. The DNS entry of any other name may be controlled by an attacker's page.
+ */
 const HERE = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
-/** A forwarded request or a foreign `Host` does not count as local. */
+/** Whether a request comes from this machine. A forwarded request or one with a foreign `Host` does not. */
 export function isFromHere(request: FastifyRequest): boolean {
   const { forwarded, 'x-forwarded-for': via, host = '' } = request.headers
   if (forwarded !== undefined || via !== undefined || !HERE.test(host)) return false
@@ -98,20 +100,20 @@ export function isFromHere(request: FastifyRequest): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address)
 }
 
-/** Credentials in a header or a query. */
+/** Credentials from a header or a query. */
 type Credentials =
   | { readonly kind: 'pair'; readonly key: string; readonly secret: string }
   | { readonly kind: 'token'; readonly token: string }
 
 interface Presented {
   readonly text: string
-  /** Returns undefined for malformed credentials */
+  /** Parses the credentials; undefined when malformed */
   read(): Credentials | undefined
 }
 
 /**
- * Credentials of a request: `Authorization` (basic with key and secret, or a bearer token), or, for WebSockets only,
- * `apiKey` and `apiSecret` in the query. Undefined without any.
+ * Finds the credentials of a request: `Authorization` (basic with key and secret, or a bearer token), or, only for
+ * WebSockets, `apiKey` and `apiSecret` in the query. Returns undefined without credentials.
  */
 function presentedBy(request: FastifyRequest): Presented | undefined {
   const { authorization } = request.headers

@@ -4,10 +4,10 @@ export interface Caller {
   readonly user: string
 }
 
-/** Caller with the expiry of its check, in epoch ms. */
+/** Caller with the time until which its check is valid, in epoch ms. */
 export interface CheckedCaller extends Caller {
   readonly until: number
   readonly keyVersion?: number
-  /** False when the checked credentials may have changed since. */
+  /** Returns false when the credentials may have changed since their check. */
   readonly isCurrent?: () => boolean
 }

@@ -1,4 +1,4 @@
-/** Checks key pairs for all listeners, and delays guessing. */
+/** Checks key pairs for all listeners, and slows down guessing. */
 import { AppError } from '#kernel'
 import type { ApiKeys } from './api-keys.ts'
 import type { CheckedCaller } from './caller.ts'
@@ -7,7 +7,7 @@ import type { KeyChanges } from './key-changes.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import { TokenBuckets } from '../rate-limit.ts'
 
-/** Wrong attempts on one key from one network: a burst of these, then one a second */
+/** Wrong attempts allowed at once, per key and network; afterwards one per second */
 const WRONG_BURST = 20
 
 class WrongAttempts {
@@ -18,14 +18,14 @@ class WrongAttempts {
   }
 
   /**
-   * Counts an attempt as wrong before its check, so that parallel attempts gain nothing. Returns the seconds to wait;
-   * 0: proceed.
+   * Counts an attempt as wrong before its check, so that parallel attempts gain nothing. Returns the seconds to wait; 0
+   * means proceed.
    */
   begin(network: string, key: string): number {
     return this.#buckets.take(nameOf(network, key))
   }
 
-  /** Reverts `begin` for a correct pair. */
+  /** Reverts `begin` after a correct pair. */
   takeBack(network: string, key: string): void {
     this.#buckets.giveBack(nameOf(network, key))
   }
@@ -35,12 +35,12 @@ function nameOf(network: string, key: string): string {
   return `${network} ${key.slice(0, 64)}`
 }
 
-/** Undefined for a wrong pair. Rejects with `RATE_LIMITED` after too many of them. */
+/** Checks a pair. Resolves to undefined for a wrong pair. Rejects with `RATE_LIMITED` after too many wrong pairs. */
 export type CheckPair = (key: string, secret: string, address: string) => Promise<CheckedCaller | undefined>
 
 /**
- * Creates the check that all listeners share. `now`: epoch ms. Without `changes`, a check is valid for a minute,
- * whatever happens to the pair.
+ * Creates the check that all listeners share. `now`: epoch ms. Without `changes`, a check stays valid for a minute even
+ * if the pair changes.
  */
 export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyChanges): CheckPair {
   const remembered = new RememberedChecks(now)
@@ -53,7 +53,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
     return { ...caller, ...current, until: now() + REMEMBERED_MS }
   }
 
-  /** Returns a remembered check while its pair is unchanged, which saves the hash. */
+  /** Returns the remembered caller if its pair is unchanged, which saves a hash. */
   const findAgain = async (before: CheckedCaller | undefined): Promise<CheckedCaller | undefined> => {
     if (before?.keyVersion === undefined) return undefined
     const current = currentFromNow(changes)
@@ -81,7 +81,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
     if (known !== undefined) return known
     const network = networkOf(address)
     try {
-      // valid credentials are not delayed by failures of others
+      // failed attempts by others do not delay valid credentials
       return await remembered.check(text, async (wasGood, before) => {
         const same = await findAgain(before)
         return same ?? (wasGood ? find(key, secret, network, true) : findOnTrial(key, secret, network))
@@ -93,7 +93,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
   }
 }
 
-/** Validity of reads that begin after this call. */
+/** Returns a test for whether results read after this call are still valid. */
 function currentFromNow(changes: KeyChanges | undefined): Pick<CheckedCaller, 'isCurrent'> {
   const moment = changes?.now()
   return moment === undefined ? {} : { isCurrent: () => changes?.areNoneSince(moment) ?? true }

@@ -1,4 +1,4 @@
-/** Key pair of the first tenant: configured, stored, or made and shown once. */
+/** Ensures that the first tenant has a key pair: configured, stored, or generated and shown once. */
 import { AppError } from '#kernel'
 import type { KeyPair, ApiKeys } from './api-keys.ts'
 
@@ -8,11 +8,11 @@ export type FirstPair =
 
 export interface Wanted {
   readonly tenant: string
-  /** Configured pair; undefined: one is made for a store without pairs */
+  /** The configured pair; undefined: a store without pairs gets a generated one */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
 }
 
-/** Ensures that the first tenant has a pair. Throws `USAGE` when the given key belongs to another tenant. */
+/** Ensures that the first tenant has a pair. Throws `USAGE` when the configured key belongs to another tenant. */
 export async function firstPair(pairs: ApiKeys, { tenant, pair }: Wanted): Promise<FirstPair> {
   if (pair === undefined) {
     const known = await pairs.anyOf(tenant)

@@ -1,9 +1,9 @@
 /**
- * Queue of the hashing of secrets, which is slow on purpose: a flood of one network delays only itself.
+ * Queues the hashing of secrets, which is slow on purpose, so that a flood from one network delays only that network.
  *
- * HASH-1 what was good before goes first
- * HASH-2 of the others, addresses take turns, whatever number of requests each of them has
- * HASH-3 when too many wait, one of the address with the most is refused
+ * HASH-1 credentials that were valid before go first
+ * HASH-2 among the others, networks take turns, however many requests each of them sends
+ * HASH-3 when too many wait, a request from the network with the most waiting requests is rejected
  */
 import { AppError } from '#kernel'
 
@@ -11,7 +11,7 @@ const MAX_AT_ONCE = 2
 const MAX_WAITING = 100
 
 export interface Turn {
-  /** Network of the client; see `networkOf` */
+  /** Client's network, from `networkOf` */
   readonly network: string
   /** Whether these credentials were valid before */
   readonly wasGood: boolean
@@ -28,7 +28,7 @@ export class HashQueue {
   readonly #good: Waiting[] = []
   readonly #others = new Map<string, Waiting[]>()
 
-  /** Runs the work in its turn. Throws `RATE_LIMITED` when the queue is full. */
+  /** Runs the work when its turn comes. Throws `RATE_LIMITED` when the queue is full. */
   async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     if (this.#working < MAX_AT_ONCE) this.#working++
     else await this.#wait(turn)
@@ -53,7 +53,10 @@ export class HashQueue {
     })
   }
 
-  /** Rejects the last pending check of the network with the most. Returns false when that is the new one. */
+  /**
+   * Makes room by rejecting the newest waiting check of the network that has the most. Returns false if the new check's
+   * own network, which has `own` waiting, would have the most.
+   */
   #makePlace(own: number): boolean {
     let most: Waiting[] = []
     for (const one of this.#others.values()) if (one.length > most.length) most = one
@@ -82,7 +85,7 @@ function tooMany(): AppError {
   return new AppError('RATE_LIMITED', 'Too many credentials are being checked at the moment; try again')
 }
 
-/** The address, or of IPv6 the network of one subscriber: the first 64 bits. */
+/** Returns the address itself for IPv4; for IPv6 one subscriber's network, the first 64 bits. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

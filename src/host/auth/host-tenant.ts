@@ -1,2 +1,2 @@
-/** Tenant of the host's own records, outside the names of tenants. */
+/** Tenant that owns the host's own records; tenants of users cannot have this name. */
 export const HOST_TENANT = '_host'

@@ -1,20 +1,20 @@
 /**
- * Tracks changes of key pairs across hosts: each change is announced to all hosts of the store, and a host that may
- * have missed an announcement reads again. A removed key is valid for a second at most.
+ * Tracks changes of key pairs across hosts. Each change is announced to all hosts of the store; a host that may have
+ * missed an announcement reads the pair again. A removed key stays valid for at most a second.
  */
 import type { Presence, Storage } from '#storage'
 
 const CHANGED = 'keys'
-/** Maximum ms without contact during which announcements may be missed */
+/** Longest silence from the store, in ms, before this host may have missed announcements */
 const MAX_DEAF_MS = 1_000
 
 export interface KeyChanges {
-  /** Monotonic ms */
+  /** Returns monotonic ms */
   now(): number
   areNoneSince(moment: number): boolean
 }
 
-/** `elapsed`: monotonic ms. `isMember`: other hosts share the store, and this one polls for announcements. */
+/** `elapsed`: monotonic ms. `isMember`: other hosts share the store, and this host polls for announcements. */
 export function hearKeyChanges(
   presence: Pick<Presence, 'hear' | 'deafFor'>,
   { elapsed, isMember }: { readonly elapsed: () => number; readonly isMember: boolean },

@@ -1,11 +1,11 @@
-/** Cache of checked credentials, so that a request costs a look-up instead of a hash. */
+/** Caches checked credentials, so that a request costs a look-up instead of a hash. */
 import { hash, randomBytes } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000
 const MAX_GOOD = 10_000
-/** Maximum number of credentials cached verbatim, and of their characters: they cost no digest. */
+/** Maximum number of credentials cached verbatim, and their maximum length. Looking them up needs no digest. */
 const MAX_AS_CAME = 1_000
 const MAX_CHARACTERS = 2_048
 
@@ -13,17 +13,17 @@ const MAX_CHARACTERS = 2_048
 export const REMEMBERED_MS = 60_000
 
 /**
- * Cache of checked credentials by a digest that is salted per process, so that timing does not reveal them. Frequent
- * credentials are also cached verbatim, until all of these are dropped together: a look-up compares them only with
- * credentials of the same seeded hash, so that its timing reveals nothing either.
+ * Caches checked credentials under a digest that is salted per process, so that timing does not reveal the credentials.
+ * Frequent credentials are also cached verbatim and all dropped together after a minute: a look-up compares only
+ * credentials with equal seeded hashes, so that its timing reveals nothing either.
  */
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
   readonly #asCame = new Map<string, CheckedCaller>()
-  /** Expiry of these, in epoch ms */
+  /** Time at which the verbatim entries are dropped, in epoch ms */
   #asCameUntil = Number.NEGATIVE_INFINITY
-  /** Digests of once valid credentials, least recently used first */
+  /** Digests of credentials that were valid once, least recently used first */
   readonly #good = new Set<string>()
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
@@ -58,9 +58,9 @@ export class RememberedChecks {
   }
 
   /**
-   * Checks once for concurrent callers with the same credentials, and caches the result; after a failure, checks once
-   * more for callers that joined meanwhile. `find` receives whether the credentials were once valid, and the cached
-   * caller if it may only have changed.
+   * Runs one check for concurrent callers with the same credentials, and caches its result. If the check fails, callers
+   * that joined meanwhile share one more check. `find` receives whether the credentials were valid before, and the
+   * cached caller unless its check has expired.
    */
   async check(
     credentials: string,
@@ -73,7 +73,7 @@ export class RememberedChecks {
         return await known
       } catch (error) {
         if (!isUnauthorized(error)) throw error
-        // that check may have begun before the key was made
+        // the failed check may have begun before the key was created
         const since = this.#underWay.get(digest)
         if (since !== undefined && since !== known) return since
       }

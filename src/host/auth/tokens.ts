@@ -1,4 +1,4 @@
-/** Bearer tokens of this host and of a trusted issuer. */
+/** Issues and checks bearer tokens of this host, and checks those of a trusted issuer. */
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { AppError } from '#kernel'
 import { isTenant } from '../tenant.ts'
@@ -9,7 +9,7 @@ const FOREIGN_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'
 /** Tolerated clock difference, in seconds */
 const TOLERANCE = 5
 
-/** Issuer whose tokens are accepted besides our own. */
+/** External issuer whose tokens are accepted in addition to the host's own. */
 export interface ForeignIssuer {
   readonly jwks: URL
   /** Required `iss`; undefined: any */
@@ -21,7 +21,7 @@ export interface ForeignIssuer {
 
 export interface TokenOrder {
   readonly tenant: string
-  /** Subject, `sub` */
+  /** Subject, the claim `sub` */
   readonly subject: string
   readonly lifetime: number
 }
@@ -49,7 +49,7 @@ export class Tokens {
       .sign(this.#key)
   }
 
-  /** Returns the token's subject and tenant. Throws `UNAUTHORIZED` with the reason. */
+  /** Checks a token and returns its subject and tenant. Throws `UNAUTHORIZED` with the reason. */
   async check(token: string): Promise<CheckedCaller> {
     try {
       return await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
@@ -60,8 +60,8 @@ export class Tokens {
   }
 
   /**
-   * Whether this host or its issuer signed the token, expired or not, for any tenant and audience. True also when the
-   * issuer's keys are unavailable.
+   * Whether this host or its trusted issuer signed the token, expired or not, for any tenant and audience. Also true
+   * when the issuer's keys are unavailable.
    */
   async isIssued(token: string): Promise<boolean> {
     try {

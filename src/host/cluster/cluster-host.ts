@@ -1,4 +1,4 @@
-/** Cluster membership of a host: joining, placement, routing and leaving. */
+/** Manages a host's membership in a cluster: joining, placement, routing and leaving. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   checkReplay,
@@ -23,11 +23,11 @@ import { PartitionCalls } from './partition-calls.ts'
 import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from '../tenant-services.ts'
 
-/** Routes of messages and series of a resource. */
+/** Matches routes for messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
 const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 
-/** `count`: number of the tenant's partitions. */
+/** Returns the name of the partition that serves a request. `count`: the tenant's number of partitions. */
 function partitionOfRequest(
   tenant: string,
   count: number,
@@ -36,7 +36,7 @@ function partitionOfRequest(
   if (count === 1 || typeof params !== 'object' || params === null || !('id' in params)) return tenant
   const { id } = params
   if (typeof id !== 'string') return tenant
-  // changes of templates and their tasks belong to the first partition
+  // changes of templates and their tasks are made in the first partition
   if (OF_TASK.test(url)) return method === 'PUT' ? tenant : partitionName(tenant, partitionOfTask(id, count))
   const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
   return isOfResource ? partitionName(tenant, partitionOf(id, count)) : tenant
@@ -44,14 +44,14 @@ function partitionOfRequest(
 
 /** Poll interval in ms */
 const POLL_MS = 250
-/** Next poll in ms, when a host seems to be gone */
+/** Time until the next poll when a host seems to be gone, in ms */
 const SECOND_LOOK_MS = 50
 const GONE = 'gone'
-/** Maximum difference between the clocks of host and store, in ms */
+/** Maximum difference between the clocks of the host and the store, in ms */
 const MAX_SKEW_MS = 1_000
-/** Interval of comparisons with the clock of the store, in ms */
+/** Interval between comparisons with the store's clock, in ms */
 const CLOCK_MS = 2_000
-/** Time for handing over slots during a stop, in ms */
+/** Time allowed for handing over slots during a stop, in ms */
 const DRAIN_MS = 4_000
 const CALL_MS = 2_000
 
@@ -62,11 +62,11 @@ export interface ClusterHostOptions {
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
   readonly program: Program
-  /** Location of object contents: `files`, or the address of a bucket */
+  /** Where object contents are stored: `files`, or the address of a bucket */
   readonly contents: string
-  /** Epoch ms of the host */
+  /** Returns the host's time in epoch ms */
   readonly now: () => number
-  /** Receives the time of the store, epoch ms, whenever it was read */
+  /** Receives the store's time, in epoch ms, whenever that is read */
   readonly compared: (store: number) => void
   readonly timers: Timers
   readonly gauges: Gauges
@@ -88,7 +88,7 @@ export class ClusterHost {
   readonly streams: PartitionStreams
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
-  /** Undefined before it has joined */
+  /** Undefined until the host has joined */
   #placement: Placement | undefined
   #name = this.id
   #url: string | undefined
@@ -96,9 +96,9 @@ export class ClusterHost {
   #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isMember = false
   #isStopped = false
-  /** `elapsed` of the last comparison with the clock of the store */
+  /** `elapsed` at the last comparison with the store's clock */
   #clockReadAt = Number.NEGATIVE_INFINITY
-  /** Difference of the clocks in ms */
+  /** Difference between the clocks of host and store, in ms */
   #apart = 0
 
   constructor(options: ClusterHostOptions) {
@@ -138,12 +138,12 @@ export class ClusterHost {
     gauges.watchTotal('cluster-refused', () => this.routing.refused)
   }
 
-  /** Address for other hosts; undefined before it has joined. */
+  /** Address for other hosts; undefined until this host has joined. */
   get url(): string | undefined {
     return this.#url
   }
 
-  /** Whether it has joined and opened its tenants. */
+  /** Whether this host has joined and opened its tenants. */
   get isMember(): boolean {
     return this.#isMember
   }
@@ -167,8 +167,8 @@ export class ClusterHost {
   }
 
   /**
-   * Joins the cluster under that address, with the port of MQTT if there is one; resolves when its tenants are open.
-   * Throws `STORE` when it cannot be a member.
+   * Joins the cluster under the address `url`, with its MQTT port if it has one. Resolves when the host's tenants are
+   * open. Throws `STORE` when the host cannot become a member.
    */
   async join(url: string, mqtt?: number): Promise<void> {
     const { store, presence, program, contents, timers } = this.#options
@@ -192,7 +192,7 @@ export class ClusterHost {
     const placement = this.#placement
     await presence?.announce(this.id)
     presence?.hear((word) => {
-      // a host that lost only its session is back before the second poll
+      // a host that only lost its session is back before the second poll
       if (word === GONE && !this.#isStopped) this.#lookNow(placement)
     })
     await placement.look()
@@ -201,7 +201,7 @@ export class ClusterHost {
     this.#isMember = true
   }
 
-  /** Hands everything over as far as other hosts accept it, closes the rest, and leaves. Safe to call twice. */
+  /** Hands over as much as other hosts accept, closes the rest, and leaves the cluster. Safe to call twice. */
   async leave(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -266,7 +266,7 @@ export class ClusterHost {
     this.streams.looked(urls)
   }
 
-  /** Repeated, since clocks may be set after the join. Never rejects. */
+  /** Compares the clocks again, since they may be set after the join. Never rejects. */
   async #readClock(): Promise<void> {
     const { timers, logger } = this.#options
     if (timers.elapsed() - this.#clockReadAt < CLOCK_MS) return
@@ -276,11 +276,11 @@ export class ClusterHost {
       this.#apart = await this.#clocksApart()
       if (this.#apart > MAX_SKEW_MS && before <= MAX_SKEW_MS) logger.warn(tooFarApart(this.#apart))
     } catch {
-      // polls report an unreachable store
+      // failed polls already report an unreachable store
     }
   }
 
-  /** Lower bound in ms, whatever the latency of the store. */
+  /** Returns a lower bound of the clock difference in ms, whatever the store's latency. */
   async #clocksApart(): Promise<number> {
     const { store, now, compared } = this.#options
     const began = now()
@@ -289,7 +289,7 @@ export class ClusterHost {
     return Math.max(began - ms, ms - now(), 0)
   }
 
-  /** Each host monitors one other, so that a crash is noticed at once. */
+  /** Watches one other host, so that the cluster notices a crash at once. */
   #watch(placement: Placement): void {
     const { presence, tell } = this.#options
     const id = placement.neighbour
@@ -302,7 +302,7 @@ export class ClusterHost {
     presence
       .gone(id, watched.end.signal)
       .then(() => (watched.end.signal.aborted ? undefined : tell(GONE)))
-      // the next poll monitors again, also after a reconnection
+      // the next poll watches again, also after a reconnection
       .catch(() => undefined)
       .finally(() => {
         if (this.#watched === watched) this.#watched = undefined

@@ -5,10 +5,10 @@ import { AppError } from '#kernel'
 import { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from '#services/broker'
 import type { Hops } from './hop.ts'
 
-/** Waiting time for an owner in ms: longer than a usual takeover */
+/** How long a connection waits for an owner, in ms: longer than a usual takeover */
 const WAIT_MS = 10_000
 const MAX_HOPS = 2
-/** Purpose of the hop mark, in place of a method */
+/** Used in the hop mark in place of an HTTP method */
 const MARKED = 'MQTT'
 const WORD = `${INTRODUCTION}EFLEXARC`
 

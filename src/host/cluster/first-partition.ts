@@ -1,4 +1,4 @@
-/** First partition of a tenant, as services and plugs of its other partitions reach it. */
+/** Gives the services and plugs of a tenant's other partitions access to its first partition. */
 import type { PlugServices } from '#core'
 import { type Logger, LruCache, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
@@ -8,12 +8,12 @@ import type { FirstServices, PartitionQuestion } from './partition-questions.ts'
 
 export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'])
 
-/** Interval of refreshing the plugs and reporting seen resources, in ms */
+/** Interval between refreshing the plugs and reporting seen resources, in ms */
 const LOOK_MS = 2_000
 const MAX_KNOWN = 1_000_000
 const MAX_REPORTED = 1_000
 
-/** Client of the first partition, with a cache of its plugs and known resources. */
+/** Client of the first partition that caches its plugs and its known resources. */
 export class FirstPartition implements FirstServices {
   readonly resources: FirstServices['resources'] = {
     discover: (seen) => this.#discover(seen),
@@ -30,7 +30,7 @@ export class FirstPartition implements FirstServices {
   #written = '[]'
   readonly #known = new LruCache<string, string>(MAX_KNOWN)
   /**
-   * Resources seen since the last report, with their newest message; known ones are reported too, since they may have
+   * Resources seen since the last report, with their newest message; includes known resources, since these may have
    * been deleted
    */
   readonly #recent = new Map<string, SeenResource>()
@@ -43,7 +43,7 @@ export class FirstPartition implements FirstServices {
     this.#logger = logger
   }
 
-  /** Resolves when the tenant's plugs are known. Rejects while the first partition is not owned by any host. */
+  /** Resolves when the tenant's plugs are known. Rejects while the first partition has no owner. */
   async start(): Promise<void> {
     await this.#readPlugs()
     this.#endLooking = machineTimers.every(LOOK_MS, () => {
@@ -82,7 +82,7 @@ export class FirstPartition implements FirstServices {
     return this.#askFirst({ of: 'service', service, method, args })
   }
 
-  /** Reports unknown resources before the message is acknowledged, known ones now and then in batches. */
+  /** Reports unknown resources before the message is acknowledged, and known ones in periodic batches. */
   #discover(seen: readonly SeenResource[]): Promise<void> | undefined {
     const strangers: SeenResource[] = []
     for (const one of seen) {

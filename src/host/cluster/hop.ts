@@ -1,7 +1,7 @@
 /**
- * Signed mark of a forwarded request. It has the number of hops, which ends cycles, the slot and its term, so that a
- * new owner waits for its tenancy, and the client's IP, which wrong credentials count against. It is valid for a
- * moment, for one method and address.
+ * Signs a mark on each forwarded request. The mark contains the number of hops, which ends cycles; the slot and its
+ * term, so that a new owner waits until it owns the tenant; and the client's IP, to which wrong credentials are
+ * attributed. A mark is valid for a moment, for one method and address.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -9,15 +9,15 @@ import { Signer } from './signer.ts'
 
 export const HOP_HEADER = 'reflexarc-hop'
 
-/** Validity in ms; clocks of hosts may differ by a second */
+/** Validity of a mark in ms; clocks of hosts may differ by a second */
 const GOOD_FOR = 30_000
 
 export interface Hop {
   readonly count: number
   readonly term: number
-  /** Slot of the term; absent: the one slot of the address */
+  /** Slot that the term refers to; absent: the address belongs to one slot */
   readonly slot?: number | undefined
-  /** IP of the client; absent: a request by the host itself */
+  /** Client's IP; absent: the host itself made the request */
   readonly address?: string | undefined
 }
 
@@ -37,17 +37,17 @@ export class Hops {
     return `${head}.${this.#signature(head, method, url).toString('base64url')}`
   }
 
-  /** Marks a request that came over a connection between hosts, which is signed as a whole. */
+  /** Sets the mark of a request received over a signed connection between hosts. */
   mark(raw: IncomingMessage, hop: Hop): void {
     this.#read.set(raw, hop)
   }
 
-  /** Derives a key for hosts of the cluster. `purpose`: begins with a letter, unlike a mark */
+  /** Derives a key for hosts of the cluster. `purpose`: must begin with a letter, so that it never equals a mark */
   keyFor(purpose: string): Uint8Array {
     return this.#signer.sign(Buffer.from(purpose))
   }
 
-  /** Reads the mark of a request once. */
+  /** Returns the mark of a request, which is verified only once. */
   of(raw: IncomingMessage): Hop | undefined {
     const known = this.#read.get(raw)
     if (known !== undefined) return known
@@ -58,7 +58,7 @@ export class Hops {
     return hop
   }
 
-  /** Undefined for a mark that is not from a host of the cluster, or expired. */
+  /** Verifies a mark. Returns undefined if it has expired or no host of the cluster signed it. */
   read(header: unknown, method: string, url: string): Hop | undefined {
     if (typeof header !== 'string') return undefined
     const parts = /^(\d)\.(\d{1,15})\.(\d{0,3})\.(\d{1,15})\.([\w-]{0,100})\.([\w-]{43})$/.exec(header)

@@ -1,4 +1,4 @@
-/** Composes a cluster member: its services, and those of each tenant that it owns. */
+/** Composes a cluster member from its own services and the services of each tenant that it owns. */
 import { createHmac } from 'node:crypto'
 import { AppError, decodedText } from '#kernel'
 import type { FollowedStream } from '#services/broker/contract'
@@ -24,7 +24,7 @@ export interface ClusterOptions {
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
   readonly program: Program
-  /** Receives the clock of the database, epoch ms. */
+  /** Receives the database's time in epoch ms. */
   readonly compared: (database: number) => void
 }
 

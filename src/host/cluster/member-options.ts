@@ -1,6 +1,6 @@
-/** Checks of the options of cluster members and single hosts. */
+/** Checks the options of cluster members and single hosts. */
 
-/** Options as entered; undefined: absent or wrong. */
+/** Options as entered; undefined: missing or invalid. */
 interface SharedOptions {
   readonly store: { readonly medium: string } | undefined
   readonly host: string | undefined
@@ -8,7 +8,7 @@ interface SharedOptions {
   readonly advertise: string | undefined
 }
 
-/** Address of a host without a trailing slash; undefined for an invalid one. */
+/** Returns the address of a host without a trailing slash; undefined for an invalid address. */
 export function memberUrlOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, origin, pathname, search, username } = new URL(text)

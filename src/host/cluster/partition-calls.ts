@@ -1,13 +1,13 @@
 /**
- * Calls between partitions of a tenant: in process where both are local, else over HTTP, signed with the cluster's
- * secret.
+ * Calls other partitions of a tenant: in process if both are on this host, otherwise over HTTP, signed with the
+ * cluster's secret.
  *
- * PARTCALLS-1 a question is asked again only when it is known to be unprocessed; the call of a plug, which has the id
+ * PARTCALLS-1 a question is repeated only when it is known to be unprocessed; the call of a plug, which carries the id
  *   of its effect, also when that is unknown
- * PARTCALLS-2 a question is rejected unless a host of the cluster signed it, with its body
+ * PARTCALLS-2 a question is rejected unless a host of the cluster signed it with its body
  * PARTCALLS-3 questions to a host that is gone fail at once
- * PARTCALLS-4 a partition that is handed over does not wait for one without an owner: several that are handed over at
- *   once would wait for each other. Only calls of plugs do, whose outcomes are those of tasks
+ * PARTCALLS-4 a partition being handed over does not wait for a partition without an owner, since several partitions
+ *   handed over together would wait for each other. Only calls of plugs wait, because tasks need their outcomes
  */
 import type { FastifyInstance } from 'fastify'
 import { partitionName, type Place } from '#cluster'
@@ -18,7 +18,7 @@ import { isPartitionQuestion, type PartitionQuestion } from './partition-questio
 import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'
 
 const PATH = '/cluster/partitions'
-/** Waiting time for an owner of a partition, in ms */
+/** How long a question waits for the partition to have an owner, in ms */
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
@@ -28,7 +28,7 @@ interface OpenedPartition {
 
 export interface PartitionCallsOptions {
   readonly place: (name: string) => Place
-  /** Opens the partition if needed. Throws `FENCED` when another host owns it. */
+  /** Opens a partition if needed. Throws `FENCED` when another host owns it. */
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
@@ -39,13 +39,13 @@ export interface PartitionCallsOptions {
 type Answer =
   | { readonly value?: unknown }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly issues: readonly Issue[] } }
-  /** It was not processed */
+  /** The question was not processed */
   | { readonly isElsewhere: true }
 
 export class PartitionCalls {
   readonly #options: PartitionCallsOptions
   readonly #asked = new Map<string, Set<AbortController>>()
-  /** Partitions that are being notified of a handover; true: there was another one meanwhile */
+  /** Partitions being notified of a handover; true: another handover followed meanwhile */
   readonly #telling = new Map<string, boolean>()
 
   constructor(options: PartitionCallsOptions) {
@@ -53,14 +53,14 @@ export class PartitionCalls {
   }
 
   /**
-   * Returns the answer of that partition, or rejects with its error; `FENCED` when it has no owner or its owner is
-   * gone. `ending`: aborts when the caller is handed over.
+   * Returns the answer of a partition, or rejects with its error: `FENCED` when the partition has no owner or its owner
+   * is gone. `ending`: aborts when the caller's partition is handed over.
    */
   async ask(tenant: string, number: number, question: PartitionQuestion, ending?: AbortSignal): Promise<unknown> {
     const { place, timers, requestMs } = this.#options
     const name = partitionName(tenant, number)
     const since = timers.elapsed()
-    // repeated under the same id, as after a restart
+    // calls of plugs are repeated under the same id, as after a restart
     const mayRepeat = question.of === 'plugs'
     const patience = mayRepeat ? Math.max(WAIT_MS, requestMs) : WAIT_MS
     for (;;) {
@@ -83,7 +83,10 @@ export class PartitionCalls {
     }
   }
 
-  /** Notifies a partition of a handover without waiting. It also looks when it is opened, and now and then. */
+  /**
+   * Notifies a partition of a handover without waiting. The partition also checks for handovers when opened and
+   * periodically.
+   */
   handed(tenant: string, number: number): void {
     const name = partitionName(tenant, number)
     if (this.#telling.has(name)) return void this.#telling.set(name, true)

@@ -1,7 +1,7 @@
 /**
- * Numbers of partitions of tenants. The tenant's store has the authoritative count, which changes only while all fences
- * of the tenant are held: a new owner reads it after taking its fence. The host's own store has hints that list all of
- * them in one query; a hint that is too high costs an idle partition.
+ * Tracks how many partitions each tenant has. The authoritative count is in the tenant's store and changes only while
+ * all fences of the tenant are held: a new owner reads the count after taking its fence. The host's own store contains
+ * hints, which list all counts in one query; a hint that is too high costs an idle partition.
  */
 import { type OpenTenants, partitionName, readPartitionName } from '#cluster'
 import { AppError, type Logger, messageOf } from '#kernel'
@@ -13,12 +13,12 @@ interface CountRecord {
   readonly count: number
 }
 
-/** Collection in the store of the tenant. */
+/** Collection in the tenant's store. */
 export const PARTITION_COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
 export const COUNT_ID = 'count'
 export const PARTITION_HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
 
-/** Fence of a partition; that of the first is the tenant's usual one. */
+/** Returns the name of a partition's fence; the first partition uses the tenant's usual one. */
 export function fenceOf(number: number): string {
   return number === 0 ? 'tenant' : `tenant/${number}`
 }
@@ -33,7 +33,7 @@ async function readHints(host: Store): Promise<ReadonlyMap<string, number>> {
   return hints
 }
 
-/** Check of a single host, which serves whole tenants. Throws `STORE` when one has several partitions. */
+/** Checks for a single host, which only serves whole tenants, that no tenant has several partitions. Throws `STORE`. */
 export async function requireWhole(host: Store): Promise<void> {
   const [first] = [...(await readHints(host))].filter(([, count]) => count > 1)
   if (first === undefined) return
@@ -44,14 +44,14 @@ export async function requireWhole(host: Store): Promise<void> {
   )
 }
 
-/** Poll interval of the hints, in ms */
+/** Interval between reads of the hints, in ms */
 const LOOK_MS = 1_000
 
 interface Counted {
   readonly count: number
 }
 
-/** Counts as known to one host. */
+/** Caches the partition counts for one host. */
 export class PartitionCounts {
   readonly #storage: Storage
   readonly #timers: Pick<Timers, 'elapsed'>
@@ -78,7 +78,7 @@ export class PartitionCounts {
     )
   }
 
-  /** Reopens tenants whose count has changed. Called now and then; never waits. */
+  /** Reopens tenants whose count has changed. Called periodically; never waits. */
   look(tenants: Pick<OpenTenants<Counted>, 'renew' | 'incomplete'>): void {
     if (this.#isLooking || this.#timers.elapsed() - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = this.#timers.elapsed()

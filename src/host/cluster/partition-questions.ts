@@ -1,6 +1,6 @@
 /**
- * Questions between partitions of a tenant. The first one has resources, alarms, functions, models, webscripts and
- * queries; the others have messages and tasks, and ask the first for everything else.
+ * Defines the questions between partitions of a tenant. The first partition has resources, alarms, functions, models,
+ * webscripts and queries; the others have messages and tasks, and ask the first one for everything else.
  */
 import type { PlugServices } from '#core'
 import { AppError } from '#kernel'
@@ -16,14 +16,15 @@ import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
 export interface HostedPartition extends Partition {
   readonly tenant: string
   /**
-   * Returns the result of `answerAt` at another partition, or rejects with its error; `FENCED` when it has no owner.
+   * Asks another partition and returns the result of `answerAt` there, or rejects with its error: `FENCED` when that
+   * partition has no owner.
    */
   ask(partition: number, question: PartitionQuestion): Promise<unknown>
-  /** Messages of another partition, live; `FENCED` when it has no owner. */
+  /** Streams live messages of another partition. Throws `FENCED` when that partition has no owner. */
   follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   handed(partition: number): void
   ports(own: PlugServices): PlugServices
-  /** Services of the first partition; absent: this is the first */
+  /** Services of the first partition; absent: this is the first partition */
   readonly first?: FirstServices | undefined
 }
 
@@ -32,20 +33,20 @@ export interface FirstServices {
   readonly functions: Pick<InternalFunctions, 'plugs' | 'call'>
 }
 
-/** Question in plain JSON. */
+/** Question to another partition, as plain JSON. */
 export type PartitionQuestion =
   | { readonly of: 'rules'; readonly question: RulesQuestion }
   | { readonly of: 'broker'; readonly question: BrokerQuestion }
-  /** Notifies of a handover */
+  /** Notifies the partition of a handover */
   | { readonly of: 'relay' }
-  /** Calls a port of plugs */
+  /** Calls a plug port of the asked partition */
   | {
       readonly of: 'plugs'
       readonly port: keyof PlugServices
       readonly method: string
       readonly args: readonly unknown[]
     }
-  /** Calls a method of a service */
+  /** Calls a service method of the asked partition */
   | {
       readonly of: 'service'
       readonly service: 'resources' | 'functions'
@@ -77,7 +78,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
       const service = registry[asked.service]
       if (!METHODS.includes(asked.method))
         throw new AppError('INTERNAL', `${asked.method} is not a method of a service`)
-      // as on a host without it: nothing to find, and no plugs
+      // if this host lacks the service, answer as if nothing was found
       if (service === undefined && asked.method !== 'call') return undefined
       return call(served(service), asked.method, asked.args)
     }

@@ -1,6 +1,6 @@
 /**
- * Live messages between partitions of a tenant: in process where both are local, else as lines of JSON over HTTP, which
- * end when the other host hands the partition over or is gone.
+ * Streams live messages between partitions of a tenant: in process if both are on this host, otherwise as lines of JSON
+ * over HTTP. A stream ends when the other host hands the partition over or is gone.
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -14,7 +14,7 @@ import type { Hops } from './hop.ts'
 import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'
 
 const PATH = '/cluster/streams'
-/** Waiting time for an owner of a partition, in ms */
+/** How long a stream waits for the partition to have an owner, in ms */
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
@@ -24,7 +24,7 @@ interface OpenedPartition {
 
 export interface PartitionStreamsOptions {
   readonly place: (name: string) => Place
-  /** Opens the partition if needed. Throws `FENCED` when another host owns it. */
+  /** Opens a partition if needed. Throws `FENCED` when another host owns it. */
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
@@ -39,8 +39,8 @@ export class PartitionStreams {
   }
 
   /**
-   * Yields first that the stream is open. Throws `FENCED` when the partition has no owner; ends when it moves or its
-   * host is gone.
+   * Follows another partition; the first item reports that the stream is open. Throws `FENCED` when the partition has
+   * no owner; ends when the partition moves or its host is gone.
    */
   async *follow(
     tenant: string,
@@ -73,7 +73,7 @@ export class PartitionStreams {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked, reply) => this.#answer(asked, reply))
   }
 
-  /** Ends streams of hosts that are gone. Called after each poll. */
+  /** Ends streams from hosts that are gone. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const [url, ends] of this.#followed) {
       if (live.has(url)) continue

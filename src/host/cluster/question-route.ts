@@ -1,4 +1,4 @@
-/** Signed requests between hosts of a cluster, each valid for one body and one address. */
+/** Sends and serves signed requests between hosts of a cluster. Each signature covers one body and one address. */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '#kernel'
@@ -21,7 +21,7 @@ export async function addQuestionRoute(
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    // authenticated by signature
+    // requests are authenticated by their signature
     const options = { config: { scope: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
     scope.post(path, options, async ({ body, raw }, reply) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
@@ -33,7 +33,7 @@ export async function addQuestionRoute(
   })
 }
 
-/** Rejects as `fetch` does. */
+/** Sends a question to another host. Rejects as `fetch` does. */
 export function askHost(path: string, asked: unknown, hops: Hops, { url, term, signal }: HostToAsk): Promise<Response> {
   const body = JSON.stringify(asked)
   const signed = `${path}?body=${digestOf(body)}`
@@ -50,8 +50,8 @@ function digestOf(body: string | Uint8Array): string {
 }
 
 /**
- * Whether the request was not processed: its connection failed, or nothing was accepted. `error`: of an undici client,
- * of a frame connection, or of `fetch`, which has that as its cause.
+ * Whether an error means that the request was not processed, because the connection failed or the host did not accept
+ * it. `error`: from an undici client, from a frame connection, or from `fetch`, which puts undici's error in `cause`.
  */
 export function isUnasked(error: unknown): boolean {
   const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined)

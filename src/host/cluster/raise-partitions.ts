@@ -1,11 +1,11 @@
 /**
- * Raises the number of partitions of a tenant. Meanwhile the fences of all of its partitions are held, half a term
- * above their owners, so that owners drop the tenant and only a host that receives its slot again could take it, which
- * makes the change fail. Tasks stay in their partitions: subscriptions to resources that move are registered at the new
- * partitions before anything is posted there.
+ * Raises the number of partitions of a tenant. Meanwhile the fences of all its partitions are held, half a term above
+ * their owners: owners then drop the tenant, and only a host that receives its slot again could take it, in which case
+ * the change fails. Tasks stay in their partitions: their subscriptions to resources that move are registered at the
+ * new partitions before anything is posted there.
  *
- * PARTITIONS-1 the count and the listeners of partitions change in one commit, while the tenant is not owned
- * PARTITIONS-2 a count never becomes lower
+ * PARTITIONS-1 the count and the listeners of partitions change in one commit, while no host owns the tenant
+ * PARTITIONS-2 a count never decreases
  */
 import { AppError, retryOnConflict } from '#kernel'
 import { MAX_PARTITIONS, partitionOf, partitionOfTask } from '#cluster'
@@ -14,9 +14,9 @@ import { FENCES, type Storage, type Store, takeFence, walk, type Write } from '#
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { COUNT_ID, fenceOf, PARTITION_COUNTS, PARTITION_HINTS, readCount } from './partition-counts.ts'
 
-/** Listeners per commit */
+/** Maximum number of listeners per commit */
 const PORTION = 500
-/** Attempts: hosts that learn of new partitions open them and take their fences at about the same time */
+/** Number of attempts: hosts that learn of new partitions open them, taking their fences, at about the same time */
 const TRIES = 5
 
 export interface RaisedPartitions {
@@ -26,8 +26,8 @@ export interface RaisedPartitions {
 }
 
 /**
- * Throws `USAGE`, `NOT_FOUND`, `WRONG_STATUS` for fewer than there are, `CONFLICT` when hosts took the tenant over
- * during each attempt.
+ * Raises the count. Throws `USAGE`, `NOT_FOUND`, `WRONG_STATUS` if the tenant has more partitions already, and
+ * `CONFLICT` if hosts took the tenant over during every attempt.
  */
 export async function raisePartitions(storage: Storage, tenant: string, count: number): Promise<RaisedPartitions> {
   if (!Number.isInteger(count) || count < 1 || count > MAX_PARTITIONS) {
@@ -45,7 +45,7 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
     )
   }
   if (count === before) return { tenant, before, count }
-  // hosts open the new ones, and find them without an owner
+  // makes hosts look for the new partitions, which have no owner yet
   await storage.tenant(HOST_TENANT).collection(PARTITION_HINTS).put(tenant, { count })
   await retryOnConflict(
     () => raiseTo(store, count),
@@ -60,7 +60,7 @@ function takenOver(tenant: string, cause: unknown): AppError {
   return new AppError('CONFLICT', text, { cause })
 }
 
-/** Throws `CONFLICT` when a host takes it over meanwhile. */
+/** Throws `CONFLICT` when a host takes the tenant over meanwhile. */
 async function raiseTo(store: Store, count: number): Promise<void> {
   const held: HeldFence[] = []
   try {
@@ -71,7 +71,7 @@ async function raiseTo(store: Store, count: number): Promise<void> {
     const counted = counts.putting(COUNT_ID, { count }, stored?.version ?? 'absent')
     await store.commit([counted, ...held.map(({ release }) => release)])
   } catch (error) {
-    // a fence taken by a host meanwhile stays its own
+    // a host that took a fence meanwhile keeps it
     for (const { release } of held) await store.commit([release]).catch(() => undefined)
     throw error
   }
@@ -92,7 +92,7 @@ async function holdFences(store: Store, count: number, held: HeldFence[]): Promi
   }
 }
 
-/** Adds listeners for the new count to those of the current one, which is valid until the change. */
+/** Adds listeners for the new count; the listeners for the current count stay valid until the change. */
 async function tellListeners(store: Store, count: number): Promise<void> {
   const listeners = store.collection(LISTENERS)
   let writes = new Map<string, Write>()

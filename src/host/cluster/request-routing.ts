@@ -1,12 +1,11 @@
 /**
- * Routes requests in a cluster: any host accepts any request, serves those of its own tenants, and forwards others over
- * persistent connections, streaming the answers back.
+ * Routes requests in a cluster: any host accepts any request, serves requests for its own tenants, and forwards others
+ * over persistent connections, streaming the answers back.
  *
- * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
- * ROUTING-2 requests to a host that is gone are rejected as soon as it counts as gone, and streams of it end, so that
- *   their readers come back
- * ROUTING-3 reads without an answer from a host that is gone are repeated at the next one; so are requests held whole
- *   that were not sent, because the host took no connection
+ * ROUTING-1 a request is forwarded at most twice: the second time if its tenant moved meanwhile
+ * ROUTING-2 when a host counts as gone, requests to it are rejected and streams from it end, so that readers reconnect
+ * ROUTING-3 reads that a gone host left unanswered are repeated at the next owner; so are fully buffered requests that
+ *   were never sent because the host accepted no connection
  */
 import { Readable } from 'node:stream'
 import type { FastifyReplyFromHooks } from '@fastify/reply-from'
@@ -22,20 +21,20 @@ import { isUnasked } from './question-route.ts'
 import { isGetOrHead, SmallRequests } from './small-requests.ts'
 import { openTunnel } from './tunnel.ts'
 
-/** Header with the owner of the tenant, so that clients can call it directly. */
+/** Response header that names the tenant's owner, so that clients can call the owner directly. */
 const OWNER_HEADER = 'reflexarc-owner'
 export const HOST_HEADER = 'reflexarc-host'
 
 const CONNECTIONS = 128
 const CONNECT_MS = 2_000
-/** Waiting time for an owner in ms: longer than a usual takeover */
+/** How long a request waits for an owner, in ms: longer than a usual takeover */
 const WAIT_MS = 10_000
 const MAX_HOPS = 2
 const MAX_LOST = 5_000
 const MAX_ASKED = 20_000
 
 interface OpenedHere {
-  /** Counts the request as one of the tenant until it is answered. */
+  /** Counts the request as pending for the tenant until it is answered. */
   hold(reply: FastifyReply): void
 }
 
@@ -45,13 +44,13 @@ export interface RoutingOptions {
   readonly hops: Hops
   readonly partitions: readonly Pick<PartitionCalls, 'addTo'>[]
   readonly elapsed: () => number
-  /** Time limit for the first byte of an answer, in ms */
+  /** Time limit for the first byte of a response, in ms */
   readonly requestMs: number
-  /** Maximum number of pending requests and streams at one host */
+  /** Maximum number of pending requests and streams per host */
   readonly maxAsked?: number
-  /** Partition that the request is for, by its name (`partitionName`) */
+  /** Returns the name (`partitionName`) of the partition that serves the request */
   readonly partitionOf: (tenant: string, request: FastifyRequest) => string
-  /** Tenant of a request without credentials; undefined: answered by any host */
+  /** Returns the tenant of a request without credentials; undefined: any host can answer */
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
 }
 
@@ -60,9 +59,9 @@ interface Routed {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly done: (error?: Error) => void
-  /** Start in monotonic ms */
+  /** Start of the request in monotonic ms */
   readonly since: number
-  /** Whole body; absent: still unread */
+  /** The whole body; absent: not read yet */
   readonly body?: Buffer
 }
 
@@ -93,19 +92,19 @@ export class RequestRouting {
     return this.#small?.framed ?? 0
   }
 
-  /** Total of requests rejected by the limit per host. */
+  /** Total number of requests rejected by the limit per host. */
   get refused(): number {
     return this.#refused
   }
 
   async addTo(app: FastifyInstance): Promise<void> {
     const { requestMs, hops } = this.#options
-    // optional packages, loaded only in a cluster
+    // optional packages, only loaded in a cluster
     const [{ default: replyFrom }, { Agent }] = await Promise.all([import('@fastify/reply-from'), import('undici')])
     const agent = new Agent({
       connections: CONNECTIONS,
       connect: { timeout: CONNECT_MS },
-      // the answering host enforces the limit; this is for one that does not
+      // the owner enforces the time limit; this limit is for an owner that does not
       headersTimeout: requestMs + CONNECT_MS,
       // streams have no deadline
       bodyTimeout: 0,
@@ -135,7 +134,7 @@ export class RequestRouting {
     const { request, reply, done } = asked
     if (whose === undefined || whose === '') return done()
     const tenant = this.#options.partitionOf(whose, request)
-    // routes use the services of that partition
+    // makes routes use that partition's services
     if (tenant !== whose) request.tenant = tenant
     const opened = this.#options.tenants.get(tenant)
     if (opened === undefined) return this.#route({ ...asked, tenant, since: this.#options.elapsed() })
@@ -150,7 +149,7 @@ export class RequestRouting {
     for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
-  /** Rejects everything that waits. */
+  /** Rejects all requests that wait for an owner. */
   end(): void {
     for (const { tenant, done } of this.#lost.splice(0)) done(notAnywhere(tenant))
     for (const url of this.#asked.keys()) this.#endAt(url)
@@ -167,13 +166,13 @@ export class RequestRouting {
     const place = this.#options.place(tenant)
     const { count, ...marked }: Hop = this.#options.hops.of(request.raw) ?? { count: 0, term: 0 }
     const slot = slotOf(tenant)
-    // the forwarding host may have been wrong: a webscript has an id before its tenant is known everywhere
+    // the forwarding host may have been wrong: a webscript gets its id before all hosts know its tenant
     const term = marked.slot === slot ? marked.term : 0
     if (place.kind === 'unowned' || place.term < term) {
-      // wait until the tenant has an owner, or this host learns that it is one
+      // wait until the tenant has an owner, or until this host learns that it is the owner
       if (!this.#waits(one)) done(notAnywhere(tenant))
     } else if (place.kind === 'here') {
-      // requests without credentials may name unknown tenants: do not open them
+      // requests without credentials may name unknown tenants: do not open those
       if (isPublic(request) && tenants.isComplete && !tenants.has(tenant)) return done()
       void this.#goOn(one)
     } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
@@ -196,7 +195,7 @@ export class RequestRouting {
     } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)
   }
 
-  /** Waits for the next poll; false at the time limit, or when too many wait. */
+  /** Makes a request wait for the next poll. Returns false at its time limit, or when too many requests wait. */
   #waits(one: Routed): boolean {
     const mayWait = this.#options.elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST
     if (mayWait) this.#lost.push(one)
@@ -219,7 +218,7 @@ export class RequestRouting {
     const small = this.#small
     if (body !== undefined || small === undefined || !small.takes(request)) return this.#ask(owner, next, one)
     small.read(request, reply, (whole) => {
-      // it was answered at its deadline meanwhile
+      // the request may have been answered at its deadline meanwhile
       if (!reply.sent) this.#ask(owner, next, { ...one, body: whole })
     })
   }
@@ -236,7 +235,7 @@ export class RequestRouting {
       if (isOver) return
       isOver = true
       drop()
-      // reads are safe to repeat
+      // reads can be repeated safely
       const mayRepeat =
         headers.upgrade === undefined && (isGetOrHead(method) || (body !== undefined && isUnasked(error)))
       if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
@@ -253,18 +252,18 @@ export class RequestRouting {
       })
       return
     }
-    // behind the address, not as its base: a request path may begin with two slashes
+    // append the path to the address instead of resolving it, since a path may begin with two slashes
     const target = new URL(owner + (raw.url ?? ''))
     const hop = this.#options.hops.sign(method, target.pathname + target.search, mark)
     if (headers.upgrade !== undefined) {
       this.#endWith(owner, reply, openTunnel(target, { ...headers, [HOP_HEADER]: hop }, reply, refuse))
       return
     }
-    // unread, as a stream
+    // forwards the unread body as a stream
     if (!isGetOrHead(method)) request.body = raw
     drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
-      // addresses in answers, and signatures, use the host name that the client knows
+      // keeps the host name that the client knows, which addresses in answers and signatures use
       rewriteRequestHeaders: ({ headers: { host } }, given) => ({
         ...given,
         ...(host !== undefined && { host }),
@@ -273,7 +272,7 @@ export class RequestRouting {
       retryDelay: () => null,
       onResponse: (_request, _reply, answer) => {
         const { stream } = answer as unknown as { stream: Readable }
-        // it arrived after another attempt began
+        // this answer came after another attempt had begun
         if (isOver) return void stream.destroy()
         sendStream(reply, stream)
       },
@@ -282,9 +281,7 @@ export class RequestRouting {
     reply.from(target.href, hooks)
   }
 
-  /**
-   * Ends the request when that host is gone before the answer is complete. Returns the function that unregisters it.
-   */
+  /** Ends the request if the owner is gone before the answer is complete. Returns a function that unregisters it. */
   #endWith(owner: string, reply: FastifyReply, end: () => void): () => void {
     const asked = this.#asked.get(owner) ?? new Set()
     this.#asked.set(owner, asked.add(end))
@@ -299,7 +296,7 @@ export class RequestRouting {
 }
 
 function sendStream(reply: FastifyReply, stream: Readable): void {
-  // send the head at once: readers of lines would otherwise see nothing before the first line
+  // send the head at once, which readers of lines would otherwise see only with the first line
   if (String(reply.getHeader('content-type')) === NDJSON_MEDIA_TYPE)
     reply.raw.once('pipe', () => reply.raw.flushHeaders())
   reply.send(stream)

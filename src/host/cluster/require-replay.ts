@@ -1,13 +1,13 @@
-/** Rejects the start of a host whose replay number differs from that of the cluster. */
+/** Stops the start of a host whose replay number differs from the cluster's. */
 import { checkReplay, type Program, TTL_MS } from '#cluster'
 import { AppError } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers, type Timers } from '../timers.ts'
 
-/** Poll interval in ms */
+/** Interval between checks in ms */
 const PAUSE_MS = 250
 
-/** Waits until hosts that are gone have expired. Throws `STORE` with what to do. */
+/** Waits until hosts that are gone have expired. Throws `STORE` with instructions if the numbers still differ. */
 export async function requireReplay(store: Store, program: Program, timers: Timers = machineTimers): Promise<void> {
   const until = timers.elapsed() + TTL_MS + PAUSE_MS
   for (;;) {

@@ -1,4 +1,4 @@
-/** Verifies that hosts share one folder of objects: the folder and the store carry the same mark. */
+/** Verifies that all hosts share one objects folder: the folder and the store must contain the same mark. */
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineTimers } from '#platform'
@@ -9,7 +9,7 @@ const FOLDERS: CollectionSpec<{ readonly mark: string }> = { name: 'cluster_fold
 const OBJECTS = 'objects'
 const FILE = 'deployment.mark'
 
-/** The first host marks both. Throws `STORE` when the existing folder does not belong to the store. */
+/** Compares the marks; the first host writes both. Throws `STORE` when the folder does not belong to the store. */
 export async function checkSharedFolder(store: Store, folder: string): Promise<void> {
   const folders = store.collection(FOLDERS)
   const known = (await folders.get(OBJECTS))?.value.mark
@@ -17,7 +17,7 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
     const mark = (await markOf(folder)) ?? (await makeMark(folder))
     if (mark === undefined) throw new AppError('STORE', `The folder of objects ${folder} cannot be read`)
     await folders.put(OBJECTS, { mark }, 'absent').catch((error: unknown) => {
-      // another host marked first; the next comparison decides
+      // another host wrote its mark first; the next comparison decides
       if (!isStoreConflict(error)) throw error
     })
     return checkSharedFolder(store, folder)
@@ -29,7 +29,7 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
   )
 }
 
-/** Creates the mark atomically: its name appears only when its text is complete, and the first writer wins. */
+/** Creates the mark atomically: its file appears only when complete, and the first writer wins. */
 async function makeMark(folder: string): Promise<string | undefined> {
   const mark = machineTimers.newId()
   const draft = join(folder, `${FILE}.${mark}`)

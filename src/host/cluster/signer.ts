@@ -1,4 +1,6 @@
-/** HMAC-SHA-256 with a fixed key, from two digests: Node's `Hmac` costs ten times as much, most of it for its key. */
+/**
+ * Computes HMAC-SHA-256 with a fixed key from two digests: Node's `Hmac` costs ten times as much, mostly for its key.
+ */
 import { hash } from 'node:crypto'
 
 /** Block size of SHA-256 in bytes */

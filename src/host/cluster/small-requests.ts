@@ -1,10 +1,10 @@
 /**
- * Forwards requests with small bodies and answers, which are held whole. They go in frames over a persistent connection
- * (frames/) as soon as there is one, else by HTTP, where a refused connection permits a retry. Larger ones are
- * streamed.
+ * Forwards requests whose bodies and answers are small enough to be held whole. They are sent in frames over a
+ * persistent connection (frames/) once that is open, otherwise over HTTP, where a refused connection permits a retry.
+ * Larger requests are streamed.
  *
- * SMALL-1 a body is held only while all of them together have room; further ones are streamed, which wait
- * SMALL-2 nothing of an answer is sent before it is known to be whole, unless it goes by a stream
+ * SMALL-1 bodies are held only while their total stays below a limit; further requests wait as streams
+ * SMALL-2 nothing of an answer is sent before it is complete, unless it is streamed
  */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
@@ -14,21 +14,21 @@ import type { FrameClients, FramedAsking } from './frames/frame-clients.ts'
 import { type AnswerHead, type HeaderValue, MAX_BODY } from './frames/frame-kinds.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 
-/** Maximum bytes of a held body or answer */
+/** Maximum bytes of a body or answer that is held */
 const MAX_BYTES = MAX_BODY
-/** Maximum bytes of all held bodies */
+/** Maximum total bytes of all held bodies */
 const MAX_HELD = 64 * 1_048_576
 
 const DROPPED: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'expect', HOP_HEADER])
-/** Usual values of `Connection`; others name further headers of one connection. */
+/** Usual values of `Connection`; other values name further headers that concern a single connection. */
 const USUAL_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close'])
 
 interface Asking {
   readonly reply: FastifyReply
   isOver(): boolean
-  /** Receives the stream of an answer that is large or of unknown length; its head is in the reply. */
+  /** Receives the body of an answer that is large or of unknown length; the head is already in the reply. */
   stream(body: Readable): void
-  /** Called when the answer failed or broke off, unless cancelled. */
+  /** Called when the answer failed or broke off, unless the request was cancelled. */
   failed(error: Error): void
 }
 
@@ -60,7 +60,7 @@ export class SmallRequests {
     return bytes <= MAX_BYTES && this.#held + bytes <= MAX_HELD
   }
 
-  /** `done` receives the whole body, and is not called when the client disconnects. */
+  /** Reads the body. `done` receives the whole body, and is not called if the client disconnects. */
   read({ raw, headers }: FastifyRequest, reply: FastifyReply, done: (body: Buffer) => void): void {
     const bytes = Number(headers['content-length'] ?? '0')
     if (bytes === 0) return done(Buffer.alloc(0))
@@ -76,7 +76,7 @@ export class SmallRequests {
     })
   }
 
-  /** `origin`: address of the host. `mark`: identifies the forwarding host */
+  /** `origin`: address of the other host. `mark`: sent in the hop header */
   ask(origin: string, request: FastifyRequest, body: Buffer, mark: Hop, asking: Asking): void {
     if (this.#askInFrame(origin, request, body, mark, asking)) return
     const { raw, method } = request
@@ -106,7 +106,7 @@ export class SmallRequests {
   }
 }
 
-/** Forwarded headers by name; undefined when one occurs more than once. */
+/** Returns the headers to forward, by name; undefined when a header occurs more than once. */
 function onceEach({ rawHeaders }: FastifyRequest['raw']): Readonly<Record<string, string>> | undefined {
   const headers: Record<string, string> = {}
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -122,7 +122,7 @@ class FramedAnswer implements FramedAsking {
   readonly #asking: Asking
   readonly #more: (bytes: number) => void
   #stream: Readable | undefined
-  /** Received bytes that the reader has not accepted */
+  /** Received bytes that the reader has not consumed yet */
   #unread = 0
 
   constructor(asking: Asking, more: (bytes: number) => void) {
@@ -136,7 +136,7 @@ class FramedAnswer implements FramedAsking {
     try {
       sendWhole(reply, status, headers, body.toString('latin1'))
     } catch (error) {
-      // an answer with invalid headers must not affect other requests
+      // an answer with invalid headers must not affect other requests of the connection
       reply.log.error({ err: error }, 'an answer of another host cannot be returned')
       reply.raw.destroy()
     }
@@ -171,7 +171,7 @@ class FramedAnswer implements FramedAsking {
   }
 }
 
-/** `body`: one character per byte; a text goes out with its head at once. */
+/** Sends a whole answer. `body`: one character per byte, since a string is written together with the head. */
 function sendWhole(
   reply: FastifyReply,
   status: number,
@@ -204,7 +204,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    // informational answer
+    // ignore informational answers
     if (status < 200) return
     if (this.#asking.isOver()) return controller.abort(new Error('the request was cancelled'))
     this.#status = status
@@ -248,8 +248,8 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Raw bytes as Node servers write them; parsed headers were decoded as UTF-8. HTTP/2, which is not used here, lacks the
- * list.
+ * Decodes raw headers as latin1, the way Node servers write them; undici's parsed headers were decoded as UTF-8.
+ * HTTP/2, which is not used here, lacks raw headers.
  */
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}

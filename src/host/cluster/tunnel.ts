@@ -1,6 +1,6 @@
 /**
- * Forwards an upgrade request, such as one for a WebSocket, to the owner of its tenant, and pipes bytes both ways until
- * one side ends.
+ * Forwards an upgrade request, for example for a WebSocket, to the tenant's owner, and pipes bytes in both directions
+ * until one side ends.
  */
 import { request as askPlain, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as askSecurely } from 'node:https'
@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify'
 
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-/** `failed`: the other host is unreachable. Returns the function that cuts the tunnel. */
+/** `failed`: called when the other host is unreachable. Returns a function that cuts the tunnel. */
 export function openTunnel(
   target: URL,
   headers: IncomingHttpHeaders,
@@ -21,7 +21,7 @@ export function openTunnel(
   const asking = ask(target, { headers: { host: target.host, ...headers }, agent: false })
   let upstream: Duplex | undefined
   const cut = (): void => void (upstream ?? asking).destroy()
-  // the client is gone
+  // the client disconnected
   socket.once('close', cut)
   asking.on('upgrade', (answer, other: Duplex, head) => {
     upstream = other

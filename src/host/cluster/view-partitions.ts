@@ -1,6 +1,6 @@
 /**
- * Reads from the store of a cluster where partitions are, and how far their tasks are behind acknowledged messages,
- * whether hosts answer or not.
+ * Reads from the store of a cluster which hosts own the partitions, and how far their tasks are behind acknowledged
+ * messages, even if no host responds.
  */
 import { type ClusterView, partitionName, partitionStore, SLOT_TABLE, SLOT_TABLES, slotOf } from '#cluster'
 import { AppError } from '#kernel'
@@ -10,20 +10,20 @@ import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readCount } from './partition-counts.ts'
 
-/** Default number of shown tenants */
+/** Number of tenants shown by default */
 const MAX_TENANTS = 100
-/** Tenants read in parallel */
+/** Number of tenants read in parallel */
 const AT_ONCE = 4
-/** Inputs that are inspected; each later one counts as one message */
+/** Number of inputs inspected; every later input counts as one message */
 const LOOKED_INTO = 1_000
 
 export interface PartitionView {
   readonly number: number
-  /** Address of the live owner; null without one */
+  /** Address of the live owner; null if the partition has none */
   readonly host: string | null
   readonly behind: {
     readonly messages: number
-    /** Age of the oldest of them; 0 without any */
+    /** Age of the oldest unprocessed message; 0 if all are processed */
     readonly ms: number
   }
   readonly handed: number
@@ -39,7 +39,7 @@ export interface ClusterPartitions {
   readonly moreTenants: number
 }
 
-/** Returns one tenant, or the first ones. Throws `NOT_FOUND` for an unknown tenant. */
+/** Returns one tenant, or the first `MAX_TENANTS`. Throws `NOT_FOUND` for an unknown tenant. */
 export async function viewPartitions(
   storage: Storage,
   { hosts }: Pick<ClusterView, 'hosts'>,
@@ -86,7 +86,7 @@ async function behindOf(store: Store, now: number): Promise<PartitionView['behin
   const messages = data.reduce((sum, { count }) => sum + count, rest)
   const [oldest] = data
   const at = oldest?.at ?? (rest > 0 ? inputs.at(-1)?.at : undefined)
-  // hosts have clocks of their own
+  // the host's clock may be ahead of the store's
   return { messages, ms: at === undefined ? 0 : Math.max(0, now - at) }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Owners of webscripts that are called by id, for hosts without their tenants. The owner of a tenant writes the ids of
- * its webscripts to the shared store; other hosts look there and cache the result. An id is derived from tenant and
- * name, so it never changes hands.
+ * Finds the owners of webscripts called by id, for hosts that do not have their tenants. A tenant's owner writes the
+ * ids of its webscripts to the shared store; other hosts look there and cache the result. An id is derived from tenant
+ * and name, so it always belongs to the same tenant.
  */
 import { CALL_BASES } from '#services/webscripts'
 import { decodedText, LruCache } from '#kernel'
@@ -12,16 +12,16 @@ import type { Timers } from '../timers.ts'
 const ADDRESSES: CollectionSpec<{ readonly tenant: string }> = { name: 'webscript_addresses', version: 1, fields: {} }
 const ID = /^[0-9a-f]{32}$/
 const MAX_KNOWN = 100_000
-/** Maximum ids per query */
+/** Maximum number of ids per query */
 const AT_ONCE = 500
-/** Cache time of an unknown id, in ms */
+/** How long an id is cached as unknown, in ms */
 const NOBODYS_MS = 1_000
 
 export class WebscriptAddresses {
   readonly #addresses: ReturnType<typeof collectionOf>
   readonly #timers: Pick<Timers, 'elapsed'>
   readonly #tenants = new LruCache<string, string>(MAX_KNOWN)
-  /** Unknown ids, with the `elapsed` of their look-up */
+  /** Unknown ids, with `elapsed` at their look-up */
   readonly #nobodys = new LruCache<string, number>(MAX_KNOWN)
 
   /** `store`: shared by all hosts. */
@@ -30,7 +30,10 @@ export class WebscriptAddresses {
     this.#timers = timers
   }
 
-  /** `ids`: current webscripts of the tenant; `former`: removed ones. Resolves when all hosts see it. */
+  /**
+   * Records webscripts. `ids`: the tenant's current webscripts; `former`: removed ones. Resolves when all hosts see the
+   * change.
+   */
   async tell(tenant: string, ids: readonly string[], former: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE)
@@ -40,7 +43,9 @@ export class WebscriptAddresses {
     for (const id of former) await this.#addresses.delete(id)
   }
 
-  /** Tenant of a webscript address, by tenant and name or by id; undefined for other addresses. */
+  /**
+   * Returns the tenant of a webscript address, which contains tenant and name, or an id; undefined for other addresses.
+   */
   tenantOf(url: string): string | undefined | Promise<string | undefined> {
     const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
     if (base === undefined) return undefined

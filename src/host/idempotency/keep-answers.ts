@@ -1,11 +1,11 @@
 /**
- * Header `Idempotency-Key` for all routes that write: a repeated request receives the first answer and has no effect. A
- * key belongs to its tenant, method and path.
+ * Implements the header `Idempotency-Key` for all routes that write: a repeated request receives the first answer and
+ * has no effect. A key is scoped to its tenant, method and path.
  *
- * IDEMPOTENCY-1 of requests with one key, one is carried out at a time, and none after one that was done
- * IDEMPOTENCY-2 a refused request releases its key; after a request with an unknown outcome, the next one is rejected,
- *   unless it may be carried out twice
- * IDEMPOTENCY-3 no secret of an answer is kept
+ * IDEMPOTENCY-1 requests with the same key run one at a time, and none runs after one has completed
+ * IDEMPOTENCY-2 a rejected request releases its key; after a request with an unknown outcome, the next one is rejected,
+ *   unless it is safe to run twice
+ * IDEMPOTENCY-3 secrets in an answer are not stored
  */
 import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -17,12 +17,12 @@ import { KeptAnswers, otherRequest, type KeptAnswer, type Place } from './kept-a
 
 export interface KeepingOptions {
   readonly storage: Pick<Storage, 'tenant'>
-  /** Key of request digests, so that they do not reveal bodies */
+  /** Secret for the digests of requests, so that digests do not reveal bodies */
   readonly secret: string | Uint8Array
   readonly now: () => number
 }
 
-/** Routes that store keys themselves, in the commit of their write. */
+/** Routes that store keys themselves, in the same commit as their write. */
 export const OWN_KEYS: ReadonlySet<string> = new Set([
   '/resources/:id/events',
   '/resources/:id',
@@ -30,7 +30,7 @@ export const OWN_KEYS: ReadonlySet<string> = new Set([
   '/resources/:id/commands',
   '/converter/:name/ingest',
 ])
-/** Routes with a body and without a change. */
+/** Routes that take a body but change nothing. */
 export const READS: ReadonlySet<string> = new Set([
   '/series/query',
   '/messages/query',
@@ -45,7 +45,7 @@ export const READS: ReadonlySet<string> = new Set([
 ])
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const REPEATABLE: ReadonlySet<string> = new Set(['PUT', 'DELETE'])
-/** Failures before a write. */
+/** Codes of failures that occur before anything is written. */
 const UNDONE: ReadonlySet<string> = new Set(['UNAVAILABLE', 'CLOSED', 'FENCED'])
 const OWN_HEADERS = ['content-type', 'location', 'etag', 'link'] as const
 const SECRETS: ReadonlySet<string> = new Set(['secret', 'clientSecret', 'password', 'token', 'accessToken'])
@@ -56,7 +56,7 @@ const MAX_CHARACTERS = 1_000
 
 type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown }
 
-/** A request with a key, from its handler's start until its answer is stored. */
+/** A request with a key, tracked from the start of its handler until its answer is stored. */
 class KeptRequest {
   readonly #answers: KeptAnswers
   readonly #place: Place
@@ -74,14 +74,14 @@ class KeptRequest {
   }
 
   async carryOut(reply: FastifyReply, work: () => unknown): Promise<unknown> {
-    // the socket was taken over, or the client is gone
+    // the socket was taken over, or the client disconnected
     reply.raw.once('close', () => {
       if (this.#outcome?.kind === 'done') void this.#end(() => this.#answers.done(this.#place, undefined))
     })
     try {
       const given = await work()
       this.#outcome = { kind: 'done' }
-      // it was refused after its deadline
+      // the request was answered at its deadline
       if (this.#status !== undefined) await this.#end(() => this.#answers.done(this.#place, undefined))
       return given
     } catch (error) {
@@ -99,7 +99,7 @@ class KeptRequest {
     if (statusCode >= 500 && this.#outcome === undefined) return
     if (statusCode >= 400) return this.#end(() => this.#answers.free(this.#place))
     if (payload instanceof Readable) {
-      // the handler may continue until then
+      // the handler may continue until the stream closes
       payload.once('close', () => void this.#end(() => this.#answers.done(this.#place, undefined)))
       return
     }
@@ -113,7 +113,7 @@ class KeptRequest {
     })
   }
 
-  /** The client receives its answer even if storing it fails. */
+  /** Stores the answer. If that fails, the client still receives it. */
   async #end(keep: () => Promise<void>): Promise<void> {
     if (this.#isEnded) return
     this.#isEnded = true
@@ -132,7 +132,7 @@ interface Open {
   readonly over: Promise<void>
 }
 
-/** Stores answers of all routes that are added to the scope afterwards. */
+/** Makes all routes added to the scope afterwards store their answers. */
 export function keepAnswers(app: FastifyInstance, { storage, secret, now }: KeepingOptions): void {
   const KEPT = Symbol('request with a key')
   app.decorateRequest(KEPT, undefined)
@@ -217,7 +217,7 @@ function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): Fas
   return reply.code(status).headers(headers).header('idempotent-replay', 'true').send(body)
 }
 
-/** Undefined: too large to be stored. */
+/** Returns the answer to store; undefined when it is too large. */
 function answerOf(reply: FastifyReply, payload: unknown): KeptAnswer | undefined {
   const isJson = String(reply.getHeader('content-type')).includes('json')
   const isText = isJson && payload instanceof Uint8Array && payload.length <= MAX_ANSWER

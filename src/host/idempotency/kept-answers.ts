@@ -1,4 +1,4 @@
-/** Stored answers to writes with an `Idempotency-Key`, by tenant, for a day. */
+/** Stores answers to writes with an `Idempotency-Key`, per tenant, for a day. */
 import { AppError } from '#kernel'
 import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store } from '#storage'
 
@@ -10,9 +10,9 @@ export interface KeptAnswer {
 
 interface KeyRecord {
   readonly print: string
-  /** Arrival of the request, epoch ms */
+  /** When the request arrived, epoch ms */
   readonly at: number
-  /** `open`: in progress, or its host crashed; `lost`: carried out, without a stored answer */
+  /** `open`: in progress, or its host crashed; `lost`: completed without a stored answer */
   readonly state: 'open' | 'done' | 'lost'
   readonly answer?: KeptAnswer
 }
@@ -24,15 +24,15 @@ export const ANSWER_KEYS: CollectionSpec<KeyRecord> = {
 }
 
 const DAY_MS = 86_400_000
-/** Maximum number of keys of one tenant; the oldest are removed first */
+/** Maximum number of keys per tenant; the oldest are removed first */
 export const MAX_KEYS = 50_000
-/** Interval between sweeps of a tenant, in ms */
+/** Interval between removals of expired keys of a tenant, in ms */
 const SWEEP_MS = 600_000
 
 export type Begun =
   { readonly kind: 'new'; readonly place: Place } | { readonly kind: 'done'; readonly answer: KeptAnswer }
 
-/** Reserved key. */
+/** Key reserved for a request. */
 export interface Place {
   readonly id: string
   readonly print: string
@@ -50,8 +50,8 @@ export class KeptAnswers {
   }
 
   /**
-   * Reserves the key, or returns its answer. Throws `CONFLICT` for a key of another request or of one with an unknown
-   * outcome; `isRepeatable`: the latter is carried out again.
+   * Reserves a key, or returns its stored answer. Throws `CONFLICT` if the key belongs to another request, or to one
+   * with an unknown outcome, unless `isRepeatable`.
    */
   async begin(id: string, print: string, now: number, isRepeatable: boolean): Promise<Begun> {
     const found = await this.#records.get(id)
@@ -76,7 +76,7 @@ export class KeptAnswers {
     }
   }
 
-  /** Marks the request as carried out. Without an answer: it was too large, or is unknown. */
+  /** Marks the request as completed. `answer` is undefined when it was too large or is unknown. */
   async done({ id, print, at, version }: Place, answer: KeptAnswer | undefined): Promise<void> {
     const state = answer === undefined ? 'lost' : 'done'
     await this.#records.put(id, { print, at, state, ...(answer && { answer }) }, version)

@@ -1,7 +1,7 @@
 /**
- * Egress of callURL on Node. Resolves names by the system, connects to exactly the checked address, and rejects
- * non-public addresses itself, so that it is safe without callURL too. Keeps no connections and cookies, follows no
- * redirects, uses no proxy.
+ * Sends the requests of callURL on Node. Resolves names with the system's resolver, connects exactly to the checked
+ * address, and rejects non-public addresses itself, so that it is safe without callURL too. Keeps no connections or
+ * cookies, follows no redirects, and uses no proxy.
  */
 import { lookup } from 'node:dns/promises'
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http'
@@ -12,17 +12,17 @@ import { AllowList, AppError } from '#kernel'
 
 export interface NodeTransportOptions {
   /**
-   * Private names, addresses and networks that may be called, with a port to allow only that one: `localhost`,
+   * Private names, addresses and networks that may be called, optionally only on one port: `localhost`,
    * `intranet.local:8080`, `10.0.0.0/8`
    */
   readonly allow?: readonly string[]
-  /** Returns IP addresses of a host name; default: the system's resolver, hosts file included */
+  /** Returns the IP addresses of a host name; default: the system's resolver, which also reads the hosts file */
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
 
 /**
- * For `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. Throws `USAGE`; `send` rejects with
- * `PLUG_FAILED`.
+ * Creates a transport, as in `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. Throws `USAGE`;
+ * `send` rejects with `PLUG_FAILED`.
  */
 export function nodeTransport({ allow = [], resolve = resolveBySystem }: NodeTransportOptions = {}): Transport {
   const allowed = new AllowList(allow)
@@ -47,7 +47,7 @@ async function resolveBySystem(host: string): Promise<readonly string[]> {
 
 function exchange(url: URL, host: string, outbound: OutboundRequest): Promise<OutboundResponse> {
   const { address, method, headers, body, timeoutMs, maxBytes } = outbound
-  // one deadline for the whole answer, so that a slow drip does not extend it
+  // one deadline for the whole answer, so that a slow trickle of bytes cannot extend it
   const signal = AbortSignal.any([outbound.signal, AbortSignal.timeout(timeoutMs)])
   const options: RequestOptions = {
     host,

@@ -1,9 +1,9 @@
-/** Egress to model servers under the rules of callURL: allowed addresses, no redirects. */
+/** Calls model servers under the rules of callURL: only allowed addresses, no redirects. */
 import { addressOf, type Transport } from '#plugins/spi'
 import { AllowList, AppError, messageOf } from '#kernel'
 import { NOT_SENT, type RemoteTransport } from '#services/models'
 
-/** Errors of connections that were never established. */
+/** Error codes of connections that were never established. */
 const NO_CONNECTION: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'])
 
 export function remoteModels(transport: Transport): RemoteTransport {

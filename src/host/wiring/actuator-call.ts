@@ -1,4 +1,4 @@
-/** Runs one actuator for commands of resources, by the single execution of the rules service. */
+/** Runs one actuator for commands to resources, using the rules service's single execution. */
 import { AppError, type Json } from '#kernel'
 import type { ActuatorCall } from '#services/resources/contract'
 import type { RulesService } from '#services/rules/contract'
@@ -6,7 +6,7 @@ import type { RulesService } from '#services/rules/contract'
 const ENGINE = 'system/engine'
 const NEWEST = 'latest'
 
-/** `rules` is read per call; throws `CLOSED` without them. */
+/** `rules` is read on each call; throws `CLOSED` without the rules service. */
 export function actuatorCall(tenant: string, rules: () => RulesService | undefined): ActuatorCall {
   return {
     run: async ({ name, version, properties, resource, hops, root, id }) => {

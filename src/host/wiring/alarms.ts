@@ -1,4 +1,4 @@
-/** Adapter between rules and alarms: the port of plugs, forwarding of events, and causes of alarms. */
+/** Connects rules and alarms: the port for plugs, forwarding of events, and causes of alarms. */
 import { AppError } from '#kernel'
 import type { AlarmPort } from '#core'
 import type { PlainObject } from '#core/spi'
@@ -9,7 +9,7 @@ const ENGINE = 'system/engine'
 const CHANNEL = 'alarm'
 const MAX_FOUND = 100
 
-/** Port of the tenant's plugs; `alarms` is read per call. */
+/** Creates the port for the tenant's plugs; `alarms` is read on each call. */
 export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefined): AlarmPort {
   const caller = { tenant, user: ENGINE }
   const served = (): InternalAlarms => {
@@ -23,7 +23,7 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
       const body = { ...properties, source: { id: source }, type, text, severity }
       return briefly(await api().raise(body, { cause, history: 'newest' }))
     },
-    // a missing service rejects nothing
+    // without the alarms service, nothing is checked
     check: ({ properties, ...parts }) => alarms()?.check({ ...withoutParts(properties), ...parts }) ?? [],
     update: async (id, change, cause) => briefly(await api().update(id, change, { cause, history: 'newest' })),
     clear: async (source, type, cause) => (await served().clear(source, type, cause)).map(briefly),
@@ -49,14 +49,14 @@ function plain(alarm: Alarm): PlainObject {
   return { ...alarm }
 }
 
-/** Omits the history, since nodes store what plugs return. */
+/** Removes the history, since nodes store what plugs return. */
 function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
   return alarm
 }
 
 type Received = Parameters<AlarmForwarding['receive']>
 
-/** The part of a runner that takes messages. */
+/** The part of a task runner that receives messages. */
 export interface ChannelIntake {
   receive(
     posts: readonly ({ readonly messages: Received[0]; readonly channel: string } & Omit<Received[1], 'writes'>)[],
@@ -64,7 +64,7 @@ export interface ChannelIntake {
   ): Promise<unknown>
 }
 
-/** Wakes sensors that observe alarms of a resource. */
+/** Wakes sensors that observe the alarms of a resource. */
 export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   return {
     receive: (message, { writes, ...sent }) =>
@@ -72,7 +72,7 @@ export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   }
 }
 
-/** Reads the state of a node; `rules` is read per call, null without them. */
+/** Reads the state of a node. `rules` is read on each call; the state is null without the rules service. */
 export function causeReader(tenant: string, rules: () => InternalRules | undefined): CauseReader {
   return {
     explain: async ({ task, node }) => {

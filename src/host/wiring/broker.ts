@@ -1,4 +1,4 @@
-/** Rules and the broker: what plugs ask of data, and the last values that variables take. */
+/** Connects rules and the broker: the data port of plugs, and the last values of variables. */
 import { AppError, isPlainObject, withoutWritten } from '#kernel'
 import type { Cause } from '#core/spi'
 import type { DataPort, Ports } from '#core'
@@ -8,14 +8,17 @@ const ENGINE = 'system/engine'
 
 type Broker = () => InternalBroker | undefined
 
-/** What the plugs of a tenant ask; `broker` is asked at each call. The execution's id keeps a repeated call from posting twice. */
+/**
+ * Creates the data port for a tenant's plugs; `broker` is read on each call. The execution's id prevents a repeated
+ * call from posting twice.
+ */
 export function dataPort(tenant: string, broker: Broker): DataPort {
   const api = (): BrokerApi => {
     const service = broker()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     return service.as({ tenant, user: ENGINE })
   }
-  // the message that woke the rule is among what it finds
+  // wait until the message that woke the rule can be read
   const reading = async (): Promise<BrokerApi> => {
     await broker()?.readable()
     return api()
@@ -48,7 +51,7 @@ function tellingOf(cause: Cause): Pick<PostOptions, 'hops' | 'root' | 'idempoten
   return { hops, ...(root !== undefined && { root }), idempotencyKey: `effect ${effect}`, cause }
 }
 
-/** Undefined when nothing was stored, or when the host serves no broker. */
+/** Returns the last value of a metric; undefined when none is stored, or when the host does not serve the broker. */
 export function latestValue(tenant: string, broker: Broker): NonNullable<Ports['latestValue']> {
   return async (resource, metric) => {
     const service = broker()

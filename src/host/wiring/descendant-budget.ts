@@ -1,75 +1,75 @@
 /**
- * How much rules may make of one arrival: hops bound how deep rules set each other off, and this how wide. It stands
- * before the ports that plugs act by, so that a refusal is the answer of the plug: it is logged and played again as any
- * other answer, and no state depends on the counts in here. These are therefore in memory alone and bounded: after a
- * restart, or when too many newer roots have pushed one out, its counting begins again, which lets a loop make as much
- * once more and nothing worse.
+ * Limits how much rules may create in response to one arriving message. The hop limit bounds how long chains of rules
+ * become, and this budget how wide. It wraps the ports that plugs act through, so that a refusal is the plug's result:
+ * it is logged and replayed like any other result, and no state depends on these counts. The counts are therefore only
+ * in memory, and bounded: after a restart, or when too many newer roots have evicted a root, its count starts again at
+ * zero, which at worst lets a loop create as much once more.
  *
- * DESCEND-1 of one root, at most the budget comes about within ten minutes, beside what its own rules make directly:
- *   the wide work of one rule is not a loop, and is never refused here
- * DESCEND-2 what failed does not count
+ * DESCEND-1 one root gets at most the budget of descendants within ten minutes, besides what its own rules create
+ *   directly: the wide work of one rule is not a loop, and is never refused here
+ * DESCEND-2 failed effects do not count
  */
 import type { Cause } from '#core/spi'
 import type { PlugServices } from '#core'
 import { AppError, LruCache } from '#kernel'
 
-/** What became of one root lately. */
+/** Recent descendants of one root. */
 interface Count {
-  /** epoch ms */
+  /** Start of the count, epoch ms */
   readonly since: number
   made: number
-  /** who made the later half of it, by `node of task`; made when it comes to that */
+  /** Nodes that created the later half of the descendants, as `node of task`; created lazily */
   members: Set<string> | undefined
 }
 
 interface Loop {
   readonly resource: string
   readonly members: Set<string>
-  /** epoch ms of the last refusal, and of the last line of the log */
+  /** Times of the last refusal and of the last log entry, epoch ms */
   refusedAt: number
   toldAt: number | undefined
 }
 
 export interface BudgetDependencies {
   readonly tenant: string
-  /** descendants of one root */
+  /** Maximum number of descendants of one root */
   readonly most: number
-  /** epoch ms */
+  /** Returns epoch ms */
   readonly now: () => number
   readonly warn: (text: string) => void
 }
 
-/** Period of the count: a task may act for years after one message, and rare effects are not a loop. */
+/** Length of a counting period in ms: a task may act for years after one message, and rare effects are not a loop. */
 const PERIOD_MS = 600_000
-/** roots of one tenant that are counted at once, about 5 MB */
+/** Maximum number of roots counted per tenant, about 5 MB */
 const MAX_ROOTS = 20_000
-/** nodes of a loop that are named */
+/** Maximum number of nodes named per loop */
 const MAX_MEMBERS = 8
-/** loops of one tenant that are remembered */
+/** Maximum number of loops remembered per tenant */
 const MAX_LOOPS = 10
-/** ms between two lines of the log about one loop, and about any */
+/** Minimum ms between two log entries about one loop, and about any two loops */
 const LINE_MS = 60_000
 const ANY_LINE_MS = 5_000
-/** Time after its last refusal for which a loop is reported, in ms */
+/** How long after its last refusal a loop is reported in warnings, in ms */
 const TOLD_MS = 300_000
 
-/** Of one tenant. */
+/** The budget of one tenant. */
 export class DescendantBudget {
-  /** since the start */
+  /** Number of refusals since the start */
   refused = 0
   readonly #dependencies: BudgetDependencies
-  /** by root */
+  /** Counts by root */
   readonly #counts = new LruCache<string, Count>(MAX_ROOTS)
-  /** by resource */
+  /** Loops by resource */
   readonly #loops = new LruCache<string, Loop>(MAX_LOOPS)
-  /** epoch ms of the last line of the log */
+  /** Time of the last log entry, epoch ms */
   #toldAt: number | undefined
 
   constructor(dependencies: BudgetDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Makes room for one more. `about`: the resource that it is of. `TOO_LARGE` beyond the budget. */
+  /** Reserves one descendant. `about`: the resource it concerns. Throws `TOO_LARGE` beyond the budget. */
   take(cause: Cause, about: string): void {
     const { most, now } = this.#dependencies
     const count = this.#countOf(cause, now())
@@ -82,13 +82,13 @@ export class DescendantBudget {
     count.made++
   }
 
-  /** What room was made for has not come about. */
+  /** Reverts `take` after the effect failed. */
   giveBack({ root, effect }: Cause): void {
     const count = this.#counts.peek(root ?? effect)
     if (count !== undefined) count.made = Math.max(0, count.made - 1)
   }
 
-  /** The loops that were refused something in the last minutes, a sentence each. */
+  /** Describes the loops with refusals in the last minutes, one sentence each. */
   loops(): readonly string[] {
     const { tenant, now } = this.#dependencies
     return [...this.#loops.values()]
@@ -140,7 +140,7 @@ function sentenceOf({ resource, members }: Loop): string {
   return `rules set each other off over resource ${resource}: ${[...members].join(', ')}`
 }
 
-/** The same services for plugs, each of whose effects that may wake rules finds room in the budget first. */
+/** Wraps the services of plugs so that each effect that may wake rules is counted in the budget first. */
 export function withinBudget(services: PlugServices, budget: DescendantBudget): PlugServices {
   const within = async <T>(cause: Cause, about: string, act: () => Promise<T>): Promise<T> => {
     budget.take(cause, about)

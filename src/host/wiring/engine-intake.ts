@@ -1,11 +1,11 @@
-/** `Forwarding` of the broker over the intake of a runner of tasks. */
+/** Implements the broker's `Forwarding` with the intake of a task runner. */
 import type { ForwardedPost, Forwarding } from '#services/broker/contract'
 
 type Messages = ForwardedPost['messages']
 type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
 type Received = Parameters<Forwarding['receive']>
 
-/** The part of a runner that takes messages. */
+/** The part of a task runner that receives messages. */
 export interface Intake {
   receive(posts: readonly IntakePost[], writes: Received[1], followed: Received[2]): Promise<unknown>
 }
@@ -14,7 +14,7 @@ export function engineIntake(intake: Intake): Forwarding {
   return { receive: (posts, ...rest) => intake.receive(posts.map(asTaken), ...rest) }
 }
 
-/** A single message is logged and taken as such, which costs less than a list. */
+/** Passes a single message on its own, which costs less to log and process than a list. */
 function asTaken(post: ForwardedPost): IntakePost {
   const [one] = post.messages
   return post.messages.length === 1 && one !== undefined ? { ...post, messages: one } : post

@@ -1,4 +1,4 @@
-/** Deployed plugs for the engine: declared by manifests, called in processes. */
+/** Makes deployed functions available as plugs: declared by manifests, called in processes. */
 import { AppError, isPlainObject } from '#kernel'
 import { definePlug, type Plug, type PlugContext } from '#plug'
 import type { DeclaredProperty, DeployedPlug, InternalFunctions } from '#services/functions/contract'
@@ -6,7 +6,10 @@ import type { PlugCallParams } from '#services/functions'
 
 type CallPlug = Pick<InternalFunctions, 'call'>
 
-/** Answers asynchronously, so that the durable runner records the answer as an input, which a replay reuses. */
+/**
+ * Creates a plug that returns a promise, so that the durable runner records its result as an input, which a replay
+ * reuses.
+ */
 export function functionPlug(deployed: DeployedPlug, service: () => CallPlug | undefined): Plug {
   const { name, version, kind, description, category, states, input, output } = deployed
   return definePlug({
@@ -40,12 +43,12 @@ function fieldOf(declared: DeclaredProperty): Plug['input'][string] {
   }
 }
 
-/** Manifests of the platform use `object` for lists too. */
+/** Maps a declared type to a plug's type. Manifests of the platform use `object` for lists too. */
 function typeOf({ dataType = 'any' }: Pick<DeclaredProperty, 'dataType'>): Plug['output'][string] {
   return { type: dataType === 'object' ? 'json' : dataType }
 }
 
-/** The context of a call as plain JSON. */
+/** Converts the context of a call to plain JSON. */
 function paramsOf(context: PlugContext): PlugCallParams {
   const { streamData, properties, rawData, actuatorData, internalState, task, node, globalSettings, now, id, hops } =
     context
@@ -73,7 +76,7 @@ function paramsOf(context: PlugContext): PlugCallParams {
   }
 }
 
-/** The engine checks the rest. */
+/** Converts a function's result to a plug's result; the engine checks the rest. */
 function resultOf(answer: unknown): Exclude<ReturnType<Plug['execute']>, PromiseLike<unknown>> {
   if (answer === null || answer === undefined || typeof answer === 'string') return answer ?? undefined
   if (isPlainObject(answer)) return answer

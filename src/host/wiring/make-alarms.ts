@@ -1,4 +1,4 @@
-/** Makes the alarms service of a host. */
+/** Creates the alarms service of a host. */
 import { alarmForwarding, causeReader } from './alarms.ts'
 import { alarmsRoutes, createAlarmsService } from '#services/alarms'
 import { errorBodyOfLines } from '#services/shared'

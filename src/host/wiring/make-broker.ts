@@ -1,4 +1,4 @@
-/** Makes the broker of a host. */
+/** Creates the broker of a host. */
 import { engineIntake } from './engine-intake.ts'
 import { RateLimitedLogger } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
@@ -7,13 +7,19 @@ import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { logOf, ofCaller } from './service-registry.ts'
 
-/** ms that series may lag on a medium without other processes: each batch rewrites whole pages, and reads force a batch. */
+/**
+ * How long series may lag, in ms, on a medium that no other process reads: each batch rewrites whole pages, and reads
+ * force a batch.
+ */
 const OWN_REST_MS = 30_000
 
-/** more messages than a host publishes in a ms: numbers of later hosts are higher */
+/** More than the number of messages that a host publishes per ms, so that hosts that start later get higher numbers */
 const NUMBERS_PER_MS = 100
 
-/** The broker of each tenant, with tasks and resources if they are served; the listener of MQTT belongs to the host. */
+/**
+ * Creates a broker for each tenant, connected to tasks and resources if these are served; the MQTT listener belongs to
+ * the host.
+ */
 export const makeBroker: MakeService = (dependencies) => {
   const { figures, config, now, logger, storeMark, tenants } = dependencies
   const oddities = new RateLimitedLogger({
@@ -57,7 +63,7 @@ export const makeBroker: MakeService = (dependencies) => {
           },
         }),
         ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
-        // a tenant may leave this host and come back
+        // a tenant may leave this host and return
         ...(config.cluster && { earlierNumbers: () => now() * NUMBERS_PER_MS }),
         bounds: config.times,
         logOddity: (what, about, details) => oddities.log(what, about, details),

@@ -1,4 +1,4 @@
-/** Makes the converter service of a host. */
+/** Creates the converter service of a host. */
 import { converterErrorBody, converterRoutes, createConverterService } from '#services/converter'
 import { machineTimers } from '#platform'
 import { parseRendered } from '#services/shared'
@@ -8,7 +8,7 @@ import type { WorkThreads } from '../work/work-threads.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Converters over storage; results go to broker and resources where these are served. */
+/** Creates converters over storage; results are sent to the broker and to resources if these are served. */
 export const makeConverter: MakeService = ({ figures, now, tenants, threads }) => {
   figures.total('converter-forwarded', ({ converter }) => converter?.gauges().converted)
   figures.total('converter-rejected', ({ converter }) => converter?.gauges().rejected)
@@ -36,7 +36,7 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
   }
 }
 
-/** Time limit in ms; a rendering ends by itself long before */
+/** Time limit in ms; a rendering stops by itself long before */
 const LONGEST_MS = 10_000
 
 function threadedConversions(threads: WorkThreads): ConversionsElsewhere {

@@ -1,4 +1,4 @@
-/** The functions service of a host, and its processes. */
+/** Creates the functions service of a host and its processes. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -31,7 +31,7 @@ import { served, type ServiceRegistry, type Tenants } from './service-registry.t
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
 
-/** How functions reach the network. */
+/** Network access of functions. */
 interface Egress {
   readonly transport: Transport
   readonly allowed: AllowList
@@ -39,7 +39,7 @@ interface Egress {
 
 const METHOD = /^[A-Z]{1,20}$/
 
-/** Answers `fetch`, under the rules of callURL. `PLUG_FAILED` */
+/** Handles a function's `fetch` under the rules of callURL. Throws `PLUG_FAILED`. */
 async function answerFunction(
   { transport, allowed }: Egress,
   question: string,
@@ -65,7 +65,7 @@ function refused(why: string): AppError {
   return new AppError('PLUG_FAILED', why)
 }
 
-/** concurrent processes; each may have some 200 MB */
+/** Maximum number of concurrent processes; each may use about 200 MB */
 const PROCESSES = 16
 const PROCESSES_OF_ONE = 2
 const IDLE_MS = 60_000
@@ -112,7 +112,7 @@ export const makeFunctions: MakeService = ({
         newSecret: () => randomBytes(32).toString('base64'),
         newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
         isTaken: (name) => builtInNames.has(name) || plugs().some((plug) => plug.name === name),
-        // rules use plugs alone
+        // rules only use functions of type plug
         usesOf: async ({ type, name, version }) =>
           type === 'plugs' ? usesOf(services, tenant, `${name}:${version}`) : 0,
         models: () => services.models,
@@ -129,7 +129,7 @@ export const makeFunctions: MakeService = ({
   }
 }
 
-/** Inspects the machine, for the first function. */
+/** Inspects the machine and opens the process pool, when the first function needs it. */
 async function openPool(
   config: Config,
   tenants: Tenants,
@@ -179,7 +179,7 @@ function poolOptions(
   }
 }
 
-/** Tasks and templates of a tenant that name a plug. */
+/** Counts the tasks and templates of a tenant that use a plug. */
 async function usesOf({ rules }: ServiceRegistry, tenant: string, plugin: string): Promise<number> {
   if (rules === undefined) return 0
   const api = rules.as({ tenant, user: 'system/functions' })

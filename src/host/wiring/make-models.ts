@@ -1,4 +1,4 @@
-/** Makes the models service of a host, and its drivers. */
+/** Creates the models service of a host and its drivers. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,11 +23,11 @@ import { ofCaller } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { remoteModels } from '../transport/remote-models.ts'
 
-/** Maximum model processes of one host: one with TensorFlow takes half a gigabyte. */
+/** Maximum number of model processes per host: a process with TensorFlow takes half a gigabyte. */
 const PROCESSES = 8
 const IDLE_MS = 300_000
 
-/** Limits of a process: libraries load slowly, and reserve far more addresses than they use. */
+/** Limits of a model process: libraries load slowly, and reserve far more addresses than they use. */
 const LIMITS: ProcessLimits = {
   ...DEFAULT_LIMITS,
   startMs: 120_000,
@@ -39,7 +39,10 @@ const LIMITS: ProcessLimits = {
   unansweredBytes: 67_108_864,
 }
 
-/** Models over storage, run as `--functions` says; model servers are called as `--allow-url` says. */
+/**
+ * Creates models over storage; `--functions` determines how they run, and `--allow-url` which model servers may be
+ * called.
+ */
 export const makeModels: MakeService = ({ figures, gauges, logger, now, config, tenants }) => {
   const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers
@@ -85,7 +88,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   }
 }
 
-/** Probes the machine, only once a Python model is used. */
+/** Inspects the machine and opens the process pool, only once a Python model is used. */
 async function openPool(
   config: Config,
   emptyFolder: string,

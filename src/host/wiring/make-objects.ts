@@ -1,4 +1,4 @@
-/** The objects service of a host. */
+/** Creates the objects service of a host. */
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
 import { BlobContents, Objects, objectsErrorBody, objectsRoutes, SigningKeys } from '#services/objects'
@@ -9,7 +9,7 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
 import { ownVersion } from '../version.ts'
 
-/** Loads the selected store of contents alone. */
+/** Loads only the code of the selected content store. */
 export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
@@ -53,7 +53,7 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
   }
 }
 
-/** Undefined: contents are blobs of the store. */
+/** Opens the selected content store; undefined: contents are blobs of the host's store. */
 async function openContents({ objects }: Pick<Config, 'objects'>): Promise<SharedContents | undefined> {
   if (objects.kind === 'files') return undefined
   const { openS3Contents, readS3Location } = await import('#services/objects/s3-contents')
@@ -65,7 +65,7 @@ function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
 }
 
-/** The address for clients on this machine. */
+/** Returns the host's address for clients on this machine. */
 function listeningAt({ host, port }: Config, app: FastifyInstance | undefined): string {
   const bound = app?.server.address()
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port

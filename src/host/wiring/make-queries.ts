@@ -1,11 +1,11 @@
-/** Makes the query service of a host. */
+/** Creates the query service of a host. */
 import { resourceSelector } from './queries.ts'
 import { queriesErrorBody, queriesRoutes, QuerySlots } from '#services/queries'
 import { createQueriesService } from '#services/queries/service'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Queries over storage, with recent posts and selections of resources where these are served. */
+/** Creates queries over storage, including recent posts and selections of resources if these are served. */
 export const makeQueries: MakeService = ({ figures, now, tenants }) => {
   figures.queue('queries', ({ queries }) => queries?.gauges().running)
   figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)

@@ -1,4 +1,4 @@
-/** Makes the resources service of a host. */
+/** Creates the resources service of a host. */
 import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'

@@ -1,4 +1,4 @@
-/** Makes the rules service of a host, and what runs its tasks. */
+/** Creates the rules service of a host, and the runner of its tasks. */
 import { asyncScheduler } from 'rxjs'
 import { type BuiltinOptions, builtins, createBuiltins } from '#plugins'
 import { DescendantBudget, withinBudget } from './descendant-budget.ts'
@@ -37,20 +37,20 @@ import { latestValue } from './broker.ts'
 import { logOf, ofCaller, type ServiceRegistry } from './service-registry.ts'
 import type { TenantDependencies, TenantService } from './tenant-service.ts'
 
-/** Timers of a fleet wake the process at most 100 times a second. */
+/** Minimum ms between timer wake-ups, so that a fleet's timers wake the process at most 100 times a second. */
 const REST_MS = 10
 
-/** The rules service over the durable runner, with all built-in plugs and those of the host. Throws `PLUG`. */
+/** Creates the rules service over the durable runner, with all built-in plugs and the host's own. Throws `PLUG`. */
 export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
 
-/** The same with more plugs, and with states that are stored otherwise. */
+/** Creates the rules service with additional plugs. */
 export function makeRulesWith(
   more: readonly Plug[],
   dependencies: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
   const { figures, tenants, serves } = dependencies
-  // said at once, not when a tenant asks for the first time
+  // reports invalid plugs at the start, not when a tenant first needs them
   createRegistry([...builtins, ...more, ...dependencies.plugs()])
   figures.tasks(({ rules }) => rules?.tasksByStatus())
   figures.queue('batches', ({ rules }) => rules?.gauges().openBatches)
@@ -105,7 +105,7 @@ function openRules(
     const equipped = [...createBuiltins({ ...outboundOf(config), services: plugServicesHere, ...options }), ...more]
     return derived([() => equipped, dependencies.plugs, functions], (all) => all)
   }
-  // tasks want their answers at once; who asks for a run can wait for it, and others need not
+  // tasks run scripts at once in this thread; direct runs may wait for other threads, so that they delay nothing here
   const plugs = plugsWith({ clock: machineTimers.elapsed })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
   const uncheckedOnes = derived([plugs], (all) => all.map(unchecked))
@@ -185,16 +185,16 @@ function openRules(
   }
 }
 
-/** What the rules of all tenants share. */
+/** Shared by the rules of all tenants. */
 interface RulesOfHost {
   readonly threadPlugs: ThreadPlugs
-  /** Runners of open tenants */
+  /** Runners of all open tenants */
   readonly runners: Set<DurableRunner>
   readonly places: JobPlaces
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
 }
 
-/** ms by which tasks may be ahead of the host's time without a warning */
+/** How far tasks may be ahead of the host's time without a warning, in ms */
 const MAX_LEAD_MS = 1_000
 
 function leadWarnings(tenant: string, ms: number): readonly string[] {
@@ -204,7 +204,7 @@ function leadWarnings(tenant: string, ms: number): readonly string[] {
   ]
 }
 
-/** ms between two looks for what other partitions handed over, which they tell besides */
+/** Interval between checks for items handed over by other partitions, which also send notifications, in ms */
 const RELAY_LOOK_MS = 500
 
 function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], store: Store, logger: Logger): Relay {
@@ -220,7 +220,7 @@ function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], store
   })
 }
 
-/** The same, which takes messages of all partitions. */
+/** Returns the runner with an intake for messages from all partitions. */
 function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunner {
   return {
     plan: (change) => runner.plan(change),
@@ -237,10 +237,13 @@ function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOp
   return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
 }
 
-/** Unchecked variants by plug, shared by all tenants */
+/** Plugs without their checks, by original plug; shared by all tenants */
 const uncheckedPlugs = new WeakMap<Plug, Plug>()
 
-/** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
+/**
+ * Removes a plug's check. Stored rules were checked when saved, and must run even if a service has become stricter
+ * since.
+ */
 function unchecked(plug: Plug): Plug {
   if (plug.check === undefined) return plug
   const known = uncheckedPlugs.get(plug)
@@ -250,7 +253,7 @@ function unchecked(plug: Plug): Plug {
   return made
 }
 
-/** Derives a list of plugs from lists, again only when one of these changes. */
+/** Derives a list of plugs from source lists, again only when a source list changes. */
 function derived<T>(
   sources: readonly (() => readonly T[])[],
   make: (all: readonly T[]) => readonly Plug[],
@@ -269,7 +272,7 @@ function derived<T>(
 
 const NO_FUNCTIONS: readonly DeployedPlug[] = []
 
-/** What the engine of a tenant asks of its services. A host without a vault has no secrets. */
+/** Returns the ports that a tenant's engine uses to call services. Secrets need a vault on this host. */
 function enginePorts(tenant: string, services: ServiceRegistry, partition: HostedPartition | undefined): Ports {
   return {
     latestValue: latestValue(tenant, () => services.broker),

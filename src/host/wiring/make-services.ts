@@ -1,8 +1,8 @@
-/** Makes the services of a table, and closes parts in order. */
+/** Creates the services of a table, and closes parts in order. */
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
 
-/** Makes the selected services in the order of the table. They work from their `start` on. */
+/** Creates the selected services in the order of the table. They work from their `start` on. */
 export async function makeServices(
   table: ServiceTable,
   dependencies: Omit<ServiceDependencies, 'serves'>,
@@ -14,7 +14,7 @@ export async function makeServices(
   return made
 }
 
-/** Runs all steps one after the other, and throws the first failure at the end. */
+/** Runs all steps in sequence, even after a failure, then throws the first failure. */
 export async function closeAll(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {

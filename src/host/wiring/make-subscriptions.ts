@@ -1,4 +1,4 @@
-/** The subscriptions service of a host, with imports and exports. */
+/** Creates the subscriptions service of a host, with imports and exports. */
 import { objectForwarding } from './objects.ts'
 import { JobPlaces, type JobQueue } from '#jobs'
 import { machineTimers, Seal } from '#platform'

@@ -1,4 +1,4 @@
-/** Makes the vault of a host. */
+/** Creates the vault of a host. */
 import { Seal } from '#platform'
 import { createVaultService, vaultRoutes } from '#services/vault'
 import { errorBodyOfLines } from '#services/shared'

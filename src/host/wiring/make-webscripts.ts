@@ -1,4 +1,4 @@
-/** The webscripts service of a host. */
+/** Creates the webscripts service of a host. */
 import { machineTimers } from '#platform'
 import { createWebscriptsService, ScriptLog, webscriptsRoutes } from '#services/webscripts'
 import { errorBodyOfLines } from '#services/shared'
@@ -7,13 +7,13 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 import { onOrigin } from '../webscript-origin.ts'
 
-/** concurrent calls of a tenant */
+/** Maximum number of concurrent calls per tenant */
 const MAX_OPEN = 200
-/** s of CPU time: one core per tenant, with bursts of half a minute */
+/** CPU budget of a tenant in seconds: one core, with bursts of half a minute */
 const CPU = { perSecond: 1, most: 30 }
 const MAX_TENANTS = 10_000
 
-/** Ids of calls: of this session of the host, and a number. */
+/** Generates ids of calls: the id of this host session, then a number. */
 function callIds(): () => string {
   const session = machineTimers.newId()
   let count = 0

@@ -1,4 +1,6 @@
-/** Managed tasks of resources over the rules service. Their mark are tags and the user who made them. */
+/**
+ * Manages tasks of resources with the rules service. Managed tasks are marked by tags and by the user who created them.
+ */
 import { AppError, type Caller, isPlainObject } from '#kernel'
 import type { ManagedTasks, UnstartableTask, WantedTask } from '#services/resources/contract'
 import type { RulesApi, InternalRules, TaskEntity, TaskSpecification } from '#services/rules/contract'
@@ -8,12 +10,12 @@ const MANAGED = 'managed'
 const RESOURCE = 'managedResource'
 const TYPE = 'managedType'
 const KEY = 'managedKey'
-/** tasks that are read at a time */
+/** Number of tasks read at once */
 const PAGE = 1000
 
 type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
-/** `rules` is asked at each call: `CLOSED` while there are none. */
+/** `rules` is read on each call; throws `CLOSED` without the rules service. */
 export function managedTasks(tenant: string, rules: () => InternalRules | undefined): ManagedTasks {
   const caller: Caller = { tenant, user: ENGINE }
   const api = (): RulesApi => {
@@ -53,7 +55,10 @@ export function managedTasks(tenant: string, rules: () => InternalRules | undefi
   }
 }
 
-/** What the template says where the entry says nothing; one that is not there may come. */
+/**
+ * Returns the template's defaults for settings that an entry omits. A missing template has none, since it may be
+ * created later.
+ */
 async function defaultsOf({ templates }: RulesApi, name: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const { taskDefaults } = await templates.get(name)
@@ -106,6 +111,6 @@ function specificationOf({ resource, type, key, templateName, settings }: Wanted
     start: true,
     tags: { ...(isPlainObject(tags) && tags), [MANAGED]: true, [RESOURCE]: resource, [TYPE]: type, [KEY]: key },
   }
-  // the service reads it as it reads any body
+  // the rules service validates this like any request body
   return specification
 }

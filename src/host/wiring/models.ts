@@ -1,4 +1,4 @@
-/** Port of plugs to hosted models. Calls of one turn form one batch, where a model supports batches. */
+/** Gives plugs access to hosted models. Calls made in one turn form one batch if the model supports batches. */
 import type { ModelPort } from '#core'
 import { AppError, type Json, type JsonObject } from '#kernel'
 import type { ModelsApi, InternalModels } from '#services/models/contract'
@@ -7,7 +7,7 @@ const ENGINE = 'system/engine'
 
 type Asked = Parameters<ModelPort['predict']>[0]
 
-/** Port of the tenant's plugs; `models` is read per call. */
+/** Creates the port for the tenant's plugs; `models` is read on each call. */
 export function modelPort(tenant: string, models: () => InternalModels | undefined): ModelPort {
   const apiOf = (): ModelsApi => {
     const service = models()

@@ -1,4 +1,4 @@
-/** The listener for MQTT of a host, when it is to have one. */
+/** Opens the MQTT listener of a host, if one is configured. */
 import type { BrokerService } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
@@ -18,13 +18,13 @@ export function mqttListener(
   return {
     address: () => listener && `mqtt://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
     async start() {
-      // Only when it is asked for: the package that reads MQTT is not everybody's.
+      // Loaded only on demand: the package that parses MQTT is optional.
       const { openMqtt } = await import('#services/broker/mqtt')
       listener = await openMqtt({
         api: (caller) => broker.as(caller),
         authenticate: async (...shown) => {
           const caller = await checkPair(...shown)
-          // in a cluster it is opened where it is
+          // in a cluster, the owner opens the tenant
           if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
           return caller
         },

@@ -1,4 +1,4 @@
-/** Adapts objects to the port of plugs, and changes of objects to the engine. */
+/** Gives plugs access to objects, and reports changes of objects to the engine. */
 import { AppError, MAX_HOPS } from '#kernel'
 import type { Cause, PlainObject } from '#core/spi'
 import type { ObjectPort } from '#core'
@@ -6,10 +6,10 @@ import type { ObjectCause, ObjectForwarding, ObjectRecord } from '#services/obje
 import type { Objects } from '#services/objects'
 
 const ENGINE = 'system/engine'
-/** of sensors of objects */
+/** Channel of sensors that observe objects */
 const CHANNEL = 'object'
 
-/** The port of a tenant's plugs, with the rights of users. */
+/** Creates the port for a tenant's plugs, with the rights of users. */
 export function objectPort(tenant: string, objects: () => Objects | undefined): ObjectPort {
   const api = () => {
     const service = objects()
@@ -60,7 +60,7 @@ export interface ObjectIntake {
   ): Promise<unknown>
 }
 
-/** A change is a message of the resource that has the alias of the bucket. */
+/** Forwards a change of an object as a message of the resource whose alias is the bucket. */
 export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
     receive: ({ event, object, time, cause }, writes) => {

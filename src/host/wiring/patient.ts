@@ -1,13 +1,13 @@
-/** Waits for the store in calls of plugs to the host's services, since plugs are not to blame for an outage. */
+/** Makes plugs' calls to host services wait while the store is unavailable, since an outage is not the plug's fault. */
 import { AppError, type StartTimer } from '#kernel'
 
 /** Retry interval in ms */
 const PAUSE = 250
-/** Methods that answer at once, without the store. */
+/** Methods that return at once, without the store, and are never retried. */
 const AT_ONCE = /^check/
 
 /**
- * Wraps a port so that calls rejected with `UNAVAILABLE` are retried. Retries are idempotent by the effect's id; the
+ * Wraps a port so that calls rejected with `UNAVAILABLE` are retried. The effect's id makes retries idempotent; the
  * node's time limit bounds the wait.
  */
 export function patient<Port extends object>(port: Port, startTimer: StartTimer): Port {

@@ -1,4 +1,4 @@
-/** Ports of a tenant's plugs to the services of this host. */
+/** Collects the ports through which a tenant's plugs use this host's services. */
 import { alarmPort } from './alarms.ts'
 import { dataPort } from './broker.ts'
 import { modelPort } from './models.ts'
@@ -11,7 +11,7 @@ import type { PlugServices } from '#core'
 import type { StartTimer } from '#kernel'
 import type { ServiceRegistry } from './service-registry.ts'
 
-/** Collects the ports; one whose service is not served says so when it is called. */
+/** Returns all ports. A port whose service is not served throws when it is called. */
 export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, startTimer: StartTimer): PlugServices {
   return {
     alarms: patient(

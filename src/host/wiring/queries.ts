@@ -1,4 +1,4 @@
-/** Adapter between queries and their neighbours: the port of plugs, and selections of resources. */
+/** Connects queries to other services: the port for plugs, and selections of resources. */
 import { AppError, type Json } from '#kernel'
 import type { QueryPort } from '#core'
 import type { ResourcesService } from '#services/resources/contract'
@@ -6,14 +6,14 @@ import type { Overrides, InternalQueries, ResourceSelector, RowSet, SelectedReso
 
 const ENGINE = 'system/engine'
 const MAX_ROWS = 10_000
-/** Layout for plugs, whatever the query requests. */
+/** Result layout for plugs, whatever the query requests. */
 const LAYOUT: Overrides = { render: 'COMPACT' }
-/** Page size of the listing */
+/** Page size when listing resources */
 const PAGE = 100
 
 /**
- * Port of the tenant's plugs; `queries` is read per call. Results include the message that woke the rule: the time of
- * the query is one millisecond after that of the task, and later data is excluded.
+ * Creates the port for the tenant's plugs; `queries` is read on each call. The query's time is a millisecond after that
+ * of the task, so that results include the message that woke the rule and exclude later data.
  */
 export function queryPort(tenant: string, queries: () => InternalQueries | undefined): QueryPort {
   return {

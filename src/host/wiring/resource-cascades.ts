@@ -1,4 +1,4 @@
-/** Deletions that accompany the deletion of a resource on request: alarms, series and messages, tasks. */
+/** Deletes what belongs to a deleted resource on request: alarms, series and messages, tasks. */
 import type { AlarmsService } from '#services/alarms/contract'
 import type { BrokerService } from '#services/broker/contract'
 import type { Cascades } from '#services/resources/contract'
@@ -12,10 +12,10 @@ export interface CascadeServices {
 }
 
 const USER = 'system/engine'
-/** Tasks read at once */
+/** Number of tasks read at once */
 const PORTION = 100
 
-/** Each step is idempotent; a service that is not served is skipped. */
+/** Returns the deletions. Each is idempotent; a service that is not served is skipped. */
 export function resourceCascades({ tenant, alarms, broker, rules }: CascadeServices): Cascades {
   const caller = { tenant, user: USER }
   return {

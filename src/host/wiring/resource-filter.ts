@@ -1,12 +1,12 @@
-/** Resource filters of tasks, by the listing of the resources service. */
+/** Evaluates resource filters of tasks with the listing of the resources service. */
 import type { ListQuery, ResourcesService } from '#services/resources/contract'
 import type { ResourceFinder } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
-/** Page size of the listing */
+/** Page size when listing resources */
 const PAGE = 100
 
-/** `expression`: in the listing's query language; errors are the listing's. */
+/** `expression`: written in the listing's query language; the listing reports its errors. */
 export function resourceFinder(tenant: string, service: ResourcesService): ResourceFinder {
   return {
     find: async ({ type, expression }, limit) => {

@@ -1,21 +1,21 @@
-/** Adapter between rules and resources: metadata for placeholders, and the port of plugs. */
+/** Connects rules and resources: metadata for placeholders, and the port for plugs. */
 import type { PlainObject } from '#core/spi'
 import { jsonFault, type Ports, type ResourcePort } from '#core'
 import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
 import type { ListQuery, ResourceApi, InternalResources } from '#services/resources/contract'
 
 const ENGINE = 'system/engine'
-/** Default and maximum number of resources for a plug */
+/** Default and maximum number of resources returned to a plug */
 const MAX_FOUND = 100
 
-/** Metadata of a tenant's resources, synchronously when cached; empty where resources are not served. */
+/** Reads metadata of a tenant's resources, synchronously when cached; empty if resources are not served. */
 export function metadataOf(
   resources: () => Pick<InternalResources, 'lookup'> | undefined,
 ): NonNullable<Ports['metadata']> {
   return (resource) => resources()?.lookup(resource)
 }
 
-/** Port of the tenant's plugs; `resources` is read per call. */
+/** Creates the port for the tenant's plugs; `resources` is read on each call. */
 export function resourcePort(tenant: string, resources: () => InternalResources | undefined): ResourcePort {
   const served = (): InternalResources => {
     const service = resources()
@@ -46,7 +46,7 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
   }
 }
 
-/** Bulk operations on resources and types, in the form of those on tasks. */
+/** Defines batch operations on resources and types, in the form of those on tasks. */
 export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   return {
     takes: (body: unknown): boolean => {

@@ -1,4 +1,4 @@
-/** Dependencies and factories of hosted services. */
+/** Defines the dependencies and factories of hosted services. */
 import type { Logger } from '#kernel'
 import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
@@ -19,33 +19,33 @@ export interface ServiceDependencies {
   readonly config: Config
   readonly threads: WorkThreads
   /**
-   * Caller of a key pair, for listeners without HTTP; undefined for a wrong one. Throws `RATE_LIMITED` after too many
-   * tries.
+   * Identifies the caller by a key pair, for listeners without HTTP; undefined for a wrong pair. Throws `RATE_LIMITED`
+   * after too many attempts.
    */
   readonly checkPair: CheckPair
-  /** Whether this host or its issuer signed the bearer token; true also when that cannot be determined */
+  /** Whether this host or its issuer signed the bearer token; also true when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
   readonly ownApi: OwnApi
-  /** Stable identifier of the store, letters and digits; undefined: the store is volatile */
+  /** Stable identifier of the store, made of letters and digits; undefined: the store is volatile */
   readonly storeMark?: string | undefined
   readonly otherHosts?: OtherHosts | undefined
-  /** Cluster: address of this host, once it has joined */
+  /** In a cluster: returns this host's address once it has joined */
   readonly memberUrl?: (() => string | undefined) | undefined
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
   readonly logger: Logger
-  /** Epoch ms; never goes backwards */
+  /** Returns epoch ms; never goes backwards */
   readonly now: () => number
   /** Advances `now` to a stored time, epoch ms. */
   readonly atLeast: (time: number) => void
-  /** Plugs besides the built-in ones; the same list until it changes */
+  /** Returns the plugs in addition to the built-in ones: the same list until a plug changes */
   readonly plugs: () => readonly Plug[]
-  /** Module addresses of these plugs for threads; absent: threads cannot load them */
+  /** Returns the module addresses of these plugs for threads; absent: threads cannot load the plugs */
   readonly plugModules?: (() => readonly string[]) | undefined
 }
 
-/** Factory of a service, which works from its `start` on. */
+/** Creates a service, which works from its `start` on. */
 export type MakeService = (parts: ServiceDependencies) => HostedService | Promise<HostedService>
 
-/** Services in the order of their start; they stop in reverse. */
+/** Services in the order of their start; they stop in reverse order. */
 export type ServiceTable = ReadonlyMap<string, MakeService>

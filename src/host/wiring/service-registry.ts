@@ -1,4 +1,4 @@
-/** Registry by which services of a tenant find each other, and the host finds them. */
+/** Registers the services of tenants, so that they can find each other and the host can find them. */
 import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
 import { TenantLog } from '#log'
@@ -17,17 +17,14 @@ import type { InternalWebscripts } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
 import type { Store } from '#storage'
 
-/**
- * Services of one tenant, as far as they are served. Adapters read entries when called, so that the order of creation
- * does not matter.
- */
+/** Served services of one tenant. Adapters read entries when called, so that the order of creation does not matter. */
 export interface ServiceRegistry {
   log?: TenantLog
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
     readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
-    /** Messages and calls of rules that exceeded the limit per root */
+    /** Number of messages and calls by rules that were refused by the limit per root */
     readonly refusedDescendants: () => number
   }
   broker?: InternalBroker
@@ -52,15 +49,18 @@ export function logOf(services: ServiceRegistry, store: Store): TenantLog {
 }
 
 export interface Tenants {
-  /** Returns a tenant, or one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
+  /**
+   * Returns the services of a tenant or of one of its partitions (`partitionName`). Throws `FENCED` when it is not open
+   * here.
+   */
   of(tenant: string): ServiceRegistry
-  /** For requests without credentials, which may name any tenant: undefined for an unknown one. */
+  /** Like `of`, for requests without credentials, which may name any tenant: undefined for an unknown tenant. */
   find(tenant: string): ServiceRegistry | undefined
   opened(tenant: string): Promise<unknown>
   all(): Iterable<ServiceRegistry>
 }
 
-/** Accessor for routes: the service of the caller's tenant or partition. */
+/** Returns an accessor for routes: the service of the caller's tenant or partition. */
 export function ofCaller<A>(
   tenants: Tenants,
   pick: (registry: ServiceRegistry) => { as(caller: Caller): A } | undefined,
@@ -74,7 +74,7 @@ export function ofCaller<A>(
   }
 }
 
-/** Throws `CLOSED` for a service that is not served. */
+/** Returns the service. Throws `CLOSED` when this host does not serve it. */
 export function served<S>(service: S | undefined): S {
   if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that service')
   return service

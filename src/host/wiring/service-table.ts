@@ -1,4 +1,4 @@
-/** Table of the services that a host can serve. */
+/** Lists the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
@@ -14,8 +14,8 @@ import { makeWebscripts } from './make-webscripts.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
- * All services by their `--only` name. Broker, functions and models start before rules, since recovered tasks may use
- * them at once.
+ * All services by their names in `--only`. Broker, functions and models start before rules, since recovered tasks may
+ * use them at once.
  */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],

@@ -1,4 +1,4 @@
-/** Service of one tenant and its dependencies. */
+/** Defines the service of one tenant and its dependencies. */
 import type { Store } from '#storage'
 import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
@@ -6,23 +6,23 @@ import type { ServiceRegistry } from './service-registry.ts'
 export interface TenantDependencies {
   readonly tenant: string
   readonly store: Store
-  /** Neighbours in the tenant; read them when needed, since they may be added later */
+  /** The tenant's other services; read them when needed, since services may be added later */
   readonly services: ServiceRegistry
-  /** Partition of the tenant; absent: the tenant has one */
+  /** Partition of the tenant; absent: the tenant has only one */
   readonly partition?: HostedPartition
 }
 
 export interface TenantService {
   readonly provides: ServiceRegistry
-  /** Absent: it works at once and has nothing to flush */
+  /** Absent: the service works at once and has nothing to flush */
   readonly life?: TenantLife
 }
 
 export interface TenantLife {
   readonly trouble?: () => string | undefined
   readonly warnings?: () => readonly string[]
-  /** Called before the first request. The signal aborts when endless answers must end. */
+  /** Called before the first request. The signal aborts when endless responses must end. */
   start?(closing: AbortSignal): Promise<void>
-  /** Drains, flushes and releases after the last answer. Called once, even after a failed start. */
+  /** Drains, flushes and releases after the last response. Called once, even after a failed start. */
   stop?(): void | Promise<void>
 }

@@ -1,12 +1,12 @@
-/** Adapts webscripts to the port of plugs. */
+/** Gives plugs access to webscripts. */
 import type { WebscriptPort } from '#core'
 import { AppError } from '#kernel'
 import { answerText, type InternalWebscripts } from '#services/webscripts/contract'
 
-/** characters of an answer that plugs read */
+/** Maximum number of characters that plugs read from an answer */
 const MAX_TEXT = 1_000_000
 
-/** The port of a tenant's plugs, which call private webscripts without a secret. */
+/** Creates the port for a tenant's plugs, which call private webscripts without a secret. */
 export function webscriptPort(webscripts: () => InternalWebscripts | undefined): WebscriptPort {
   return {
     call: async ({ name, version, method, path, query, body }, { effect, hops, root }, signal) => {

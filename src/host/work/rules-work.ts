@@ -1,4 +1,4 @@
-/** Rule work of a thread: runs, calls and checks over its input and the services of the sending thread. */
+/** Performs rule work in a thread: runs, calls and checks, with an input and the services of the sending thread. */
 import { createBuiltins } from '#plugins'
 import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
@@ -12,10 +12,10 @@ import { nodeTransport } from '../transport/node-transport.ts'
 import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
-/** Returns handlers by name; `interpreter`: of this thread's scripts. */
+/** Returns handlers by name. `interpreter`: runs this thread's scripts. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const transport = nodeTransport({ allow: allowUrl })
-  /** `notMade`: nothing outside is called; calls are counted there */
+  /** `notMade`: if given, calls of services are counted in it instead of made */
   const runs = async (
     context: RulesContext,
     ask: CallingThread,
@@ -60,7 +60,7 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
   }
 }
 
-/** Calls of services are counted instead of made; checks are answered. */
+/** Counts calls of services instead of making them; checks are still answered. */
 function uncalled(ask: CallingThread, notMade: Map<string, number>): CallingThread {
   return {
     later: async (port, method) => refuseCall(`${port}.${method}`, notMade),
@@ -80,7 +80,7 @@ function refuseCall(call: string, notMade: Map<string, number>): never {
 
 const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [], plugModules: [] }
 
-/** Loads the operator's plugs, each once. Throws `UNAVAILABLE` when a module fails to load in this thread. */
+/** Loads the operator's plugs, each only once. Throws `UNAVAILABLE` when a module fails to load in this thread. */
 async function plugsOf(modules: readonly string[], ask: CallingThread): Promise<ReadonlySet<Plug>> {
   try {
     const loaded = await Promise.all(modules.map((address) => readModule(address)))
@@ -91,7 +91,7 @@ async function plugsOf(modules: readonly string[], ask: CallingThread): Promise<
   }
 }
 
-/** Proxies ports of plugs to the sending thread; synchronous checks block until their reply. */
+/** Forwards port calls of plugs to the sending thread; synchronous checks block until the reply. */
 function servicesBehind({ services }: RulesContext, ask: CallingThread): PlugServices {
   const ports = Object.entries(services).map(([port, methods]) => {
     const own = methods.map((method): readonly [string, unknown] => [

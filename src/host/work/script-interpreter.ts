@@ -1,13 +1,16 @@
-/** Script interpreter in threads, for runs in this process. */
+/** Runs scripts of this process in threads. */
 import type { Interpreter } from '#core/sandbox'
 import { AppError } from '#kernel'
 import { scriptBegins } from '#services/rules'
 import type { WorkThreads } from './work-threads.ts'
 
-/** Time limit in ms; an interpreter stops by itself after a second, unless a single step takes longer */
+/** Time limit in ms; an interpreter stops by itself after a second, unless a single step takes longer than that */
 const LONGEST_MS = 10_000
 
-/** Rejects with `TOO_LARGE` also for a script that had to be terminated, with `CLOSED` when the threads are closed. */
+/**
+ * Creates the interpreter. It rejects with `TOO_LARGE` also for a script that had to be terminated, and with `CLOSED`
+ * when the threads are closed.
+ */
 export function scriptInterpreter(threads: WorkThreads): Interpreter {
   return {
     async answer(code, input) {

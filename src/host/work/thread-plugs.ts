@@ -1,10 +1,10 @@
-/** Operator's plugs for threads: module addresses, while threads can load them. */
+/** Provides the addresses of the operator's plug modules to threads, as long as threads can load them. */
 import type { Logger } from '#kernel'
 import type { Plug } from '#plug'
 
 export interface ThreadPlugsOptions {
   readonly plugs: () => readonly Plug[]
-  /** Addresses of the modules; the same list until it changes. Absent: threads cannot load them */
+  /** Returns the module addresses: the same list until it changes. Absent: threads cannot load the plugs */
   readonly modules: (() => readonly string[]) | undefined
   readonly logger: Pick<Logger, 'warn'>
 }
@@ -17,7 +17,7 @@ export class ThreadPlugs {
     this.#options = options
   }
 
-  /** Modules that a thread loads before it runs rules */
+  /** Modules that a thread must load before it runs rules */
   get modules(): readonly string[] {
     const modules = this.#options.modules?.()
     return modules === undefined || modules === this.#failed ? [] : modules
@@ -27,7 +27,10 @@ export class ThreadPlugs {
     return this.modules.length > 0 ? [] : this.#options.plugs().map(({ name }) => name)
   }
 
-  /** Runs their rules in this thread until the modules change. */
+  /**
+   * Reports that threads failed to load the modules. Rules with these plugs then run in this thread until the modules
+   * change.
+   */
   failed(reason: string): void {
     this.#failed = this.#options.modules?.()
     this.#options.logger.warn(`plugs run on the main thread, since other threads failed to load them: ${reason}`)

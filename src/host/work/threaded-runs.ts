@@ -1,4 +1,4 @@
-/** Runs rules without side effects in threads, and answers the service calls of their plugs. */
+/** Runs rules without side effects in threads, and answers their plugs' calls to services. */
 import type { PlugServices, Ports } from '#core'
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
@@ -59,9 +59,9 @@ export interface ThreadedRunsDependencies {
   readonly now: () => number
 }
 
-/** Time limit in ms; a run ends itself after 20 s of work, plus waits for plugs */
+/** Time limit in ms; a run ends by itself after 20 s of work, plus the time it waits for plugs */
 const RUN_MS = 60_000
-/** of some resources of a rehearsal */
+/** Time limit in ms for the part of a rehearsal that covers some resources */
 const REHEARSAL_MS = 600_000
 const CHECK_MS = 20_000
 const MAX_REPORTS = 1_000
@@ -115,7 +115,7 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
       return work('rehearse', given, REHEARSAL_MS, { answers: reading, ...(signal && { signal }) })
     },
     async *run(stored, input, { signal, maxTps, ...options }) {
-      // a run throttled for its reader is not throttled in its thread
+      // with `maxTps`, runs are slowed down here for the reader, not in the thread
       const reports = new BoundedChannel<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)
       const left = new AbortController()
       const isLeft = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
@@ -152,7 +152,7 @@ function methodsOf(services: PlugServices): RulesContext['services'] {
   )
 }
 
-/** Waits for the time, or until the reader is gone. */
+/** Waits for `ms`, or until the reader is gone. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise<void>((resolve) => {
     const cancel = machineTimers.later(ms, resolve)

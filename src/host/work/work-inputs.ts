@@ -1,4 +1,4 @@
-/** Kinds of work of a thread, with inputs and handlers. */
+/** Defines the kinds of work that threads do, with their inputs and handlers. */
 import type { CheckOptions } from '#core/spi'
 import type { NextRunsOptions } from '#core'
 import type { CancelSignal } from '#kernel'
@@ -6,14 +6,14 @@ import type { ConversionWork } from '#services/converter/conversion'
 import type { DeployedPlug } from '#services/functions/contract'
 import type { PlugCause, PlugFamily, RehearsalWork, RunSource, TemplateRunOptions } from '#services/rules'
 
-/** Calls services of the sending thread. */
+/** Lets a thread call services of the thread that sent the work. */
 export interface CallingThread {
   later(port: string, method: string, args: readonly unknown[], signal?: CancelSignal): Promise<unknown>
-  /** Blocks until the reply. */
+  /** Calls a service and blocks until the reply. */
   atOnce(port: string, method: string, args: readonly unknown[]): unknown
 }
 
-/** Available to the rules of a tenant: names of services in the sending thread, and its functions. */
+/** What a tenant's rules can use: services of the sending thread, by name, and the tenant's functions. */
 export interface RulesContext {
   readonly tenant: string
   readonly now: number
@@ -23,7 +23,7 @@ export interface RulesContext {
   readonly plugModules: readonly string[]
 }
 
-/** Inputs by the name of the work; plain data. */
+/** Inputs by kind of work, as plain data. */
 export interface WorkInputs {
   readonly script: { readonly code: string; readonly input: string }
   readonly convert: ConversionWork

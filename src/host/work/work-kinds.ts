@@ -1,10 +1,13 @@
-/** Handlers of each kind of work, loaded on demand. */
+/** Loads the handlers of each kind of work on demand. */
 import type { Interpreter } from '#core/sandbox'
 import { machineTimers } from '#platform'
 import type { WorkHandler, WorkHandlers, RulesWork, WorkName } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
-/** Finds the handler of a work; it keeps interpreters and compiled templates across runs. */
+/**
+ * Returns a function that finds the handler for a kind of work. Interpreters and compiled templates are reused across
+ * runs.
+ */
 export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<WorkHandler<unknown>> {
   const clock = machineTimers.elapsed
   const interpreter = once(async (): Promise<Interpreter> => {

@@ -1,10 +1,10 @@
-/** Messages to and from threads of heavy work. */
+/** Defines the messages to and from threads of heavy work. */
 import type { Failure } from '#kernel'
 
 export interface WorkThreadData {
-  /** Counts the work of scripts without stopping them after a second */
+  /** Whether scripts are limited only by the count of their steps, not by a second of time */
   readonly onlyCounted: boolean
-  /** Private destinations of callURL, as in `--allow-url` */
+  /** Private destinations that callURL may reach, as in `--allow-url` */
   readonly allowUrl: readonly string[]
   readonly replies: SharedArrayBuffer
 }
@@ -22,16 +22,16 @@ export type FromThread =
   | { readonly kind: 'ask'; readonly run: number; readonly id: number; readonly asked: ServiceRequest }
   | { readonly kind: 'abandon'; readonly id: number }
 
-/** Call of a service of the sending thread. */
+/** Call to a service of the sending thread. */
 export interface ServiceRequest {
   readonly port: string
   readonly method: string
   readonly args: readonly unknown[]
-  /** Whether the thread blocks until the reply, which therefore must not wait */
+  /** Whether the thread blocks until the reply, so that the reply must not wait */
   readonly atOnce: boolean
 }
 
-/** Buffers to transfer instead of copying: those of bytes that own theirs. */
+/** Returns the buffers to transfer instead of copying: those used by a single byte array. */
 export function ownBuffers(...values: readonly unknown[]): ArrayBuffer[] {
   return values.flatMap((value) => {
     if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) return []

@@ -1,4 +1,4 @@
-/** Entry of a thread for heavy work: one task at a time, and nothing of its own accord. */
+/** Runs heavy work in a thread: one task at a time, started only by messages. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { AppError, errorOf, failureOf } from '#kernel'
 import { workInBackground } from '#platform'
@@ -91,14 +91,14 @@ function portOf(given: typeof parentPort): MessagePort {
   return given
 }
 
-/** CPU time of this thread in ms; wall time where Node does not report it */
+/** Returns the CPU time of this thread in ms, or wall time if Node does not report CPU time. */
 function cpuMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now()
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-// requests of other tenants go first
+// requests of other tenants have priority
 workInBackground(12)
 port.on('message', take)
 say({ kind: 'ready' })

@@ -1,10 +1,11 @@
 /**
- * Thread pool for heavy work of requests, which keeps the event loop responsive. A thread starts on demand, does one
- * thing at a time, ends after an idle time, and keeps the process alive only while an answer is due.
+ * Manages a pool of threads for heavy work of requests, which keeps the event loop responsive. A thread starts on
+ * demand, does one task at a time, ends when idle for a while, and keeps the process alive only while a result is
+ * pending.
  *
- * WORK-1 of one tenant at most half of the threads work at a time, and a bounded number of things waits
- * WORK-2 what a tenant's work takes is counted in CPU time; beyond its rate more is rejected: `RATE_LIMITED`
- * WORK-3 work ends within its time; a thread that does not end by itself is terminated, and another takes its place
+ * WORK-1 one tenant's work uses at most half of the threads at a time, and the number of waiting tasks is bounded
+ * WORK-2 a tenant's work is measured in CPU time; work beyond its rate is rejected with `RATE_LIMITED`
+ * WORK-3 work ends within its time limit; a thread that does not end by itself is terminated and replaced
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -19,7 +20,7 @@ import {
   type WorkThreadData,
 } from './work-messages.ts'
 
-/** This source, or its built file. */
+/** The source file of the thread, or its built file. */
 const ENTRY = import.meta.url.endsWith('.ts')
   ? new URL('./work-thread.ts', import.meta.url)
   : new URL('./work-thread.js', import.meta.url)
@@ -29,31 +30,33 @@ const MAX_WAITING = 64
 const IDLE_MS = 30_000
 const MAX_HEAP_MB = 512
 const MAX_TENANTS = 10_000
-/** CPU budget of a tenant: half of a core, and half a minute at once */
+/** CPU budget of a tenant: half a core, with bursts of half a minute */
 const CPU: CpuRate = { perSecond: 0.5, most: 30 }
 
 export interface Work {
-  /** Tenant whose CPU budget is used; undefined: accounted elsewhere */
+  /** Tenant whose CPU budget is charged; undefined: the time is accounted elsewhere */
   readonly tenant: string | undefined
   readonly name: WorkName
-  /** Input; bytes that own their buffer are transferred */
+  /** Input; byte arrays that own their buffer are transferred */
   readonly input: object
-  /** Time limit in ms from its start */
+  /** Time limit in ms, counted from the start of the run */
   readonly limitMs: number
   readonly answers?: (asked: ServiceRequest, signal: AbortSignal) => unknown
   readonly signal?: AbortSignal
-  /** Receives the ms of thread time at the end */
+  /** Called at the end with the ms of thread time used */
   readonly took?: (ms: number) => void
 }
 
 export interface WorkThreadsOptions {
-  /** Schedules work without keeping the process alive; returns its cancellation. Default: the machine's */
+  /**
+   * Schedules work without keeping the process alive; returns a function that cancels it. Default: the machine's timer
+   */
   readonly later?: StartTimer
   readonly elapsed?: () => number
   readonly cpu?: CpuRate
-  /** Maximum number of threads, half of them for one tenant. Default: number of cores, 2 to 4 */
+  /** Maximum number of threads, half of which one tenant may use. Default: the number of cores, within 2 to 4 */
   readonly most?: number
-  /** Counts the work of scripts only. Default: they also end after a second */
+  /** Limits scripts only by the count of their steps. Default: scripts also end after a second */
   readonly onlyCounted?: boolean
   readonly allowUrl?: readonly string[]
 }
@@ -70,7 +73,7 @@ interface Thread {
   readonly replies: Int32Array
   isReady: boolean
   run: Run | undefined
-  /** Start of the run in monotonic ms */
+  /** When the run started, in monotonic ms */
   began: number
   /** Cancels the pending timer: the run's deadline, or the idle timeout */
   callOff: () => void
@@ -118,9 +121,9 @@ export class WorkThreads {
   }
 
   /**
-   * Returns the answer as plain data. Rejects with the error of the work, `RATE_LIMITED` when the tenant exceeded its
-   * CPU budget or queue (`cause`: the seconds to wait), `TIMED_OUT` at the time limit, `TOO_LARGE` when the thread
-   * breaks, `CLOSED` after `close`.
+   * Runs the work and returns its result as plain data. Rejects with the error of the work, `RATE_LIMITED` when the
+   * tenant exceeded its CPU budget or queue (`cause`: the seconds to wait), `TIMED_OUT` at the time limit, `TOO_LARGE`
+   * when the thread breaks, `CLOSED` after `close`.
    */
   async do(work: Work): Promise<unknown> {
     if (this.#closed) throw closed()
@@ -145,7 +148,10 @@ export class WorkThreads {
     })
   }
 
-  /** Runs work that cannot run in a thread, on the tenant's budget. Throws `RATE_LIMITED`, or the error of the work. */
+  /**
+   * Runs work that cannot run in a thread, and charges it to the tenant's budget. Throws `RATE_LIMITED`, or the error
+   * of the work.
+   */
   counted<T>(tenant: string, does: () => T): T {
     this.#requireTime(tenant)
     const began = this.#elapsed()
@@ -186,7 +192,7 @@ export class WorkThreads {
       if (idle === undefined && this.#threads.size >= this.#most) return
       this.#waiting.splice(this.#waiting.indexOf(run), 1)
       try {
-        // runs that began meanwhile may have used the budget
+        // runs that began in the meantime may have used up the budget
         if (run.tenant !== undefined) this.#requireTime(run.tenant)
       } catch (error) {
         run.reject(error as AppError)
@@ -200,7 +206,7 @@ export class WorkThreads {
     }
   }
 
-  /** Next pending run of a tenant below its share of the threads. */
+  /** Returns the next waiting run whose tenant uses less than its share of the threads. */
   #next(): Run | undefined {
     const working = (tenant: string): number =>
       [...this.#threads].filter(({ run }) => run !== undefined && run.tenant === tenant).length
@@ -209,7 +215,7 @@ export class WorkThreads {
 
   #start(): Thread {
     const replies = new SharedArrayBuffer(4)
-    // flags of this process, such as hooks of a test runner, do not concern the thread
+    // flags of this process, such as hooks of a test runner, must not apply to the thread
     const worker = new Worker(ENTRY, {
       workerData: { ...this.#data, replies } satisfies WorkThreadData,
       execArgv: [],

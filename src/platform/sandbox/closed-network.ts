@@ -1,11 +1,11 @@
 /**
- * Network namespace whose only connection is a Unix socket, for tools that may reach a few hosts. They use a proxy at
- * their loopback address, where a relay forwards to the socket.
+ * Creates a network namespace whose only connection is a Unix socket, for tools that may reach only a few hosts. Tools
+ * use a proxy at their loopback address, where a relay forwards to the socket.
  */
 import { execFile } from 'node:child_process'
 import type { Machine } from './inspect-machine.ts'
 
-/** address of the proxy inside */
+/** Address of the proxy inside the namespace */
 export const PROXY = 'http://127.0.0.1:3128'
 const PORT = new URL(PROXY).port
 
@@ -20,7 +20,9 @@ export function raiseLoopback(python: string | undefined): string {
   return `{ ip link set lo up 2>/dev/null || ${other}; }`
 }
 
-/** Listens at the loopback address, runs the tool, and exits with it. Arguments: the socket and the command. */
+/**
+ * Script that listens at the loopback address, runs the tool, and exits with it. Arguments: the socket and the command.
+ */
 const RELAY = `const net = require('node:net')
 const [socket, command, ...args] = process.argv.slice(1)
 const server = net.createServer((near) => {
@@ -35,12 +37,12 @@ server.listen(${PORT}, '127.0.0.1', () => {
   tool.on('exit', (code) => process.exit(code ?? 1))
 })`
 
-/** Command with a relay to the socket. `node`: absolute path. */
+/** Returns a command with a relay to the socket. `node`: absolute path. */
 export function relayed(node: string, socket: string, command: readonly string[]): readonly string[] {
   return [node, '--eval', RELAY, socket, ...command]
 }
 
-/** Reason why this machine lacks such a network; undefined: available. Found by trying it. */
+/** Explains why this machine cannot create such a network, found by trying; undefined: it can. */
 export function closedNetworkProblem({ interpreters }: Machine): Promise<string | undefined> {
   const who = process.getuid?.() === 0 ? [] : ['--map-root-user']
   const script = `PATH=/usr/bin:/bin:/usr/sbin:/sbin; ${raiseLoopback(interpreters.get('python')?.path)}`

@@ -1,11 +1,11 @@
 /**
- * Shell script fragments that start a confined program: a file view with only the shown paths. `root` is an empty
- * folder; the script adds paths and limits.
+ * Provides shell script fragments for starting a confined program in a file view that contains only the shown paths.
+ * `root` is an empty folder; the script that uses the fragments adds paths and limits.
  */
 
 /**
- * Builds the view in `root` with the system libraries. `show PATH OPTIONS` mounts one more path; `show_own_processes` a
- * /proc with only the processes of the view.
+ * Builds the view in `root` with the system libraries. `show PATH OPTIONS` mounts one more path; `show_own_processes`
+ * mounts a /proc that shows only the processes of the view.
  */
 export const MAKE_VIEW = `mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
 cd "$root"
@@ -25,7 +25,7 @@ show /dev/null nosuid; show /dev/urandom ro,nosuid
 show /usr/bin/setpriv ro,nosuid,nodev
 `
 
-/** Makes the view the root file system, with the old one below `.old`. */
+/** Makes the view the root file system, with the old root at `.old`. */
 export const ENTER_VIEW = `mkdir .old
 # umount reads /proc; with the old root this goes too
 [ -d proc ] || ln -s .old/proc proc
@@ -33,11 +33,11 @@ mount -o remount,bind,ro,nosuid,nodev "$root"
 pivot_root . .old
 `
 
-/** Unmounts the old files. From here on no program is found by its name. */
+/** Unmounts the old root. Afterwards no program can be found by name. */
 export const LEAVE_FILES = `PATH=/.old/usr/bin:/.old/bin:/.old/usr/sbin:/.old/sbin
 umount -l /.old
 `
 
-/** Executes the command without capabilities; `own` sets the user. */
+/** Executes the command without capabilities; `$own` sets the user. */
 export const RUN_WITHOUT_CAPABILITIES = `exec /usr/bin/setpriv $own --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs -- "$@"
 `

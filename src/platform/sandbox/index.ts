@@ -1,4 +1,4 @@
-/** Confined processes for untrusted programs. */
+/** Runs untrusted programs in confined processes. */
 export { closedNetworkProblem, PROXY } from './closed-network.ts'
 export { inspectMachine, type Machine } from './inspect-machine.ts'
 export { confinedTools, type LaunchTool } from './launch-tool.ts'

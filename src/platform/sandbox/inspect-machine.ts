@@ -1,4 +1,4 @@
-/** Finds the interpreters of this machine, and whether it can confine programs, by trying. */
+/** Finds the interpreters of this machine, and tests whether the machine can confine programs. */
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { messageOf } from '#kernel'
@@ -15,7 +15,7 @@ export interface Machine {
 export interface InspectOptions {
   readonly confinement: Confinement
   readonly emptyFolder: string
-  /** of this process; `python3` is found in its PATH */
+  /** Environment of this process; `python3` is found through its PATH */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -23,7 +23,7 @@ const NODE_MAJOR = 24
 const PYTHON_LEAST = [3, 9] as const
 const TRY_MS = 20_000
 
-/** Exit with success only where the files of the machine are hidden. */
+/** Programs that exit with success only if the machine's files are hidden. */
 const TRY_HIDDEN = {
   node: `process.exit(require('node:fs').existsSync('/etc') ? 3 : 0)`,
   python: `import os,sys; sys.exit(3 if os.path.exists('/etc') else 0)`,
@@ -53,9 +53,9 @@ export async function inspectMachine(options: InspectOptions): Promise<Machine> 
 const NAMES = { node: 'Node', python: 'Python' } as const
 
 /**
- * Returns a user id per process, so that limits apply per process and none may touch another; undefined without the
- * right to choose, where namespaces separate them. Hosts on one machine use different ranges, since the system counts
- * by user.
+ * Returns a separate user id for each process, so that limits apply per process and no process can access another.
+ * Returns undefined if this process may not choose users; namespaces then separate processes. Hosts on one machine use
+ * different ranges, since the system counts per user.
  */
 export function nextUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -63,9 +63,9 @@ export function nextUser(): number | undefined {
   return firstUser + last
 }
 
-/** users of one host: far more than its concurrent processes */
+/** Number of users of one host: far more than its concurrent processes */
 const USERS = 10_000
-/** above the ids that systems and containers assign, below ids that old tools read as negative */
+/** Above the ids that systems and containers assign, below ids that old tools read as negative */
 const [FIRST_RANGE, END_OF_RANGES] = [190_000, 214_748]
 const firstUser = USERS * randomInt(FIRST_RANGE, END_OF_RANGES)
 let last = 0
@@ -92,7 +92,7 @@ async function findPython({ environment }: InspectOptions): Promise<Interpreter 
   }
 }
 
-/** Reason why programs of that language cannot run; undefined: they can. */
+/** Explains why programs in a language cannot run; undefined: they can. */
 async function problemOf(
   language: Language,
   interpreter: Interpreter,
@@ -108,7 +108,7 @@ async function problemOf(
   }
 }
 
-/** Returns the output. Rejects on a nonzero exit code. */
+/** Runs a program and returns its output. Rejects on a nonzero exit code. */
 function run({ command, args }: Launch, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, timeout: TRY_MS, killSignal: 'SIGKILL' }, (error, output) => {

@@ -1,6 +1,6 @@
-/** Parses JSON lines from a stream of pieces, with a length limit. */
+/** Parses JSON lines from a stream in pieces, with a length limit. */
 
-/** Throws for a line that is too long or malformed; earlier values were delivered. */
+/** Throws for a line that is too long or malformed, after delivering the values before it. */
 export class JsonLines {
   readonly #most: number
   readonly #take: (value: unknown) => void

@@ -1,7 +1,7 @@
 /**
- * Starts npm and pip confined, since they read untrusted packages. They see their interpreter, themselves, the system
- * libraries, name resolution, certificates, and the given files; they write only to given folders, without
- * capabilities. With a socket, it is their only network.
+ * Starts npm and pip confined, since they read untrusted packages. The tools see their interpreter, their own files,
+ * the system libraries, name resolution, certificates, and the given files. They can write only to given folders,
+ * without capabilities. If a socket is given, it is their only network.
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,16 +16,16 @@ export interface ToolRequest {
   readonly folder: string
   readonly home: string
   readonly readable: readonly string[]
-  /** absolute path of a proxy socket, the only network; reached at PROXY */
+  /** Absolute path of a proxy socket, the tool's only network; the proxy is reached at PROXY */
   readonly socket?: string | undefined
 }
 
 export interface ToolLaunch extends Launch {
-  /** required owner of both folders; undefined: this process */
+  /** Required owner of both folders; undefined: the user of this process */
   readonly user: number | undefined
 }
 
-/** Returns the command, or the reason against it as a predicate. */
+/** Returns the command, or a phrase that explains why the tool cannot run. */
 export type LaunchTool = (request: ToolRequest) => ToolLaunch | string
 
 export interface ToolOptions {
@@ -38,13 +38,14 @@ const UNSHARE = '/usr/bin/unshare'
 const SYSTEM = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/pki', '/etc/ca-certificates']
 const TASKS = 64
 const OPEN_FILES = 1_024
-/** blocks of 512 bytes: half a gigabyte per file */
+/** Maximum file size in blocks of 512 bytes: half a gigabyte */
 const FILE_BLOCKS = 1_048_576
 
 const NETWORK = ': network'
 
 /**
- * Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write up to `--`, and the command.
+ * Script that confines a tool. Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write
+ * up to `--`, and the command.
  */
 const CONFINE = `set -e
 root=$1 user=$2; shift 2

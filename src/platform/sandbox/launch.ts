@@ -1,9 +1,9 @@
 /**
- * Command lines of programs. A confined program runs in its own namespaces: no network, no other processes, and
- * read-only access to its interpreter, the system libraries and given files. It has no environment and no capabilities,
- * and the system limits memory, processes and files. In Python, where native calls are possible, the kernel rejects
- * calls that lead out or take unaccounted memory. A trusted program has the limits and Node's permissions,
- * and the rest of the machine is open to it.
+ * Builds the command lines of programs. A confined program runs in its own namespaces: it has no network, sees no other
+ * processes, and can only read its interpreter, the system libraries and given files. It has no environment and no
+ * capabilities, and the system limits its memory, processes and files. In Python, where native calls are possible, the
+ * kernel rejects system calls that would escape or take unaccounted memory. A trusted program only has the limits and
+ * Node's permissions, and can access the rest of the machine.
  */
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ export interface LaunchOptions {
   readonly interpreter: Interpreter
   readonly limits: ProcessLimits
   readonly emptyFolder: string
-  /** unique user id; undefined without the right to choose */
+  /** Unique user id; undefined if this process may not choose users */
   readonly user: number | undefined
 }
 
@@ -27,11 +27,11 @@ export interface Launch {
 }
 
 export interface ProgramLaunch extends Launch {
-  /** processes before the program starts its own */
+  /** Number of processes before the program starts its own */
   readonly alone: number
 }
 
-/** sources when running from sources, otherwise the built files */
+/** Source file when running from sources, otherwise the built file */
 const NODE_BOOTSTRAP = import.meta.url.endsWith('.ts')
   ? new URL('./node-bootstrap.ts', import.meta.url)
   : new URL('./node-bootstrap.js', import.meta.url)
@@ -43,17 +43,21 @@ const BOOTSTRAP: Readonly<Record<Language, string>> = {
 const SHELL = '/bin/sh'
 const UNSHARE = '/usr/bin/unshare'
 
-/** KiB beside the heap: 576 MiB that Node 24 reserves for code and threads without using them, and room for buffers */
+/**
+ * KiB in addition to the heap: 576 MiB that Node 24 reserves for code and threads without using them, and room for
+ * buffers
+ */
 const NODE_EXTRA_KIB = (576 + 64) * 1024
 /**
- * KiB of addresses that Python needs beside its data: libraries such as scikit-learn map 200 MiB; used memory is
- * watched
+ * KiB of address space that Python needs in addition to its data: libraries such as scikit-learn map 200 MiB; the
+ * memory actually used is monitored
  */
 const PYTHON_EXTRA_KIB = 384 * 1024
 
 /**
- * Builds the view, then drops all privileges. Arguments: the empty folder, the user or `-`, the kind of memory limit,
- * its KiB, processes, files, whether it sees its own processes, paths to show up to `--`, and the command.
+ * Script that builds the view, then drops all privileges. Arguments: the empty folder, the user or `-`, the kind of
+ * memory limit, its KiB, the limits for processes and files, whether the program sees its own processes, paths to show
+ * up to `--`, and the command.
  */
 const CONFINE = `set -e
 root=$1 user=$2 memory=$3 kib=$4 tasks=$5 files=$6 itself=$7; shift 7
@@ -66,7 +70,10 @@ ulimit -c 0; ulimit -n "$files"; ulimit -p "$tasks"; ulimit -"$memory" "$kib"; u
 if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-groups"; fi
 ${RUN_WITHOUT_CAPABILITIES}`
 
-/** The same limits without a view. Arguments as above, from the memory limit on. */
+/**
+ * Script that sets the same limits without a view. Arguments: those of CONFINE from the memory limit on, without
+ * processes and view.
+ */
 const LIMIT = `set -e
 memory=$1 kib=$2 files=$3; shift 3
 unset PATH PWD OLDPWD
@@ -82,11 +89,11 @@ export function launchOf(
   const flags = language === 'python' ? ['-I', '-S', '-B'] : nodeFlags([BOOTSTRAP.node, ...readable], limits)
   const command = [interpreter.path, ...flags, BOOTSTRAP[language], confinement]
   const shown = { readable: [BOOTSTRAP[language], ...readable], seesItself }
-  // the process that makes the namespaces waits for the program
+  // confined: the process that creates the namespaces waits for the program
   return { ...launchOfCommand(language, command, shown, options), alone: confinement === 'confined' ? 2 : 1 }
 }
 
-/** Runs code text in the same view and limits, without Node's permissions. */
+/** Runs program text in the same view and with the same limits, without Node's permissions. */
 export function launchOfText(language: Language, code: string, options: LaunchOptions): Launch {
   const { interpreter } = options
   const flags = language === 'python' ? ['-I', '-S', '-B', '-c'] : ['--eval']
@@ -114,7 +121,10 @@ function launchOfCommand(
   }
 }
 
-/** Kind of memory limit and its KiB: Node reserves far more addresses than it uses. */
+/**
+ * Returns the kind of memory limit and its KiB. Node's limit is on data, since Node reserves far more addresses than it
+ * uses.
+ */
 function memoryOf(language: Language, { memoryMib }: ProcessLimits): readonly [string, string] {
   const kib = memoryMib * 1024
   return language === 'node' ? ['d', String(kib + NODE_EXTRA_KIB)] : ['v', String(kib + PYTHON_EXTRA_KIB)]
@@ -130,7 +140,7 @@ function nodeFlags(readable: readonly string[], limits: ProcessLimits): readonly
   ]
 }
 
-/** Removes paths below others: a read-only mount cannot hold another mount. */
+/** Removes paths inside other paths: a read-only mount cannot contain another mount. */
 function outermost(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && path.startsWith(`${other}/`)))
 }

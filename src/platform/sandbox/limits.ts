@@ -1,28 +1,28 @@
 /**
- * Limits of an untrusted process; exceeding one ends the call or the process with a message. Child processes are
- * included: they share the channel, the output and the log, the system counts tasks by the user that each process has
- * to itself, and memory is limited per process and watched in total.
+ * Defines the limits of an untrusted process; exceeding one ends the call or the process with a message. Child
+ * processes are included: they share the channel, the output and the log; the system counts tasks by user, and each
+ * process has its own user; memory is limited per process, and monitored in total.
  */
 export interface ProcessLimits {
-  /** ms from start to ready */
+  /** Time from start to ready, in ms */
   readonly startMs: number
-  /** ms of one call, unless the call has a lower limit */
+  /** Time of one call in ms, unless the call has a lower limit */
   readonly callMs: number
-  /** ms to answer a ping, sent when a call is overdue */
+  /** Time to answer a ping in ms; a ping is sent when a call is overdue */
   readonly pingMs: number
-  /** MiB of memory beside program text and shared libraries, with its children */
+  /** Memory in MiB, including child processes, without program text and shared libraries */
   readonly memoryMib: number
-  /** processes and threads, including the interpreter's own */
+  /** Processes and threads, including the interpreter's own */
   readonly tasks: number
-  /** per process; in total up to `tasks` times as many */
+  /** Open files per process; in total up to `tasks` times as many */
   readonly openFiles: number
-  /** bytes of one line of the protocol, either way */
+  /** Bytes of one protocol line, in either direction */
   readonly lineBytes: number
-  /** bytes of the protocol between two answers, or between two answered questions */
+  /** Protocol bytes between two answers, or between two answered questions */
   readonly unansweredBytes: number
-  /** bytes of standard output and error between two answers */
+  /** Bytes of standard output and error between two answers */
   readonly outputBytes: number
-  /** log lines per second; more are dropped and counted */
+  /** Log lines per second; further lines are dropped and counted */
   readonly logLines: number
   readonly calls: number
   readonly questions: number

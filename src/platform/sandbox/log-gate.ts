@@ -1,4 +1,4 @@
-/** Rate limit of a program's log lines; excess lines are counted. */
+/** Limits the rate of a program's log lines, and counts dropped lines. */
 import type { ProgramLine } from './program.ts'
 
 export class LogGate {

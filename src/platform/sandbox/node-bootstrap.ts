@@ -1,13 +1,13 @@
 /**
- * Entry point of a JavaScript program's process: loads its module, and transfers calls and answers over file descriptor
- * 3. The host must not trust this channel: the program shares the process and can write to it. Imports none of our
- * files, since it is started alone.
+ * Entry point of a JavaScript program's process: loads the program's module, and exchanges calls and answers over file
+ * descriptor 3. The host must not trust this channel, since the program shares the process and can write to the
+ * channel. Imports none of our files, since this file is started alone.
  */
 import { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { getHeapStatistics } from 'node:v8'
 
-/** Exports of a program's module: `start` runs once and returns the handler of calls. */
+/** Exports of a program's module: `start` runs once and returns the call handler. */
 interface ProgramModule {
   start(argument: unknown, host: HostSide): Handle | Promise<Handle>
 }
@@ -33,7 +33,7 @@ interface Order {
 
 const { parse, stringify } = JSON
 const channel = new Socket({ fd: 3, readable: true, writable: true })
-/** open calls, with the controller of their signal once it was read */
+/** Open calls, each with the controller of its signal once that was read */
 const open = new Map<number, AbortController | undefined>()
 const cancelled = new Set<number>()
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
@@ -73,8 +73,8 @@ for (const level of ['debug', 'log', 'info', 'warn', 'error', 'trace'] as const)
 const { memoryUsage } = process
 
 /**
- * The sandbox hides the file with the memory of a process; the heap is known without it, and so is the peak of the
- * rest.
+ * Reads the memory in use. The sandbox hides the file that contains it; without that file the heap is known exactly,
+ * and the rest by its peak.
  */
 function memoryInUse(): NodeJS.MemoryUsage {
   try {
@@ -100,7 +100,7 @@ function call({ call: answer = 0, method = '', params }: Order): void {
   let abort: AbortController | undefined
   open.set(answer, undefined)
   const side: CallSide = {
-    // created lazily, since it costs more than a call and is rarely read
+    // created only when read, since a signal costs more than a call and is rarely used
     get signal() {
       if (abort === undefined) {
         abort = new AbortController()

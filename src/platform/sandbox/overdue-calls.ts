@@ -1,6 +1,6 @@
 /**
- * Overdue calls of a process. Each ends alone: the program is notified, and a late answer is ignored. The process ends
- * when it does not answer a ping either.
+ * Ends the overdue calls of a process one by one: the program is notified, and a late answer is ignored. If the process
+ * does not answer a ping either, it ends.
  */
 import type { StartTimer } from '#kernel'
 
@@ -12,7 +12,7 @@ export interface OverdueOptions {
   readonly answers: () => void
 }
 
-/** overdue calls that never end, per process: bounds the memory of the host */
+/** Maximum overdue calls per process that never end, which bounds the host's memory */
 const MAX_OVERDUE = 10_000
 
 export class OverdueCalls {
@@ -30,7 +30,7 @@ export class OverdueCalls {
     this.#calls.add(call)
     if (this.#calls.size > MAX_OVERDUE) return end(`more than ${MAX_OVERDUE} of its calls never ended`)
     send({ cancel: call })
-    // one answer covers all earlier calls
+    // one ping covers all earlier calls
     if (this.#callOff !== undefined) return
     send({ ping: ++this.#pings })
     const why = `it did not answer a ping within ${pingMs} ms, after one of its calls did not answer within ${ms} ms`

@@ -1,5 +1,6 @@
 /**
- * Processes of a program with its children: CPU time, total memory, and the end of children that outlive their calls.
+ * Monitors the processes of a program: CPU time, total memory, and child processes, which are ended if they outlive
+ * their calls.
  */
 import type { StartTimer } from '#kernel'
 import { cpuMsOf, memoryKibOf, processTree, type TreeProcess } from './process-tree.ts'
@@ -9,21 +10,21 @@ export interface GroupOptions {
   readonly alone: number
   readonly memoryMib: number
   readonly later: StartTimer
-  /** ms of a monotonic clock */
+  /** Returns monotonic ms */
   readonly clock: () => number
-  /** whether children are expected: it is starting, or has open calls */
+  /** Whether child processes are expected: the program is starting, or has open calls */
   readonly isAtWork: () => boolean
   readonly end: (why: string) => void
   readonly say: (text: string) => void
 }
 
-/** ms between two looks, also while it has children */
+/** Intervals between checks, without and with child processes, in ms */
 const LOOK_MS = 200
 const LOOK_CLOSELY_MS = 20
 
 export class ProcessGroup {
   readonly #options: GroupOptions
-  /** children started before the first call */
+  /** Child processes started before the first call */
   #lasting: ReadonlySet<number> = new Set()
   #cpu = { ms: 0, at: Number.NEGATIVE_INFINITY }
   #callOff: () => void = () => undefined

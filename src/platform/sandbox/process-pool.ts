@@ -1,12 +1,12 @@
 /**
- * Pool of the processes of all programs of a host: started on calls, ended when idle, and held back after crashes.
+ * Pools the processes of all programs of a host: started on calls, ended when idle, and held back after crashes.
  *
  * PROCPOOL-1 the number of processes never exceeds the limit of the host, nor the share of an owner
- * PROCPOOL-2 a process runs one program of one owner, and never another one after it
+ * PROCPOOL-2 a process runs one program of one owner, and is never reused for another
  * PROCPOOL-3 a crashed program is not started again before its backoff ends, and calls are rejected with the reason; a
  *   successful call resets the backoff
  * PROCPOOL-4 a program without calls has no process
- * PROCPOOL-5 calls that wait for a process are bounded in number and time
+ * PROCPOOL-5 the number of calls that wait for a process, and their waiting time, are bounded
  */
 import { AppError, type CancelSignal, CpuAllowance, LruCache, type StartTimer } from '#kernel'
 import { launchOf } from './launch.ts'
@@ -19,7 +19,7 @@ export interface PoolOptions {
   readonly machine: Machine
   readonly emptyFolder: string
   readonly limits: ProcessLimits
-  /** per host */
+  /** Maximum number of processes per host */
   readonly processes: number
   readonly perProgram: number
   readonly idleMs: number
@@ -34,7 +34,7 @@ export interface ProgramState {
   readonly open: number
   readonly crashes: number
   readonly lastEnd?: string
-  /** ms until it may be started again; 0: now */
+  /** Time in ms until the program may be started again; 0: now */
   readonly startsIn: number
 }
 
@@ -44,7 +44,7 @@ interface Group {
   crashes: number
   lastEnd: string | undefined
   notBefore: number
-  /** ms of CPU time of its ended processes */
+  /** CPU time of the program's ended processes, in ms */
   spentMs: number
   readonly allowance: CpuAllowance | undefined
 }
@@ -59,15 +59,15 @@ interface Member {
 }
 
 const MAX_OWNERS = 10_000
-/** seconds of CPU time that an idle program saves up */
+/** Seconds of CPU time that an idle program can accumulate */
 const SAVED_S = 30
 const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 /**
- * Thresholds for another process: this many calls, the oldest of which waits this long; short calls need only one
- * process.
+ * Thresholds for starting another process: at least this many calls, the oldest of which waits at least this long.
+ * Short calls need only one process.
  */
 const BUSY_CALLS = 16
 const BUSY_MS = 100
@@ -77,7 +77,7 @@ export class ProcessPool {
   readonly #groups = new Map<string, Group>()
   readonly #members = new Set<Member>()
   readonly #waiting: (() => void)[] = []
-  /** ms of CPU time of ended processes, by owner */
+  /** CPU time of ended processes by owner, in ms */
   readonly #spent = new LruCache<string, number>(MAX_OWNERS)
   #stopSweep: (() => void) | undefined
   #isClosed = false
@@ -94,20 +94,23 @@ export class ProcessPool {
     return this.#options.machine.interpreters.has(language)
   }
 
-  /** Calls a program. Rejects with `PLUG_FAILED` (also: held back, or no free process), `TOO_LARGE`, `CLOSED`. */
+  /**
+   * Calls a program. Rejects with `PLUG_FAILED`, also when the program is held back or no process is free, `TOO_LARGE`
+   * or `CLOSED`.
+   */
   async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
     const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
     try {
       if (!member.process.isReady) await member.process.ready
       requireWanted(options?.signal)
       const value = await member.process.call(method, params, options)
-      // a success resets the crashes
+      // a successful call resets the count of crashes
       member.group.crashes = 0
       return value
     } finally {
       member.calls--
       member.lastUsed = this.#options.clock()
-      // it can now be evicted, or take one more call
+      // the process can now be evicted, or take one more call
       if (member.calls === 0 || member.calls === this.#options.limits.calls - 1) this.#wakeAll()
     }
   }
@@ -128,7 +131,9 @@ export class ProcessPool {
     }
   }
 
-  /** ms of CPU time of an owner's programs; rises, until the owner is evicted after long inactivity. */
+  /**
+   * Returns the CPU time of an owner's programs in ms. Never falls, until the owner is evicted after long inactivity.
+   */
   cpuMs(owner: string): number {
     let ms = this.#spent.get(owner) ?? 0
     for (const { group, process, isSpent } of this.#members) {
@@ -156,7 +161,7 @@ export class ProcessPool {
     await Promise.all([...this.#members].map((member) => this.#release(member, 'the host shuts down')))
   }
 
-  /** Waits for `memberNow`. */
+  /** Waits until `memberNow` returns a process. */
   async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
@@ -209,7 +214,10 @@ export class ProcessPool {
     return group
   }
 
-  /** Each owner may have half of the processes, so that none blocks the others. */
+  /**
+   * Whether an owner may start another process. Each owner may have half of the processes, so that no owner blocks the
+   * others.
+   */
   #hasShare(owner: string): boolean {
     const most = Math.max(1, Math.ceil(this.#options.processes / 2))
     let count = 0
@@ -293,7 +301,7 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
-  /** Counts the CPU time of an ended process once. */
+  /** Adds the CPU time of an ended process, only once. */
   #spend(member: Member): void {
     if (member.isSpent) return
     member.isSpent = true
@@ -303,7 +311,7 @@ export class ProcessPool {
     this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
   }
 
-  /** Ends the process that was idle for longest; false when all are busy. */
+  /** Ends the process that has been idle for longest. Returns false when all are busy. */
   #evictIdle(): boolean {
     let oldest: Member | undefined
     for (const member of this.#members) {
@@ -312,7 +320,7 @@ export class ProcessPool {
     }
     if (oldest === undefined) return false
     void this.#release(oldest, 'other programs needed its slot')
-    // its slot is free at once: it is killed and takes no calls
+    // the slot is free at once: the process is being killed and takes no calls
     this.#members.delete(oldest)
     return true
   }
@@ -381,7 +389,7 @@ function openOf({ members }: Group): number {
   return count
 }
 
-/** Rejects a call that was cancelled while it waited. */
+/** Throws for a call that was cancelled while it waited. */
 function requireWanted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
   throw new AppError('PLUG_FAILED', 'the caller cancelled the call', { cause: 'ended' satisfies CallFailure })

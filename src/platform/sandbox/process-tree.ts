@@ -1,23 +1,23 @@
-/** Reads a process and its descendants from /proc on Linux; empty elsewhere. */
+/** Reads a process and its descendants from /proc on Linux; empty on other systems. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface TreeProcess {
   readonly pid: number
-  /** ms: its own, and that of ended children */
+  /** CPU time in ms of the process and of its ended children */
   readonly cpuMs: number
   readonly isOver: boolean
 }
 
-/** ms per tick of /proc: a hundredth of a second on every machine */
+/** Length of a tick in /proc: a hundredth of a second on every machine */
 const TICK_MS = 10
-/** indexes of user and system time, of the process and of ended children, after the program name */
+/** Field indexes of user and system time, of the process and of its ended children, counted after the program name */
 const TIMES = [11, 12, 13, 14] as const
 
-/** The process first; empty when it does not exist. */
+/** Returns the process, followed by its descendants; empty when the process does not exist. */
 export function processTree(pid: number): readonly TreeProcess[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // the name may hold any character and ends with the last bracket
+    // the name may contain any character, and ends at the last bracket
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const cpuMs = TIMES.reduce((sum, place) => sum + Number(fields[place] ?? 0), 0) * TICK_MS
     return [{ pid, cpuMs, isOver: fields[0] === 'Z' || fields[0] === 'X' }, ...childrenOf(pid).flatMap(processTree)]
@@ -37,10 +37,10 @@ function childrenOf(pid: number): readonly number[] {
   })
 }
 
-/** KiB of memory beside files, in total; shared memory counts once. */
+/** Returns the processes' total memory in KiB, without files; shared memory counts once. */
 export function memoryKibOf(pids: readonly number[], enoughKib: number): number {
   const upperKib = sumOf(pids, (pid) => fieldsOf(textOf(`/proc/${pid}/status`), RESIDENT))
-  // an exact figure makes the kernel walk their pages
+  // the exact number makes the kernel walk all pages, so read it only near the limit
   if (upperKib <= enoughKib) return upperKib
   return sumOf(pids, (pid) => {
     const rollup = textOf(`/proc/${pid}/smaps_rollup`)

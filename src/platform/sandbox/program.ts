@@ -1,4 +1,4 @@
-/** Untrusted program: an interpreter, a module, and its argument. */
+/** Describes an untrusted program: an interpreter, a module, and its argument. */
 export type Language = 'node' | 'python'
 
 export interface Interpreter {
@@ -7,31 +7,31 @@ export interface Interpreter {
 }
 
 export interface Program {
-  /** processes of one key are interchangeable. Never shared by tenants */
+  /** Programs with the same key can share processes. Keys are never shared by tenants */
   readonly key: string
-  /** tenant, which has a share of the processes of a host */
+  /** The program's tenant, which has a share of a host's processes */
   readonly owner: string
   readonly language: Language
-  /** default: that of its language */
+  /** Default: the interpreter of the language */
   readonly interpreter?: Interpreter
-  /** absolute path of the module whose `start` returns the called function */
+  /** Absolute path of the module whose `start` returns the call handler */
   readonly module: string
-  /** absolute paths of readable files and folders, beside its interpreter; world-readable */
+  /** Absolute paths of files and folders that the program can read, in addition to its interpreter; world-readable */
   readonly readable: readonly string[]
   readonly seesItself?: boolean
   readonly argument: unknown
   readonly secrets?: readonly string[]
-  /** MiB of memory per process; default: that of the host */
+  /** Memory per process in MiB; default: the host's limit */
   readonly memoryMib?: number | undefined
-  /** seconds of CPU time per second, over all its processes; default: unlimited */
+  /** Seconds of CPU time per second, for all its processes together; default: unlimited */
   readonly cpuPerSecond?: number | undefined
 }
 
-/** `stream`: by the protocol, or as output. */
+/** Log line of a program. `stream`: sent over the protocol, or printed. */
 export interface ProgramLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly text: string
 }
 
-/** Answers questions of a program during its calls. The program receives the messages of AppErrors. */
+/** Answers a program's questions during its calls. The program receives the messages of AppErrors. */
 export type AnswerQuestion = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>

@@ -1,5 +1,5 @@
 /**
- * Network access of package installers: an HTTP proxy on a Unix socket, which reaches only the allowed hosts.
+ * Gives package installers network access: an HTTP proxy on a Unix socket, which reaches only the allowed hosts.
  *
  * REGPROXY-1 connections are opened only to allowed hosts and ports
  */
@@ -10,9 +10,9 @@ import type { Duplex } from 'node:stream'
 
 export interface ProxyOptions {
   readonly socket: string
-  /** as `registry.npmjs.org:443` */
+  /** Allowed hosts with ports, such as `registry.npmjs.org:443` */
   readonly allowed: ReadonlySet<string>
-  /** proxy of the operator for that host; undefined: direct */
+  /** Returns the operator's proxy for a host; undefined: connect directly */
   readonly upstream?: (host: string) => URL | undefined
 }
 

@@ -1,13 +1,13 @@
 /**
- * Process of an untrusted program: started, called, and ended when it exceeds a limit.
+ * Runs the process of an untrusted program: starts it, calls it, and ends it when it exceeds a limit.
  *
  * SANDPROC-1 the process may only send answers to open calls, questions, and log lines; anything else ends it
- * SANDPROC-2 every call settles: by its answer, by its time limit, or with the end of the process
- * SANDPROC-3 an overdue call ends alone; the process ends when it then does not answer a ping
- * SANDPROC-4 what a process writes, asks and keeps open is bounded, however fast it does it
+ * SANDPROC-2 every call settles: with its answer, at its time limit, or when the process ends
+ * SANDPROC-3 an overdue call ends alone; the process ends if it then does not answer a ping
+ * SANDPROC-4 what a process writes, asks and keeps open is bounded, however fast the process is
  * SANDPROC-5 secrets of the program, written literally, never appear in its log lines and errors
- * SANDPROC-6 child processes count with it: together they have the memory of one, and they end with the calls that
- *   started them
+ * SANDPROC-6 child processes count as part of the process: together they share its memory limit, and they end with the
+ *   calls that started them
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
@@ -36,20 +36,20 @@ export interface ProcessOptions {
   readonly answer: AnswerQuestion
   readonly log: (line: ProgramLine) => void
   readonly later: StartTimer
-  /** ms of a monotonic clock */
+  /** Returns monotonic ms */
   readonly clock: () => number
   readonly answers: () => void
 }
 
 export interface CallOptions {
-  /** ms; default and maximum: that of the limits */
+  /** Time limit in ms; default and maximum: the limit of calls */
   readonly timeMs?: number | undefined
   readonly signal?: CancelSignal | undefined
-  /** for extending the time limit on progress */
+  /** Lets callers extend the time limit on progress */
   readonly timer?: Deadline | undefined
 }
 
-/** Kind of a failed call, as the `cause` of its error. */
+/** Why a call failed, as the `cause` of its error. */
 export type CallFailure = 'answered' | 'overdue' | 'ended' | 'held back'
 
 interface OpenCall {
@@ -63,7 +63,7 @@ const MESSAGE_LENGTH = 2_000
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
 
 export class SandboxProcess {
-  /** Resolves when it takes calls; rejects with `PLUG_FAILED`. */
+  /** Resolves when the process takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
   isReady = false
   readonly ended: Promise<string>
@@ -92,7 +92,7 @@ export class SandboxProcess {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      // own process group, so that terminal signals reach only the host
+      // separate process group, so that terminal signals reach only the host
       detached: true,
     })
     this.#group = new ProcessGroup({
@@ -105,7 +105,7 @@ export class SandboxProcess {
       end: (why) => this.end(why),
       say: (text) => this.#say('warn', text),
     })
-    // Node's permissions forbid it to start processes
+    // Node's permissions forbid a program to start child processes
     if (program.language !== 'node') this.#group.watch()
     this.#overdue = new OverdueCalls({
       pingMs: limits.pingMs,
@@ -117,7 +117,7 @@ export class SandboxProcess {
     // the fourth entry is a socket pair
     this.#channel = this.#child.stdio[3] as Duplex
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
-    // callers that do not await it get the error from their call
+    // callers that do not await `ready` get the error from their call
     this.ready.catch(() => undefined)
     this.ended = new Promise((resolve) => this.#watch(resolve))
     const lines = new JsonLines(limits.lineBytes, (value) => this.#hear(value))
@@ -132,7 +132,7 @@ export class SandboxProcess {
     return this.#calls.size
   }
 
-  /** ms since the start of the oldest open call; 0 without any. */
+  /** Time in ms since the start of the oldest open call; 0 if none is open. */
   get waitingMs(): number {
     for (const { since } of this.#calls.values()) return this.#options.clock() - since
     return 0
@@ -150,7 +150,7 @@ export class SandboxProcess {
     return this.#group.cpuMs
   }
 
-  /** Returns the answer; requires a ready process. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
+  /** Calls the program and returns the answer; the process must be ready. Rejects with `PLUG_FAILED` or `TOO_LARGE`. */
   call(
     method: string,
     params: unknown,
@@ -182,7 +182,7 @@ export class SandboxProcess {
     if (this.#why !== undefined) return
     this.#why = why
     this.isReady = false
-    // while the process still exists
+    // count now, while the process still exists
     this.#group.countCpu()
     this.#group.stop()
     this.#overdue.stop()
@@ -217,7 +217,7 @@ export class SandboxProcess {
       over(this.#why ?? '')
     })
     this.#child.on('exit', (code, signal) => {
-      // its last output may still be in flight
+      // the process's last output may still be in flight
       setImmediate(() => {
         this.end(code === null ? `it was ended by ${signal}` : `it ended with code ${code}`)
         this.#log.end()
@@ -295,7 +295,7 @@ export class SandboxProcess {
     const settle = (outcome: object): void => {
       if (!this.#questions.delete(abort)) return
       callOff()
-      // an answered question counts as progress, as an answer does
+      // an answered question counts as progress, just as an answered call does
       this.#unanswered = 0
       this.#reply(reply, outcome)
     }
@@ -348,7 +348,9 @@ export class SandboxProcess {
     this.#outgoing += `${text}\n`
   }
 
-  /** Pauses reading from a process that does not read; its call then runs into its time limit. */
+  /**
+   * Writes to the process. If the process does not read, reading from it pauses, and its call runs into its time limit.
+   */
   #write(text: string): void {
     this.#channel.write(text)
     if (this.#channel.writableLength <= this.#options.limits.unansweredBytes || this.#channel.isPaused()) return

@@ -1,14 +1,14 @@
 /**
- * Batches of frames between two hosts. Each batch is one write; each frame is about one request. A batch is signed with
- * its number, so that it cannot be changed, inserted, repeated or dropped on the way.
+ * Encodes batches of frames between two hosts. Each batch is one write; each frame belongs to one request. A batch is
+ * signed together with its number, so that it cannot be changed, inserted, repeated or dropped on the way.
  *
- * Bytes of a batch: 4 length of the frames, 16 signature, frames. Of a frame: 4 length of what follows, 1 kind, 4
- * number of the request, 4 length of its head, head in UTF-8, body.
+ * A batch consists of: 4 bytes length of the frames, 16 bytes signature, frames. A frame consists of: 4 bytes length of
+ * the rest, 1 byte kind, 4 bytes request number, 4 bytes length of the head, head in UTF-8, body.
  *
- * FRAMEBATCH-1 what is read is what was written, wherever the bytes were split on their way
- * FRAMEBATCH-2 bytes that a host of the cluster did not write to this one, at this position, are rejected with a
- *   sentence, before anything of their batch is used
- * FRAMEBATCH-3 no more is held than one batch, whose length is bounded
+ * FRAMEBATCH-1 frames are read as they were written, wherever the bytes were split on their way
+ * FRAMEBATCH-2 bytes not written by a host of the cluster, to this host and at this position, are rejected with a
+ *   sentence before anything of their batch is used
+ * FRAMEBATCH-3 at most one batch, whose length is bounded, is held in memory
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Signer } from '../signer.ts'
@@ -17,7 +17,7 @@ export interface Frame {
   readonly kind: number
   readonly number: number
   readonly head: string
-  /** Bytes, or a text with one character per byte */
+  /** Bytes, or a string with one character per byte */
   readonly body: Uint8Array | string
 }
 
@@ -25,13 +25,13 @@ export interface ReadFrame extends Frame {
   readonly body: Buffer
 }
 
-/** Maximum bytes of the frames of a batch */
+/** Maximum total bytes of the frames in a batch */
 export const MAX_BATCH = 1_048_576
 const SIGNATURE = 16
 const BATCH_HEAD = 4 + SIGNATURE
 const FRAME_HEAD = 13
 
-/** Encoded size of a frame in bytes. */
+/** Returns the encoded size of a frame in bytes. */
 export function frameSize({ head, body }: Frame): number {
   return FRAME_HEAD + Buffer.byteLength(head) + body.length
 }
@@ -70,7 +70,7 @@ export class BatchReader {
   #count = 0n
   #pieces: Buffer[] = []
   #held = 0
-  /** Length of the incoming batch with its header; undefined until the header is complete */
+  /** Length of the incoming batch with its header; undefined until the header has arrived */
   #length: number | undefined
 
   constructor(signer: Signer) {
@@ -81,7 +81,10 @@ export class BatchReader {
     return this.#count > 0n
   }
 
-  /** Returns the frames of all complete batches. Throws an Error with a sentence; the reader is unusable afterwards. */
+  /**
+   * Returns the frames of all batches completed by `piece`. Throws an Error with a sentence; afterwards the reader is
+   * unusable.
+   */
   read(piece: Buffer): readonly ReadFrame[] {
     this.#pieces.push(piece)
     this.#held += piece.length

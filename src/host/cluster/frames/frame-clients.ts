@@ -1,9 +1,9 @@
 /**
- * Persistent connections to other hosts for forwarding small requests in frames. The first request for a host opens
- * one; until then requests use HTTP.
+ * Forwards small requests to other hosts in frames, over persistent connections. The first request to a host opens its
+ * connection; until that is open, requests use HTTP.
  *
- * FRAMED-1 each request receives its answer once, or an error; a later answer is ignored
- * FRAMED-2 a host that does not speak frames, or does not take them fast enough, is handed requests without
+ * FRAMED-1 each request receives exactly one answer or error; later answers are ignored
+ * FRAMED-2 requests to a host that does not support frames, or does not read them fast enough, are sent without frames
  */
 import { request as askPlain, type IncomingMessage } from 'node:http'
 import { request as askSecurely } from 'node:https'
@@ -34,15 +34,15 @@ import {
 import { FrameLink } from './frame-link.ts'
 
 const CONNECT_MS = 2_000
-/** Pause before a lost or declined connection is requested again, in ms */
+/** Pause before reopening a lost or declined connection, in ms */
 const LOST_MS = 1_000
 const REFUSED_MS = 30_000
 
-/** Receiver of the answer to a framed request. `whole`, `ended` and `failed` are final. */
+/** Receives the answer to a framed request. `whole`, `ended` and `failed` are final. */
 export interface FramedAsking {
   whole(head: AnswerHead, body: Buffer): void
   begun(head: AnswerHead): void
-  /** `read`: call when the piece was read */
+  /** Receives part of the body. `read`: must be called when the piece was read */
   piece(bytes: Buffer): void
   ended(): void
   failed(error: Error): void
@@ -53,7 +53,7 @@ export interface FrameClientsOptions {
   readonly elapsed: () => number
 }
 
-/** The request had no effect: the host was stopping. */
+/** The request had no effect, since the host was stopping. */
 export class UntakenError extends Error {
   readonly code = 'UNTAKEN'
 
@@ -64,7 +64,7 @@ export class UntakenError extends Error {
 
 export class FrameClients {
   readonly #options: FrameClientsOptions
-  /** By address; a number: `elapsed` at which it may be requested again; null: connecting */
+  /** Connections by address; a number: `elapsed` at which a new attempt is allowed; null: connecting */
   readonly #links = new Map<string, AskingLink | number | null>()
   readonly #open = new Set<AskingLink>()
   #isEnded = false
@@ -73,7 +73,7 @@ export class FrameClients {
     this.#options = options
   }
 
-  /** Undefined: forward without frames at the moment. */
+  /** Returns the connection to a host; undefined: forward without frames for now. */
   to(url: string): AskingLink | undefined {
     const known = this.#links.get(url)
     if (known instanceof AskingLink) return known.takesMore ? known : undefined
@@ -81,7 +81,7 @@ export class FrameClients {
     return undefined
   }
 
-  /** `live`: addresses of live hosts */
+  /** Forgets hosts that are gone. `live`: addresses of live hosts */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#links.keys()) if (!live.has(url)) this.#links.delete(url)
     for (const link of this.#open) if (!live.has(link.url)) link.cut()
@@ -133,7 +133,7 @@ export class FrameClients {
   }
 }
 
-/** Requests of this host to another one. */
+/** Connection on which this host sends requests to another. */
 export class AskingLink {
   readonly url: string
   readonly #link: FrameLink
@@ -141,7 +141,7 @@ export class AskingLink {
   #last = 0
   #isLeaving = false
 
-  /** `gone`: the link is unusable, and closed or closing */
+  /** `gone`: called when the link is unusable, and closed or closing */
   constructor(url: string, socket: Socket, { asking, owner }: FrameKeys, gone: (isClosed: boolean) => void) {
     this.url = url
     socket.setNoDelay(true).setKeepAlive(true)
@@ -167,7 +167,7 @@ export class AskingLink {
     return !this.#isLeaving && this.#waiting.size < MAX_OPEN && !this.#link.isFull
   }
 
-  /** Returns the request's number; undefined when its head is too long for a frame. */
+  /** Sends a request and returns its number; undefined when its head is too long for a frame. */
   ask(
     { method, url, headers }: { method: string; url: string; headers: AskHead[2] },
     { count, term, slot = 0, address = '' }: Hop,
@@ -189,7 +189,7 @@ export class AskingLink {
     this.#closeWhenDone()
   }
 
-  /** Acknowledges read bytes of pieces. */
+  /** Acknowledges the bytes of pieces that were read. */
   more(number: number, bytes: number): void {
     if (this.#waiting.has(number)) this.#link.send(MORE, number, String(bytes))
   }
@@ -200,7 +200,7 @@ export class AskingLink {
 
   #take({ kind, number, head, body }: ReadFrame): void {
     const asking = this.#waiting.get(number)
-    // it was cancelled
+    // the request was cancelled
     if (asking === undefined) return
     if (kind === PIECE) return asking.piece(body)
     if (kind === BEGIN) return asking.begun(JSON.parse(head) as AnswerHead)

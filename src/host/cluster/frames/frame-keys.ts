@@ -1,4 +1,4 @@
-/** Keys of one connection, derived from the cluster's secret and one nonce per side. */
+/** Derives the keys of one connection from the cluster's secret and a nonce from each side. */
 import { randomBytes } from 'node:crypto'
 import type { Hops } from '../hop.ts'
 import { Signer } from '../signer.ts'

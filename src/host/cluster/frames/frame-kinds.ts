@@ -1,29 +1,32 @@
-/** Kinds and limits of frames. Numbers keep their meaning, since hosts of different versions talk to each other. */
+/**
+ * Defines the kinds and limits of frames. Numbers never change their meaning, since hosts of different versions
+ * communicate.
+ */
 
-/** Protocol name in the `Upgrade` header. */
+/** Protocol name for the `Upgrade` header. */
 export const PROTOCOL = 'reflexarc-frames-1'
 export const FRAMES_PATH = '/cluster/frames'
 export const NONCE_HEADER = 'reflexarc-nonce'
 
-/** Forwarding host: a request. */
+/** Sent by the forwarding host: a request. */
 export const ASK = 1
-/** Forwarding host: cancels a request. */
+/** Sent by the forwarding host: cancels a request. */
 export const DROP = 2
-/** Forwarding host: acknowledges the number of bytes of pieces in its head. */
+/** Sent by the forwarding host: acknowledges bytes of pieces; the head contains their number. */
 export const MORE = 3
 
-/** Owner: a whole answer. */
+/** Sent by the owner: a whole answer. */
 export const ANSWER = 16
-/** Owner: head of an answer in pieces. */
+/** Sent by the owner: head of an answer that follows in pieces. */
 export const BEGIN = 17
 export const PIECE = 18
-/** Owner: end of the pieces. */
+/** Sent by the owner: the last piece was sent. */
 export const END = 19
-/** Owner: the answer failed or broke off. */
+/** Sent by the owner: the answer failed or broke off. */
 export const BROKEN = 20
-/** Owner, stopping: the request had no effect. */
+/** Sent by a stopping owner: the request had no effect. */
 export const UNTAKEN = 21
-/** Owner, stopping: accepts no further requests. Belongs to no request. */
+/** Sent by a stopping owner: no further requests are accepted. Belongs to no request. */
 export const LEAVING = 22
 
 /** Maximum bytes of a body in one frame */
@@ -34,7 +37,7 @@ export const MAX_OPEN = 2_048
 /** Maximum unacknowledged bytes of one answer */
 export const WINDOW = 131_072
 
-/** Method, address, headers, and the hop mark: count, term, slot, IP of the client */
+/** Method, address, headers, and the hop mark: hop count, term, slot, client's IP */
 export type AskHead = readonly [
   string,
   string,

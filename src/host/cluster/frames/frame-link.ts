@@ -1,16 +1,19 @@
-/** One end of a connection between two hosts: frames sent in one turn of the event loop form one batch. */
+/**
+ * Sends and receives frames at one end of a connection between two hosts. Frames sent in one turn of the event loop
+ * form one batch.
+ */
 import type { Duplex } from 'node:stream'
 import { machineTimers } from '#platform'
 import type { Signer } from '../signer.ts'
 import { BatchReader, BatchWriter, frameSize, MAX_BATCH, type Frame, type ReadFrame } from './frame-batch.ts'
 
-/** Buffered bytes above which the link counts as full */
+/** Number of buffered bytes above which the link counts as full */
 const MANY = 1_048_576
 
 export interface LinkEvents {
-  /** Throws an Error for an invalid frame, which ends the connection. */
+  /** Handles a frame. Throws an Error for an invalid one, which ends the connection. */
   frame(frame: ReadFrame): void
-  /** Called once, after the last frame. */
+  /** Called once, after the last frame was received. */
   closed(error: Error): void
 }
 
@@ -32,7 +35,7 @@ export class FrameLink {
     this.#reader = new BatchReader(others)
     socket.on('data', (piece: Buffer) => this.#take(piece))
     socket.on('error', (error: Error) => (this.#error = error))
-    // server sockets would stay half open
+    // otherwise server sockets would stay half open
     socket.once('end', () => socket.destroy())
     socket.once('close', () => {
       this.#isClosed = true
@@ -41,12 +44,12 @@ export class FrameLink {
     })
   }
 
-  /** Whether the other host reads too slowly. */
+  /** Whether too much is buffered because the other host reads slowly. */
   get isFull(): boolean {
     return this.socket.writableLength + this.#size > MANY
   }
 
-  /** Whether the other host has proved that it knows the secret. */
+  /** Whether the other host has proved that it knows the cluster's secret. */
   get isProven(): boolean {
     return this.#reader.hasRead
   }
@@ -67,13 +70,13 @@ export class FrameLink {
     this.socket.write(this.#writer.write([], 0))
   }
 
-  /** Closes after pending writes; the other host then closes too. */
+  /** Closes the connection after pending writes; the other host then closes its end too. */
   close(): void {
     this.#flush()
     this.socket.end()
   }
 
-  /** Closes at once. */
+  /** Closes the connection at once. */
   cut(error: Error): void {
     this.#error = error
     this.socket.destroy()

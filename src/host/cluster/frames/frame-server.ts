@@ -1,10 +1,11 @@
 /**
- * Serves framed requests of other hosts by the server's own handler, as if they had come by HTTP.
+ * Serves framed requests from other hosts with the server's own handler, as if they had arrived over HTTP.
  *
- * FRAMES-1 only hosts that know the secret are accepted, and only batches that were not changed on their way
- * FRAMES-2 answers go out as they are there: a request that takes long holds back no other
- * FRAMES-3 what one connection may have open and unread is bounded: beyond it the connection ends, or is not read on
- * FRAMES-4 a request that came when the host stops is reported as untaken: it had no effect
+ * FRAMES-1 only hosts that know the secret, and only batches unchanged on their way, are accepted
+ * FRAMES-2 answers are sent as soon as they are ready: a slow request does not delay others
+ * FRAMES-3 open requests and unread bytes of a connection are bounded: above the limit the connection ends, or is no
+ *   longer read
+ * FRAMES-4 a request that arrives while the host stops is reported as untaken: it had no effect
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
@@ -37,7 +38,7 @@ import { FramedRequest } from './framed-request.ts'
 import { FramedResponse, type AnswerEvents } from './framed-response.ts'
 
 const MAX_LINKS = 256
-/** Time in ms for the first batch, and for disconnecting after LEAVING */
+/** Time limit in ms for receiving the first batch, and for disconnecting after LEAVING */
 const SOON_MS = 2_000
 
 type Handler = FastifyInstance['routing']
@@ -56,13 +57,13 @@ export class FrameServer {
       this.#isLeaving = true
       for (const link of this.#links) link.leave()
     })
-    // authenticated by signature; without a deadline
+    // requests are authenticated by their signature and have no deadline
     const config = { scope: 'public' as const, takesStream: true }
     app.get(FRAMES_PATH, {
       config,
       schema: { hide: true },
       exposeHeadRoute: false,
-      // before its handler, which a WebSocket package may have wrapped
+      // `onRequest` runs before the route's handler, which a WebSocket package may have wrapped
       onRequest: (request, reply, done) => {
         const refusal = this.#open(app, request, reply)
         if (refusal !== undefined) done(refusal)
@@ -120,7 +121,7 @@ class ServedLink {
     this.#callOff = machineTimers.later(SOON_MS, () => this.#link.isProven || this.#link.cut(silent))
   }
 
-  /** Asks the other host to disconnect once it has all answers. */
+  /** Asks the other host to disconnect once it has received all answers. */
   leave(): void {
     this.#isLeaving = true
     this.#link.send(LEAVING, 0)
@@ -135,7 +136,7 @@ class ServedLink {
 
   #take({ kind, number, head, body }: ReadFrame): void {
     if (kind === ASK) return this.#ask(number, head, body)
-    // ignore late frames of a finished answer
+    // ignore late frames of a request that was already answered
     const open = this.#open.get(number)
     if (kind === DROP) {
       if (open !== undefined) end(open.request, open.response)
@@ -181,7 +182,7 @@ class ServedLink {
   #answered(number: number): void {
     this.#open.delete(number)
     this.#goSoon()
-    // apply backpressure
+    // slow down reading while the other host reads slowly
     if (!this.#link.isFull || this.#socket.isPaused()) return
     this.#socket.pause()
     this.#socket.once('drain', () => this.#socket.resume())

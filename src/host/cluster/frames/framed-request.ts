@@ -1,4 +1,4 @@
-/** Framed request for the server's own handler: the used part of an `IncomingMessage`. */
+/** Represents a framed request for the server's own handler: the parts of `IncomingMessage` that Fastify uses. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -39,7 +39,7 @@ export class FramedRequest extends Readable {
   aborted = false
   #body: Buffer | null
 
-  /** `end`: ends the request and its answer. */
+  /** `end`: called to end the request and its answer. */
   constructor(method: string, url: string, headers: IncomingHttpHeaders, body: Buffer, from: object, end: () => void) {
     super()
     this.method = method

@@ -1,6 +1,7 @@
 /**
- * Answer to a framed request, for the server's own handler: the used part of a `ServerResponse`. An answer that ends
- * before its first write was sent is one frame; a streamed one goes in pieces, with flow control.
+ * Represents the answer to a framed request for the server's own handler: the parts of `ServerResponse` that Fastify
+ * uses. An answer that ends before anything was sent becomes one frame; a streamed answer is sent in pieces, with flow
+ * control.
  */
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
@@ -23,10 +24,10 @@ export class FramedResponse extends Writable {
   readonly #events: AnswerEvents
   readonly #hasBody: boolean
   #headers: Headers = {}
-  /** Whether the head was sent */
+  /** Whether the head has been sent */
   #isBegun = false
   #whole: Uint8Array | string = ''
-  /** Unacknowledged bytes */
+  /** Bytes sent but not yet acknowledged */
   #unread = 0
   #goOn: (() => void) | undefined
 
@@ -93,7 +94,7 @@ export class FramedResponse extends Writable {
     this.#begin()
   }
 
-  /** Acknowledges read bytes of pieces. */
+  /** Called when the other host has acknowledged bytes of pieces. */
   more(bytes: number): void {
     this.#unread -= bytes
     if (this.#unread > WINDOW) return
