@@ -1,18 +1,9 @@
-<<<<<<< HEAD:src/kernel/json-limits.ts
 /** Limits of plain JSON: its depth, finite numbers, and no keys that reach a prototype. */
 import { kindOf } from './issues.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
 
 /** Depth limit, so that later walks may recurse. */
 export const MAX_JSON_DEPTH = 100
-=======
-/** Checks that values are plain JSON: finite numbers, limited depth, no keys that can reach a prototype. */
-import { kindOf } from './issues.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
-
-/** deepest nesting allowed, so that later code can recurse safely */
-const MAX_DEPTH = 100
->>>>>>> h-sd:src/kernel/plain-json.ts
 
 /**
  * Returns what makes a value invalid as plain JSON, as text that completes "it ..."; undefined when the value is valid.
