@@ -50,7 +50,7 @@ function filler(call: Call): string {
 function repeat(self: string, call: Call): string {
   const count = numberArg(call, 0, 0)
   if (!(count >= 0)) throw unfit(call.label, 'repeats a text 0 times or more')
-  // charges for an empty text, too, since the engine counts its copies one by one
+  // charges for an empty text, too: each copy counts
   spend(call.run, Math.max(self.length, 1 / 64) * count)
   return self.repeat(count)
 }
