@@ -6,11 +6,11 @@
  *
  * 1. Escaping: `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
  * 2. Extensions: the helpers in template-expression.ts; `a[0]`, `a.0` and `a["b c"]` in addition to `a.[0]` and
- *    `a.[b c]`; the names in OWN_NAMES, which every block can read. The top-level names are the nodes, each with its raw
- *    data, `state` and `collectedTime`. They can only be read by name: a loop over all of them has no rounds.
- * 3. Rejected, with a fault: partials, decorators, raw blocks, unknown helpers, `log`, hashes other than `includeZero=`,
- *    keys that reach a prototype, unknown `@` names, and everything above the limits in this file, template-lexer.ts and
- *    template-parse.ts. Reading and rendering take time at most proportional to these limits.
+ *    `a.[b c]`; the names in OWN_NAMES, which every block can read. The top-level names are the nodes, each with its
+ *    raw data, `state` and `collectedTime`. They can only be read by name: a loop over all of them has no rounds.
+ * 3. Rejected, with a fault: partials, decorators, raw blocks, unknown helpers, `log`, hashes other than
+ *    `includeZero=`, keys that reach a prototype, unknown `@` names, and everything above the limits in this file,
+ *    template-lexer.ts and template-parse.ts. Reading and rendering take time at most proportional to these limits.
  * 4. Inserted values are never parsed as template or binding.
  */
 import { AppError } from '#kernel'
