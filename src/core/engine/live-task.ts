@@ -58,7 +58,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   prepared: Prepared
   error: string | undefined
   ranBefore = 0
-  /** undefined at rest and before the first start */
+  /** undefined while the task rests and before its first start */
   #lane: TaskLane | undefined
   #state: TaskState | undefined
   #rest: RestingState | PackedState | undefined

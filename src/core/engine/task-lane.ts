@@ -470,7 +470,7 @@ export class TaskLane implements TaskRun {
     this.#await(execution, rendered, 0)
   }
 
-  /** Queues a call that did not end at once. */
+  /** Queues an acting call that did not end at once. */
   #takePlace(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
     const keys = [`node:${execution.node.label}`]
@@ -553,7 +553,7 @@ export class TaskLane implements TaskRun {
     this.#callAhead(now)
   }
 
-  /** Counts a drop, and logs the first, tenth, hundredth and so on. */
+  /** Counts a dropped input or call, and logs the first, tenth, hundredth and so on. */
   #dropped(why: string): void {
     const { state } = this
     state.dropped++

@@ -175,7 +175,7 @@ function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug 
   throw new AppError('PLUG', `Plugin ${node.name}:${node.version ?? 'latest'} not found for ${kind} ${node.label}`)
 }
 
-/** `parameters`: as `SensorNode.parameters`. */
+/** A compiled call. `parameters`: as `SensorNode.parameters`. */
 export interface CompiledCall {
   readonly call: PlugCall
   readonly properties: NodeProperties

@@ -77,7 +77,7 @@ export interface SensorNode extends RunnableNode {
   readonly pollingPeriod: number | undefined
   readonly pollingFixedRate: boolean
   readonly schedule: string | undefined
-  /** ms; Infinity: observations do not expire */
+  /** ms after which observations expire; Infinity: never */
   readonly evictionTime: number
   /** undefined: the setting of the task or the plug applies */
   readonly downtime: DowntimePolicy | undefined
@@ -129,14 +129,14 @@ export interface TriggerEdge {
   /** the source and the sensors and gates that it depends on, parents before children */
   readonly behind: readonly ObservableNode[]
   readonly destination: DestinationNode
-  /** by state index of the source; undefined: any state */
+  /** states that the trigger accepts, by state index of the source; undefined: any state */
   readonly states: readonly boolean[] | undefined
   readonly change: { readonly from: number; readonly to: number } | undefined
-  /** by state index of the source: fires once when the source enters the set */
+  /** set of states, by state index: fires once when the source enters the set */
   readonly begins: readonly boolean[] | undefined
-  /** by state index of the source: fires once when the source leaves the set */
+  /** set of states, by state index: fires once when the source leaves the set */
   readonly ends: readonly boolean[] | undefined
-  /** ms of cool-down of the destination */
+  /** cool-down of the destination in ms */
   readonly policyMs: number
 }
 
@@ -186,8 +186,8 @@ export interface Graph {
   /** index of each resource in a task's list of resources, when all of them differ */
   readonly resourcePlace: readonly number[]
   readonly tickPlan: Plan
-  /** by index in `resources` */
+  /** plans for messages, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
-  /** by channel, then by index in `resources` */
+  /** plans for messages on channels, by channel, then by index in `resources` */
   readonly channelPlans: ChannelPlans
 }

@@ -9,7 +9,7 @@ export type Position = readonly [number, number]
 
 /** Fields that sensors and actuators share: a plug with properties. */
 export interface PlugNode {
-  /** name of the node, unique in its rule */
+  /** name of the node, unique within its rule */
   label: string
   /** name of the plug */
   name: string
@@ -23,17 +23,17 @@ export interface PlugNode {
    * resource of the node: a plain id, `$` (the task's), `$taskId`, `$<variable>`, `META.$.<key>` or text with `${...}`
    */
   resource?: string
-  /** deadline of a call, ISO 8601; default PT50S */
+  /** time limit of a call, ISO 8601; default PT50S */
   timeout?: string
   /** retries of failed calls; default: none */
   retryConfig?: RetryConfig
-  /** a JSON array of objects as text: the node runs once per object */
+  /** a JSON array of objects as text; the node runs once per object */
   loopDef?: string
   /** default false; true: each run waits for a resume before it begins */
   pauseExecution?: boolean
   /** maximum length of that wait, ISO 8601; default PT1H */
   pauseExecutionTimeout?: string
-  /** default false; true: acting calls need not wait for earlier ones that touch the same thing */
+  /** default false; true: acting calls do not wait for earlier calls that touch the same thing */
   unordered?: boolean
   /** description for readers */
   description?: string
@@ -42,7 +42,7 @@ export interface PlugNode {
 }
 
 export interface Sensor extends PlugNode {
-  /** root sensors run in ascending order, each number with its followers; default 1 */
+  /** position in the order of root sensors: lower numbers run first, together with their followers; default 1 */
   sequence?: number
   /**
    * default true: the sensor runs when data for `resource` arrives. A trigger's destination runs on data only if this
@@ -87,7 +87,7 @@ export interface RetryConfig {
 export type RelationType = 'AND' | 'OR' | 'GENERAL' | 'NAND'
 
 export interface Relation {
-  /** name of the gate, unique in its rule */
+  /** name of the gate, unique within its rule */
   label: string
   /** how the rows determine the gate's state */
   type: RelationType

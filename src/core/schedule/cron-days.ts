@@ -12,7 +12,7 @@ export interface CronDays {
   weekdays: readonly number[]
   /** `6L`: the last such weekday of the month */
   lastWeekdays: readonly number[]
-  /** `6#3`: weekday and its number in the month */
+  /** `6#3`: weekday, and which occurrence of that weekday in the month */
   nthWeekdays: readonly (readonly [weekday: number, nth: number])[]
   /** for unix cron: with both day fields set, a day that matches one of them is enough */
   either: boolean

@@ -12,7 +12,7 @@ import type { Stretch, Zone } from './schedule.ts'
 export interface ClockChange {
   kind: 'gap' | 'overlap'
   at: number
-  /** offsets in ms east of UTC */
+  /** offset in ms east of UTC */
   offsetBefore: number
   offsetAfter: number
   from: number

@@ -13,7 +13,7 @@ export class RememberedSchedule implements Schedule {
   #answer = Number.NaN
   #tally: { after: number; before: number; tally: Tally } | undefined
 
-  /** `runsAtStart`: an occurrence at the start itself counts. */
+  /** `runsAtStart`: true if an occurrence at the start itself counts. */
   constructor(schedule: Schedule, runsAtStart = false) {
     this.#schedule = schedule
     this.#runsAtStart = runsAtStart

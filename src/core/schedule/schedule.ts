@@ -28,7 +28,7 @@ export type ScheduleSettings = {
 export interface Schedule {
   /** equal keys mean equal occurrences, so that tasks can share one stream */
   readonly key: string
-  /** first occurrence strictly after the instant, in epoch ms; null when exhausted */
+  /** returns the first occurrence strictly after the instant, in epoch ms; null when exhausted */
   next(after: number): number | null
   /**
    * for periodic and onetime: first occurrence at or after `start`, including `start` itself; for others: `next(start)`
@@ -56,7 +56,7 @@ export interface Tally {
 
 /** Local times in ascending order, before conversion to instants. */
 export interface LocalTimes {
-  /** first local time strictly after the given one; null when exhausted */
+  /** returns the first local time strictly after the given one; null when exhausted */
   next(after: number): number | null
 }
 

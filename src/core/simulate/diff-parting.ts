@@ -21,7 +21,7 @@ export interface PartingInput {
 }
 
 export interface PartingSide {
-  /** null: this run lacks the event */
+  /** the event that differs; null: only the other run has it */
   readonly event: WatchedEvent | null
   /** state and data of the node afterwards; `state` is its most likely state when certain */
   readonly state: string | null

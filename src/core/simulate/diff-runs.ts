@@ -1,4 +1,4 @@
-/** Compares two finished runs. */
+/** Compares the recorded events of two finished runs. */
 import type { EngineEvent } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import { toleranceMs, type Diff, type DiffOptions } from './diff.ts'

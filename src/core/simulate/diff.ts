@@ -49,7 +49,7 @@ export class LaneComparison {
   #events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
   #messages = 0
 
-  /** Throws `VALIDATION` for an invalid tolerance. */
+  /** `tolerance`: as in `DiffOptions`. Throws `VALIDATION` if it is invalid. */
   constructor(tolerance?: number | string) {
     this.#comparison = new Comparison(toleranceMs(tolerance))
   }

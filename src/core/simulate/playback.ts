@@ -243,7 +243,7 @@ class Playback {
     return at !== undefined && at <= time
   }
 
-  /** Moves the clock over a span without timers. */
+  /** Moves the clock over a span in which no timers are due. */
   jumpTo(time: number): void {
     this.#clock.advanceTo(time)
   }

@@ -16,9 +16,9 @@ export interface TaskModel {
   readonly properties: RuleProperties
   readonly settings: SharedSettings
   readonly resource: string | undefined
-  /** resolved and distinct */
+  /** resolved ids, without repetitions */
   readonly resources: readonly string[]
-  /** index in `resources` by index in `graph.resources` */
+  /** maps an index in `graph.resources` to an index in `resources` */
   readonly resourcePlace: readonly number[]
   /** what data of a resource runs, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]

@@ -12,9 +12,9 @@ import type { KnownReading, Taken } from './readings/reading.ts'
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
 export interface Observed {
-  /** index of the certain state, or UNKNOWN */
+  /** index of the state that is known for certain, or UNKNOWN */
   state: number
-  /** last certain state; survives a reset, not an eviction */
+  /** last known state; survives a reset, but not an eviction */
   memory: number
   previous: number
   /** like `previous`, or the memory when that state was unknown */
@@ -34,7 +34,7 @@ export interface Destination {
 }
 
 export interface SensorState extends Observed, Destination {
-  /** last successful execution or push, -1 before the first */
+  /** time of the last successful execution or push, -1 before the first */
   collectedTime: number
   rawData: Readonly<Record<string, unknown>> | undefined
   internalState: unknown

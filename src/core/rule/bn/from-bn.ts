@@ -1,4 +1,4 @@
-/** Converts the tabular form to a rule. */
+/** Converts the `bn` form to a rule. */
 import { Equal } from 'typebox/value'
 import { at, type Issue, shown } from '#kernel'
 import { checkShape } from '../check/check-shape.ts'
@@ -253,7 +253,7 @@ function otherFields(fields: object, placed: ReadonlySet<string>): Record<string
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !placed.has(key)))
 }
 
-/** Maps parts of a rule back to the tabular form, for issues. */
+/** Maps parts of a rule back to the `bn` form, for issues. */
 class Origins {
   /** rule path -> path in the `bn` form; `deep` if paths below it are the same in both forms */
   readonly #places = new Map<string, { readonly path: string; readonly deep: boolean }>()

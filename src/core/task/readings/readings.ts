@@ -13,7 +13,7 @@ import { Reordering } from './reorder.ts'
 
 export interface NewestReading {
   readonly time: number
-  /** ms from measurement to arrival */
+  /** time from measurement to arrival, ms */
   readonly lag: number
 }
 
@@ -30,7 +30,7 @@ export interface ReadingCounts {
 }
 
 export class Readings {
-  /** epoch ms of the last input, -Infinity before the first */
+  /** time of the last input, epoch ms; -Infinity before the first */
   time: number
   /** epoch ms of the clock when that input could first be processed */
   clock: number
