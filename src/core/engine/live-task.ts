@@ -3,7 +3,7 @@
  * rest, like most tasks of a fleet, has no lane.
  *
  * LIVE-1 whether a task rests is invisible: every input and every read creates its lane, with the same state as if it
- * had never rested.
+ *   had never rested.
  */
 import { AppError, seedOf } from '#kernel'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'

@@ -5,7 +5,7 @@
  * Not here: the view of a task and commands of users (live-task.ts), the routing of messages (engine.ts).
  *
  * LANE-1 the next input is taken when all calls of the previous input were made and no sensor's plug is at work or
- * waits to be retried.
+ *   waits to be retried.
  * LANE-2 inputs are taken in order of time; at the same time, the rule's own timers first, then in order of arrival.
  * LANE-3 acting calls do not hold the lane; each begins when earlier calls on the same thing are over.
  * LANE-4 the queue is bounded: the oldest waiting message or call is dropped, counted and logged.

@@ -3,7 +3,7 @@
  *
  * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields must be `?` or `*`.
  * - unix: weekdays 0 to 7, where 0 and 7 are Sunday; with both day fields set, a day that matches one of them is
- * enough. `@hourly`, `@daily` and similar stand for unix fields.
+ *   enough. `@hourly`, `@daily` and similar stand for unix fields.
  * - Both: names in any case, lists, steps, wrapping ranges (`22-2`), `L`, `L-3`, `W`, `LW`, `6L`, `6#3`.
  *
  * cron-parser expands plain lists; this file handles or rewrites everything else.

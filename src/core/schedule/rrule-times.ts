@@ -4,7 +4,7 @@
  * Invariants:
  * RRULE-1 a result depends only on the rule and the point of the query.
  * RRULE-2 periods before the point are skipped by arithmetic; within a day, times that BY parts forbid are skipped with
- * tables.
+ *   tables.
  * RRULE-3 a result takes at most MAX_STEPS steps; a rule too sparse for that counts as exhausted.
  */
 import { civilDay, DAY_SECONDS, dayNumber, SECOND_MS, weekdayOf } from './civil.ts'

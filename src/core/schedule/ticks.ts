@@ -3,7 +3,7 @@
  *
  * Invariants, whatever the clock does:
  * TICK-1 an occurrence ticks at most once, even after the clock was set back: the stream pauses until the clock has
- * caught up.
+ *   caught up.
  * TICK-2 an occurrence that the clock skipped ticks or is reported as skipped, as the misfire policy says.
  * TICK-3 at most one timer waits; after unsubscribing none does.
  * TICK-4 the stream ends when the schedule is exhausted, and never errors.

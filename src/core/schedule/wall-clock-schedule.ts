@@ -3,7 +3,7 @@
  *
  * Invariants:
  * WALLCLOCK-1 occurrences are the instants of all local times under the policy: strictly ascending, no instant twice.
- * Two local times that fall on one instant (after a shift out of a gap) are one occurrence.
+ *   Two local times that fall on one instant (after a shift out of a gap) are one occurrence.
  * WALLCLOCK-2 the result of `next` depends only on the instant, not on earlier queries.
  * WALLCLOCK-3 a query costs a few queries of the local times, whatever lies between the instant and the result.
  */

@@ -5,7 +5,7 @@
  *
  * CLOCK-1 every occurrence ticks at most once, or is counted as skipped.
  * CLOCK-2 an occurrence is missed when the engine did not run, or ran it more than a minute late; a tick in the queue
- * is not missed.
+ *   is not missed.
  * CLOCK-3 the number of waiting ticks is bounded; further ticks are held, with an event.
  */
 import type { SensorNode } from '../graph/graph.ts'

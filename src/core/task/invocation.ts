@@ -141,7 +141,7 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: 
   run.state.lastExecutionTime = run.now
   for (const origin of origins) traceOrigin(run, origin)
   const { resetObservations, resetScope } = run.model.settings
-  // Forgets all observations first, or only those that this invocation renews.
+  // Forgets all observations first, or only the ones renewed by this invocation.
   if (resetObservations) reset(run, resetScope === 'task' ? wipePlan(run.model.graph) : plan)
   beginEvaluation(run, { invocation: run.state.invocations, selected })
 }

@@ -20,7 +20,7 @@
  * STEP-7 a stopped task changes only by a start.
  * STEP-8 states, firings and properties of calls are the same as if every plug returned at once.
  * STEP-9 a task's time is that of the current input and never goes back; deadlines, back-off and fixed delays use the
- * clock.
+ *   clock.
  */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Input, TimerKind } from './input.ts'

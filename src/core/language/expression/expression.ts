@@ -3,15 +3,15 @@
  * checked once and runs as closures, with these guarantees:
  *
  * EXPRESSION-1 All reads are visible in the text: values of the message by their bare names, and the roots of
- * placeholders.
+ *   placeholders.
  * EXPRESSION-2 Only own fields of data are reachable, and only functions and methods from fixed tables can be called. A
- * function is never a value, so nothing of the host can be named, kept or passed on.
+ *   function is never a value, so nothing of the host can be named, kept or passed on.
  * EXPRESSION-3 Nothing is changed. Time is the engine's, and randomness the task's where the caller injects it; regular
- * expressions are rejected.
+ *   expressions are rejected.
  * EXPRESSION-4 Length and depth are bounded, and for one evaluation the number of calls, items and characters.
  * EXPRESSION-5 Unknown is not false: comparing or calculating with a missing value is an error that names it.
- * `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` test for it; `!x`, `&&`, `||` and `?:` need a known value.
- * kernel/values.ts defines what is known, what is a number and how values compare.
+ *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` test for it; `!x`, `&&`, `||` and `?:` need a known value.
+ *   kernel/values.ts defines what is known, what is a number and how values compare.
  */
 import { type AppError, type Issue, LruCache, slackOf, validationError } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'

@@ -4,7 +4,7 @@
  * and throw for unknown values. In addition to the library:
  *
  * LOGIC-1 Only own fields of lists and records are read: texts have no length, and values no methods. Reserved names
- * are rejected.
+ *   are rejected.
  * LOGIC-2 All reads are visible in the logic: paths cannot be computed, and data never becomes logic.
  * LOGIC-3 `log`, `method`, unknown operators and wrong numbers of arguments are rejected.
  * LOGIC-4 Depth, size and work of one evaluation are bounded.

@@ -6,10 +6,10 @@
  *
  * METER-1 A text reaches a native conversion or comparison only after its length was counted.
  * METER-2 A function of the script returns a text only after it was counted, so an object that converts to a text is
- * counted too.
+ *   counted too.
  * METER-3 A caught or dropped error is counted, because the interpreter writes the whole stack for it.
  * METER-4 Every loop and function checks whether the script has ended, since an async function turns even that error
- * into a value.
+ *   into a value.
  */
 import type { AnyNode, Expression, MemberExpression, Node, Property, PropertyDefinition, Super } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'

@@ -1,5 +1,5 @@
 /**
- * Contains the code that runs in the sandbox before a script: it removes or replaces everything that gives access to
+ * Contains the code that runs in the sandbox before a script: it removes or replaces everything that provides access to
  * the host or its clock, and counts long native work. The interpreter itself counts only loops and calls, so a search
  * in a long text would cost nothing. Built-in functions are wrapped here; metered-source.ts routes operators through
  * `use`, `made`, `cell` and so on. A script that catches the error for too much work reaches `step`, which waits until

@@ -3,7 +3,7 @@
  * each run, with JSON in and JSON out.
  *
  * SANDBOX-1 The inside has no object of the host, and no clock, network, file, timer or randomness except from the
- * input.
+ *   input.
  * SANDBOX-2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
  * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
  * SANDBOX-4 Runs wait only while an interpreter is loaded, or for an interpreter in another thread.

@@ -3,14 +3,14 @@
  * statements that return a value or end in one. It runs in the sandbox, fresh for each run:
  *
  * SCRIPT-1 All reads are visible in the text, as in expressions, and their values are passed in before the run; nothing
- * else of the rule is inside.
+ *   else of the rule is inside.
  * SCRIPT-2 A missing value of the rule is an error that names it, wherever it is compared, calculated with or read
- * further; so is null or NaN in a decision. Values of the rule are compared and calculated with as kernel/values.ts
- * defines. Variables of the code itself follow JavaScript.
+ *   further; so is null or NaN in a decision. Values of the rule are compared and calculated with as kernel/values.ts
+ *   defines. Variables of the code itself follow JavaScript.
  * SCRIPT-3 Waiting is rejected; time is the engine's, and randomness comes from the input. So equal inputs lead to
- * equal values.
+ *   equal values.
  * SCRIPT-4 `in` finds the items of lists and the own keys of objects, and the functions of expressions exist, as in the
- * closures.
+ *   closures.
  */
 import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'

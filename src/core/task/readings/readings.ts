@@ -3,7 +3,7 @@
  * each resource, the time of the task, and counts of readings that were not processed in order.
  *
  * READING-1 a reading is late for a sensor that has processed a newer one of the resource; a reading of equal time is
- * not late.
+ *   not late.
  * READING-2 a duplicate, and a late reading that is dropped, move no time, set no lag and run nothing.
  * READING-3 the time of a task never goes back.
  */
