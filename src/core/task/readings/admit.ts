@@ -1,4 +1,4 @@
-/** Decides which sensors the readings of an input run: those for which they are neither late nor repeated. */
+/** Decides which sensors the readings of an input run: sensors for which a reading is neither late nor repeated. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
 import type { Message, Sent } from '../origin.ts'

@@ -95,7 +95,7 @@ export function isAmong(all: readonly KnownReading[], message: Message, ignores:
   )
 }
 
-/** Whether two messages are equal except for ignored keys, if comparing them is allowed. */
+/** Whether two messages are equal except for ignored keys; false if an idempotency key identifies `one` instead. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
   if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))
