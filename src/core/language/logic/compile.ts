@@ -163,7 +163,7 @@ export class LogicCompiler {
     return this.library.call(step, [logic])
   }
 
-  /** Compiles `if`, of which every second argument is a test. */
+  /** Compiles `if`, where every second argument is a test. */
   private choice(args: readonly unknown[], position: Place): unknown[] {
     return args.map((_, index) => {
       const piece = this.argument(args, index, position)
