@@ -1,4 +1,6 @@
-/** The engine's door for the library and the plug SDK: rules, engine, simulation, and what a plug may use. */
+/**
+ * Exports the engine for users of the library and of the plug SDK: rules, engine, simulation, and what a plug may use.
+ */
 export type {
   Changed,
   Engine,

@@ -1,14 +1,14 @@
 /**
- * What the engine asks of the outside: three questions, all optional, each answered by a value or a promise.
- * A value keeps the caller on the path without promises.
+ * Defines what the engine asks of its environment: three questions, all optional, each with a value or a promise as
+ * result. A value avoids the slower path with promises.
  *
- * Not in here: sending messages, alarms or mail (those are actuators: plugs), storage (a host saves tasks with
- * `engine.save`), clocks and randomness (engine options).
+ * Not included: sending messages, alarms or mail (actuators do that through plugs), storage (a host saves tasks with
+ * `task.save`), clocks and randomness (engine options).
  */
 export interface Ports {
-  /** metadata of a resource with inherited values merged; undefined when there is no such resource */
+  /** metadata of a resource including inherited values; undefined when the resource does not exist */
   metadata?(resource: string): Awaitable<Readonly<Record<string, unknown>> | undefined>
-  /** a tenant secret for `${vault.KEY}`; undefined when there is none */
+  /** a tenant secret for `${vault.KEY}`; undefined when it does not exist */
   secret?(key: string): Awaitable<string | undefined>
   /** last stored value of a metric, for variables with `overrideByData` */
   latestValue?(resource: string, metric: string): Awaitable<unknown>
@@ -16,7 +16,7 @@ export interface Ports {
 
 export type Awaitable<T> = T | PromiseLike<T>
 
-// What plugs ask of services, for the adapters that answer
+// Service ports of plugs, for the adapters that implement them
 export type {
   AlarmPort,
   Cause,

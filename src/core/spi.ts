@@ -1,4 +1,4 @@
-/** The engine's door for what is built around it: the host, the services, the test kit and the bench. */
+/** Exports the engine for code built around it: the host, the services, the test kit and the bench. */
 export type { Outcome } from './engine/call-plug.ts'
 export type { Counts } from './engine/counts.ts'
 export type { Generate } from './engine/executor.ts'

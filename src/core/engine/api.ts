@@ -236,7 +236,7 @@ export interface TaskInfo {
      * timestamp
      */
     readonly late?: number
-    /** repeated messages */
+    /** messages that were repeated */
     readonly duplicate?: number
     /** readings that were older than the time of the task but not late, and were processed at that time */
     readonly skewed?: number

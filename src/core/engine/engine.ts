@@ -376,7 +376,7 @@ export class CoreEngine implements Engine {
       if (source === undefined) return false
       this.#do(this.#taking(source, message))
     }
-    // Subscribers may call `receive`.
+    // Events go first, since their subscribers may call `receive`.
     this.#events.flush()
     this.#doWaiting()
     return true

@@ -145,7 +145,7 @@ export class EventSubscriptions {
     return this.#all.toldTypes
   }
 
-  /** Returns the `fired` and `held` types of which rows keep records, as bits. */
+  /** Returns the `fired` and `held` types that rows record, as bits. */
   get recordedFirings(): number {
     return this.#all.recordedFirings
   }

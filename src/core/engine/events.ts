@@ -11,13 +11,13 @@ export interface InputSummary {
   time: number
   /** for ticks: when the tick was due */
   scheduledAt?: number
-  /** for own ticks, pushes and manual runs: the node */
+  /** the node, for own ticks, pushes and manual runs */
   node?: string
-  /** for data: the resource and the values of its message */
+  /** the resource of the message, for data */
   resource?: string
   /** for data: the channel, absent for broker data */
   channel?: string
-  /** for data: the values of the message */
+  /** the values of the message, for data */
   values?: Readonly<Record<string, unknown>>
 }
 
@@ -37,7 +37,7 @@ export interface Why {
   via?: readonly WhyStep[]
 }
 
-/** The trigger of a firing, and what its source did. */
+/** The trigger of a firing, and the change of its source's state. */
 export interface WhyTrigger {
   /** the sensor or gate that the trigger watches */
   source: string
@@ -53,7 +53,7 @@ export interface WhyTrigger {
 
 /** A sensor behind a firing. */
 export interface WhySensor {
-  /** its label */
+  /** the label of the sensor */
   node: string
   /** its state; null: unknown at that time */
   state: string | null
@@ -67,9 +67,9 @@ export interface WhySensor {
 
 /** The decision of a gate behind a firing, and its parents' states. */
 export interface WhyGate {
-  /** its label */
+  /** the label of the gate */
   node: string
-  /** `AND`, `OR`, `NAND` or `GENERAL` */
+  /** its type: `AND`, `OR`, `NAND` or `GENERAL` */
   type: string
   /** its decision; null: undecided */
   state: 'TRUE' | 'FALSE' | null
@@ -204,7 +204,7 @@ export interface LogEvent extends Base<'log'> {
 }
 /** The task ended. */
 export interface StoppedEvent extends Base<'stopped'> {
-  /** `finished`: a onetime task whose work is done */
+  /** `finished`: the work of a onetime task is done; `stopped`: the task was stopped */
   reason: 'finished' | 'stopped'
 }
 /** The task could not start. */
@@ -227,7 +227,7 @@ export type EngineEvent =
   | StoppedEvent
   | FailedEvent
 
-/** An event for `EngineOptions.onRare`; results only with an error. */
+/** Events that `EngineOptions.onRare` receives; results only with an error. */
 export type RareEvent = StartedEvent | StoppedEvent | FailedEvent | LogEvent | ResultEvent
 
 export type EventType = EngineEvent['type']

@@ -125,7 +125,7 @@ export interface ObservedEvents {
   readonly toldTypes: number
   /** types that any subscriber wants of any task, as bits */
   readonly anyTypes: number
-  /** `fired` and `held` types of which rows keep records, as bits */
+  /** `fired` and `held` types that rows record, as bits */
   readonly recordedFirings: number
   /** whether batch subscribers want records of messages of all tasks */
   readonly takesRecords: boolean

@@ -1,4 +1,4 @@
-/** Answers questions of a lane about its inputs. */
+/** Determines properties of a lane's inputs, such as where the host stores their messages. */
 import type { LaneInput, WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
 import type { Outcome } from './call-plug.ts'

@@ -3,7 +3,7 @@
  * rest, like most tasks of a fleet, has no lane.
  *
  * LIVE-1 whether a task rests is invisible: every input and every read creates its lane, with the same state as if it
- * had never rested.
+ *   had never rested.
  */
 import { AppError, seedOf } from '#kernel'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
@@ -58,7 +58,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   prepared: Prepared
   error: string | undefined
   ranBefore = 0
-  /** undefined at rest and before the first start */
+  /** undefined while the task rests and before its first start */
   #lane: TaskLane | undefined
   #state: TaskState | undefined
   #rest: RestingState | PackedState | undefined

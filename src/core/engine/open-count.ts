@@ -19,7 +19,7 @@ export class OpenCount {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves when no call is open, and none follows at once. */
+  /** Resolves when no call is open, and no call follows immediately. */
   async settled(): Promise<void> {
     while (this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }

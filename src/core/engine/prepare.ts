@@ -71,7 +71,7 @@ export class Preparer {
     this.#list = plugs.list()
   }
 
-  /** Throws `VALIDATION` with every problem of the rule and its settings. */
+  /** Validates and compiles a rule. Throws `VALIDATION` with every problem of the rule and its settings. */
   prepare(input: Rule | Template, request: TaskSettings = {}, options: CheckOptions = {}): Prepared {
     return this.#prepare(input, NO_OVERRIDES, request, options)
   }

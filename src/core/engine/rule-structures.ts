@@ -3,7 +3,7 @@
  * rule only the differences are checked and compiled; it shares the rest with the first.
  *
  * STRUCT-1 a recognized rule has the same outcome as without a cache: the same graph, the same document byte for byte,
- * the same issues; in doubt it is not recognized.
+ *   the same issues; in doubt it is not recognized.
  */
 import { AppError, at, hasKeysOf, haveSameText, isPlainObject, LruCache } from '#kernel'
 import { compileCall, type CompiledRule } from '../graph/compile.ts'

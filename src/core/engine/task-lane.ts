@@ -5,7 +5,7 @@
  * Not here: the view of a task and commands of users (live-task.ts), the routing of messages (engine.ts).
  *
  * LANE-1 the next input is taken when all calls of the previous input were made and no sensor's plug is at work or
- * waits to be retried.
+ *   waits to be retried.
  * LANE-2 inputs are taken in order of time; at the same time, the rule's own timers first, then in order of arrival.
  * LANE-3 acting calls do not hold the lane; each begins when earlier calls on the same thing are over.
  * LANE-4 the queue is bounded: the oldest waiting message or call is dropped, counted and logged.
@@ -470,7 +470,7 @@ export class TaskLane implements TaskRun {
     this.#await(execution, rendered, 0)
   }
 
-  /** Queues a call that did not end at once. */
+  /** Queues an acting call that did not end at once. */
   #takePlace(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
     const keys = [`node:${execution.node.label}`]
@@ -553,7 +553,7 @@ export class TaskLane implements TaskRun {
     this.#callAhead(now)
   }
 
-  /** Counts a drop, and logs the first, tenth, hundredth and so on. */
+  /** Counts a dropped input or call, and logs the first, tenth, hundredth and so on. */
   #dropped(why: string): void {
     const { state } = this
     state.dropped++

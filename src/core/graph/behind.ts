@@ -1,4 +1,4 @@
-/** Sensors and gates that the state of a node depends on. */
+/** Finds the sensors and gates that the state of a node depends on. */
 import type { ObservableNode } from './graph.ts'
 
 export function nodesBehind(top: ObservableNode): readonly ObservableNode[] {

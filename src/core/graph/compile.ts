@@ -1,6 +1,6 @@
 /**
- * Compiles a rule to a graph. Expects a rule without ERROR from validateRule; what validation cannot see (a plug that
- * rejects its constant properties, a cycle) throws an AppError.
+ * Compiles a rule to a graph. Expects a rule that validateRule accepted without ERROR. Problems that validation cannot
+ * detect (a plug that rejects its constant properties, a cycle) throw an AppError.
  */
 import { AppError, durationMs } from '#kernel'
 import { compileValue, type CompiledValue } from '../language/placeholders/value.ts'
@@ -36,7 +36,7 @@ import {
 const DEFAULT_TIMEOUT_MS = 50_000
 const DEFAULT_PAUSE_MS = 3_600_000
 
-/** A graph under construction, with mutable lists. */
+/** A graph under construction: its lists are mutable. */
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
 type GrowingGate = GateNode & { readonly followers: GraphNode[]; readonly readers: SensorNode[] }
@@ -47,8 +47,8 @@ export interface CompiledRule {
 }
 
 /**
- * `streamVariables`: names of the variables that a value of the message replaces.
- * Errors: `PLUG`, `VALIDATION`, `BINDING`.
+ * Compiles a rule. `streamVariables`: names of the variables that a value of the message replaces. Throws `PLUG`,
+ * `VALIDATION`, `BINDING`.
  */
 export function compileRule(
   rule: RuleGraph,
@@ -134,7 +134,7 @@ function compileSensor(
   const { plug } = call
   const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
-  // a sensor with a channel waits for it, whatever the flags and clocks of the rule say
+  // a sensor with a channel runs only on its messages, whatever the flags and clocks of the rule say
   const runsByItself = !conditional && channel === undefined
   const bound = sensor.resource !== undefined && sensor.resource !== ''
   return {
@@ -149,7 +149,7 @@ function compileSensor(
     sequence: sensor.sequence ?? 1,
     conditional,
     onTick: runsByItself && !hasClock && sensor.tickTrigger !== false,
-    // default true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger
+    // default true only for a root sensor: a triggered sensor with resource `$` is common and waits for its trigger
     onData:
       bound && channel === undefined && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
     parameters,
@@ -175,7 +175,7 @@ function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug 
   throw new AppError('PLUG', `Plugin ${node.name}:${node.version ?? 'latest'} not found for ${kind} ${node.label}`)
 }
 
-/** `parameters`: as `SensorNode.parameters`. */
+/** A compiled call. `parameters`: as `SensorNode.parameters`. */
 export interface CompiledCall {
   readonly call: PlugCall
   readonly properties: NodeProperties
@@ -285,7 +285,10 @@ function distinct(rows: readonly (readonly number[])[]): readonly (readonly numb
   return [...new Map(rows.map((row) => [row.join(), row])).values()]
 }
 
-/** Rows as numbers in the mixed radix of the parents' sizes; empty when beyond exact integers. */
+/**
+ * Encodes each row as one number, in the mixed radix of the parents' sizes; empty when numbers would be too large to be
+ * exact.
+ */
 function rowKeys(rows: readonly (readonly number[])[], sizes: readonly number[]): ReadonlySet<number> {
   if (sizes.reduce((product, size) => product * size, 1) > Number.MAX_SAFE_INTEGER) return new Set()
   return new Set(rows.map((row) => row.reduce((key, state, i) => key * (sizes[i] ?? 1) + state, 0)))
@@ -363,7 +366,7 @@ function attachAll(
   }
 }
 
-/** Links each sensor with the other nodes that it reads. */
+/** Links each sensor to the other nodes that it reads. */
 function attachReads(
   nodes: readonly (Growing<SensorNode> | GrowingGate | Growing<ActuatorNode>)[],
   sensors: readonly Growing<SensorNode>[],

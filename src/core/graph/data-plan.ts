@@ -1,9 +1,9 @@
-/** Selects the sensors that a message runs, by the values that it has. */
+/** Selects the sensors that a message runs, by the values in that message. */
 import { messageValue } from '../task/message-value.ts'
 import type { DataPlan, Plan, SensorNode } from './graph.ts'
 import { makePlan } from './plan.ts'
 
-/** Limit of cached parts of one plan. */
+/** Maximum number of cached parts of one plan. */
 const MAX_PARTS = 256
 
 export function makeDataPlan(sensors: readonly SensorNode[]): DataPlan {
@@ -17,9 +17,9 @@ class PartedPlan implements DataPlan {
   readonly sensors: Plan['sensors']
   readonly reset: Plan['reset']
   readonly resetGates: Plan['resetGates']
-  /** distinct lists of names that its sensors need */
+  /** distinct lists of names that the plan's sensors need */
   readonly #lists: readonly (readonly string[])[]
-  /** by the indexes of the missing lists, one character each */
+  /** cached parts by the indexes of the missing lists, one character each */
   readonly #parts = new Map<string, Plan>()
 
   constructor({ sensors, reset, resetGates }: Plan) {

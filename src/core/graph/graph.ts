@@ -1,6 +1,6 @@
 /**
- * Compiled rule: labels resolved to objects, states to small numbers, triggers sorted by source. Immutable, and shared
- * by all tasks of all rules that differ only in properties (rule-properties.ts).
+ * Defines the compiled form of a rule: labels resolved to objects, states to small numbers, triggers sorted by source.
+ * Immutable, and shared by all tasks of all rules that differ only in properties (rule-properties.ts).
  */
 import type { CompiledValue } from '../language/placeholders/value.ts'
 import type { ResourceSpec } from '../language/placeholders/resource.ts'
@@ -9,7 +9,7 @@ import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
-/** Unknown state. Known states are indexes into the node's `states`. */
+/** Marks an unknown state. Known states are indexes of the node's `states`. */
 export const UNKNOWN = -1
 export const TRUE = 0
 export const FALSE = 1
@@ -17,22 +17,22 @@ export const GATE_STATES = ['TRUE', 'FALSE'] as const
 
 export interface PlugCall {
   readonly plug: Plug
-  /** index of its properties among those of a rule: sensors, then actuators */
+  /** index of the call among those of a rule: sensors, then actuators */
   readonly place: number
-  /** all properties are independent of the moment */
+  /** true: the properties are the same for every call */
   readonly isConstant: boolean
-  /** paths that its properties, loop and code read */
+  /** paths that the call's properties, loop and code read */
   readonly uses: readonly Path[]
   /** values to fetch before a call; undefined: none */
   readonly needs: Needs | undefined
   readonly timeoutMs: number
-  /** values of the message that a call reads, when it reads nothing else and may begin before its turn */
+  /** values of the message that a call reads, if it reads nothing else and may therefore begin before its turn */
   readonly ahead: readonly string[] | undefined
-  /** calls that act do not wait for earlier ones on the same thing */
+  /** true: acting calls do not wait for earlier calls on the same thing */
   readonly unordered: boolean
   readonly retry: Retry | undefined
   readonly loop: CompiledValue | undefined
-  /** ms to wait for a resume; undefined: does not pause */
+  /** ms to wait for a resume; undefined: the node does not pause */
   readonly pauseMs: number | undefined
 }
 
@@ -40,13 +40,13 @@ export interface Retry {
   readonly maxRetries: number
   readonly minBackoffMs: number
   readonly maxBackoffMs: number
-  /** index of the state observed when the last retry failed, or UNKNOWN */
+  /** index of the state that the node gets when the last retry failed, or UNKNOWN */
   readonly errorState: number
 }
 
 interface NodeBase {
   readonly label: string
-  /** sensors whose properties or code read its data */
+  /** sensors whose properties or code read this node's data */
   readonly readers: readonly SensorNode[]
   readonly slot: number
 }
@@ -65,31 +65,31 @@ export interface SensorNode extends RunnableNode {
   readonly sequence: number
   readonly conditional: boolean
   readonly onTick: boolean
-  /** runs on broker data */
+  /** true: the sensor runs on broker data */
   readonly onData: boolean
   /**
-   * names of the message values that it reads: as a root it runs on messages that have at least one of them;
-   * undefined: runs on every message, since it reads none, or its reads are unknown
+   * names of the message values that the sensor reads: a root sensor runs on messages that contain at least one of
+   * them; undefined: runs on every message, since it reads none, or its reads are unknown
    */
   readonly parameters: readonly string[] | undefined
-  /** runs only on messages of this channel; undefined: an ordinary sensor */
+  /** channel whose messages alone run the sensor; undefined: an ordinary sensor */
   readonly channel: string | undefined
   readonly pollingPeriod: number | undefined
   readonly pollingFixedRate: boolean
   readonly schedule: string | undefined
-  /** ms; Infinity: observations do not expire */
+  /** ms after which observations expire; Infinity: never */
   readonly evictionTime: number
-  /** undefined: as the task or the plug says */
+  /** undefined: the setting of the task or the plug applies */
   readonly downtime: DowntimePolicy | undefined
-  /** raw data outlives the observation */
+  /** true: raw data stays when the observation expires */
   readonly keepRawData: boolean
   readonly timeoutState: number
-  /** gates that depend on it, parents before children */
+  /** gates that depend on the sensor, parents before children */
   readonly gates: readonly GateNode[]
-  /** triggers of this sensor and of its gates, as declared */
+  /** triggers of this sensor and of its gates, in order of declaration */
   readonly triggers: readonly TriggerEdge[]
   readonly followers: readonly GraphNode[]
-  /** other nodes whose data it reads, as far as known */
+  /** other nodes whose data the sensor reads, if known */
   readonly reads: readonly GraphNode[]
 }
 
@@ -99,17 +99,17 @@ export interface GateNode extends NodeBase {
   readonly type: RelationType
   readonly states: readonly string[]
   readonly parents: readonly ObservableNode[]
-  /** one wanted state per parent and row */
+  /** rows with one wanted state per parent */
   readonly rows: readonly (readonly number[])[]
-  /** the first row with its parents, for AND, OR and NAND */
+  /** for AND, OR and NAND: the wanted state of each parent, from the first row */
   readonly inputs: readonly GateInput[]
-  /** GENERAL: each row as one number, parents as digits */
+  /** for GENERAL: each row encoded as one number, with a digit per parent */
   readonly rowKeys: ReadonlySet<number>
   readonly followers: readonly GraphNode[]
 }
 
 export interface GateInput {
-  /** of the parent among sensors and gates */
+  /** index of the parent among sensors and gates */
   readonly index: number
   readonly wanted: number
   readonly size: number
@@ -126,34 +126,34 @@ export type GraphNode = SensorNode | GateNode | ActuatorNode
 export interface TriggerEdge {
   readonly order: number
   readonly source: ObservableNode
-  /** sensors and gates that the source depends on, itself included, parents before children */
+  /** the source and the sensors and gates that it depends on, parents before children */
   readonly behind: readonly ObservableNode[]
   readonly destination: DestinationNode
-  /** by state index of the source; undefined: any state */
+  /** states that the trigger accepts, by state index of the source; undefined: any state */
   readonly states: readonly boolean[] | undefined
   readonly change: { readonly from: number; readonly to: number } | undefined
-  /** by state index of the source: fires once when the source enters the set */
+  /** set of states, by state index: fires once when the source enters the set */
   readonly begins: readonly boolean[] | undefined
-  /** by state index of the source: fires once when the source leaves the set */
+  /** set of states, by state index: fires once when the source leaves the set */
   readonly ends: readonly boolean[] | undefined
-  /** ms of cool-down of the destination */
+  /** cool-down of the destination in ms */
   readonly policyMs: number
 }
 
-/** `*` in a state change. */
+/** The wildcard `*` in a state change. */
 export const ANY = -2
 
-/** Sensors that an invocation runs, and observations that it resets first. */
+/** Lists the sensors that an invocation runs, and the observations that it resets first. */
 export interface Plan {
   readonly sensors: readonly SensorNode[]
   readonly reset: readonly SensorNode[]
-  /** gates that lose an input by the reset, parents before children */
+  /** gates whose inputs the reset makes unknown, parents before children */
   readonly resetGates: readonly GateNode[]
 }
 
-/** Plan of a message for one resource: by default all of it. */
+/** Plan of a message for one resource; by default it runs all of its sensors. */
 export interface DataPlan extends Plan {
-  /** the plan without sensors that need values which the message lacks */
+  /** returns the plan without sensors that need values which the message lacks */
   partFor(message: Readonly<Record<string, unknown>>): Plan
 }
 
@@ -163,18 +163,18 @@ export const NO_CHANNELS: ChannelPlans = new Map()
 
 export interface EvaluationOrder {
   readonly nodes: readonly GraphNode[]
-  /** by `idOf` a node */
+  /** position of each node, by its `idOf` */
   readonly positions: Int32Array
 }
 
-/** For tasks with and without `parallel`. */
+/** Evaluation orders for tasks with and without `parallel`. */
 export interface EvaluationOrders {
   readonly parallel: EvaluationOrder
   readonly serial: EvaluationOrder
 }
 
 export interface Graph {
-  /** the nodes without properties, which each rule has of its own */
+  /** the nodes without properties, since each rule has its own properties */
   readonly outline: Pick<RuleGraph, 'sensors' | 'actuators'>
   readonly sensors: readonly SensorNode[]
   readonly gates: readonly GateNode[]
@@ -183,11 +183,11 @@ export interface Graph {
   readonly triggers: readonly TriggerEdge[]
   readonly orders: EvaluationOrders
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
-  /** index of each in a task's list of resources, when all of them differ */
+  /** index of each resource in a task's list of resources, when all of them differ */
   readonly resourcePlace: readonly number[]
   readonly tickPlan: Plan
-  /** by index in `resources` */
+  /** plans for messages, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
-  /** by channel, then by index in `resources` */
+  /** plans for messages on channels, by channel, then by index in `resources` */
   readonly channelPlans: ChannelPlans
 }

@@ -1,8 +1,8 @@
-/** Order in which gates are decided: parents before children. Rejects cycles. */
+/** Sorts gates in the order in which they are decided, parents before children, and rejects cycles. */
 import { AppError } from '#kernel'
 import type { Relation } from '../rule/rule.ts'
 
-/** Otherwise keeps declared order. Names the members of a cycle in the error. */
+/** Sorts parents before children; otherwise keeps the order of declaration. An error names the members of a cycle. */
 export function parentsFirst(relations: readonly Relation[]): readonly Relation[] {
   const byLabel = new Map(relations.map((relation) => [relation.label, relation]))
   const done = new Set<Relation>()
@@ -10,7 +10,7 @@ export function parentsFirst(relations: readonly Relation[]): readonly Relation[
   return [...done]
 }
 
-/** Iterative depth-first search: a chain of ten thousand gates must not overflow the stack. */
+/** Searches depth first without recursion, since a chain of ten thousand gates must not overflow the stack. */
 function visit(start: Relation, byLabel: ReadonlyMap<string, Relation>, done: Set<Relation>): void {
   const path: { relation: Relation; next: number }[] = [{ relation: start, next: 0 }]
   const onPath = new Set<Relation>([start])

@@ -1,4 +1,4 @@
-/** Plans of an invocation, computed when a rule is compiled. */
+/** Computes plans of invocations when a rule is compiled. */
 import { NO_CHANNELS, type ChannelPlans, type GateNode, type Graph, type Plan, type SensorNode } from './graph.ts'
 
 export function makePlan(sensors: readonly SensorNode[]): Plan {
@@ -7,7 +7,7 @@ export function makePlan(sensors: readonly SensorNode[]): Plan {
   return { sensors: ordered, reset, resetGates: gatesBehind(reset) }
 }
 
-/** Plans by channel and resource; `placeOf` maps a sensor's resource to its index. */
+/** Returns plans by channel and resource. `placeOf` maps a sensor's resource to its index. */
 export function channelPlans(
   sensors: readonly SensorNode[],
   count: number,
@@ -28,7 +28,7 @@ export function wipePlan(graph: Pick<Graph, 'sensors'>): Plan {
   return { sensors: [], reset: graph.sensors, resetGates: gatesBehind(graph.sensors) }
 }
 
-/** Adds all sensors that triggers reach; a sensor with its own clock is only reset by that clock. */
+/** Adds all sensors that triggers reach from the roots. */
 function withFollowers(roots: readonly SensorNode[]): readonly SensorNode[] {
   const found = new Set<SensorNode>(roots)
   for (const sensor of found) {

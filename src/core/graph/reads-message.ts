@@ -1,12 +1,12 @@
-/** Finds calls that depend only on values of their message, and so may begin ahead of their turn. */
+/** Finds calls that depend only on values of their message, and may therefore begin before their turn. */
 import type { Path } from '../language/placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 
 const FIXED_ROOTS: ReadonlySet<Path['root']> = new Set(['streamdata', 'task', 'node'])
 
 /**
- * Message values on which a call depends, when it depends on nothing else: it may begin before its turn for a message
- * that has all of them. Undefined: it must wait.
+ * Returns the message values on which a call depends, if it depends on nothing else: it may begin before its turn for a
+ * message with all of these values. Undefined: the call must wait.
  */
 export function readsOfMessage(
   plug: Plug,
@@ -15,14 +15,14 @@ export function readsOfMessage(
 ): readonly string[] | undefined {
   if (plug.reads !== 'message' || !uses.every(isFixed)) return undefined
   const { parameters = [] } = plug
-  // reads of properties that are known only at the call are unknown
+  // if `parameters` is a function and properties are known only at the call, the reads are unknown
   const own = typeof parameters !== 'function' ? parameters : constant && parameters(constant, new Set())
   const bound = uses.filter(({ root }) => root === 'streamdata').map(({ segments }) => segments[0])
   if (own === undefined || bound.includes(undefined)) return undefined
   return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]
 }
 
-/** Metadata of a resource may change between two messages. */
+/** Whether a path reads something that cannot change between two messages; metadata of a resource can. */
 function isFixed({ root, segments }: Path): boolean {
   return FIXED_ROOTS.has(root) && (root === 'streamdata' || segments[0] !== 'resource')
 }

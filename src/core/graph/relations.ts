@@ -1,6 +1,6 @@
 /**
- * Three-valued gates: a gate is certain once its known parents decide it. One function per relation type, over the
- * current states of sensors and gates by index.
+ * Decides three-valued gates: a gate is certain once its known parents decide it. One function per relation type reads
+ * the current states of sensors and gates by index.
  */
 import type { RelationType } from '../rule/rule.ts'
 import { FALSE, TRUE, UNKNOWN, type GateNode } from './graph.ts'

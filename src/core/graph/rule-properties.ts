@@ -1,7 +1,4 @@
-/**
- * Properties of the nodes of one rule. Rules over one graph share everything else, so each keeps its properties as
- * written and compiles them on first use.
- */
+/** Compiles the properties of one rule's nodes on first use. Rules with the same graph share everything else. */
 import { AppError } from '#kernel'
 import { compileProperties, type CompiledProperties } from '../language/placeholders/properties.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -15,19 +12,19 @@ export type Properties = Readonly<Record<string, unknown>>
 export interface NodeProperties {
   readonly plug: Plug
   readonly compiled: CompiledProperties
-  /** finished properties, when none depends on the moment */
+  /** finished properties, when all are the same for every call */
   readonly constant: Properties | undefined
   readonly prepared: unknown
-  /** prepares properties that depend on the moment; undefined: nothing to prepare */
+  /** prepares properties that differ between calls; undefined: nothing to prepare */
   readonly recent: RecentPrepares | undefined
 }
 
 export const NO_PROPERTIES: Properties = Object.freeze({})
 
 export class RuleProperties {
-  /** by index of the call; objects that are identical to another rule's are shared with it */
+  /** by index of the call; objects identical to those of another rule are shared with that rule */
   readonly given: readonly Properties[]
-  /** the rule that the graph was compiled for, unless it is this one */
+  /** the rule for which the graph was compiled, unless it is this rule */
   readonly #first: RuleProperties | undefined
   #made: (NodeProperties | undefined)[] | undefined
 
@@ -41,7 +38,7 @@ export class RuleProperties {
     return this.#known(call) ?? this.#keep(call)
   }
 
-  /** Compiles without caching, for a single use. */
+  /** Compiles the properties of a call without caching them, for a single use. */
   peek(call: PlugCall): NodeProperties {
     return this.#known(call) ?? this.#make(call)
   }
@@ -58,7 +55,7 @@ export class RuleProperties {
     return made
   }
 
-  /** The rule that caches the compiled properties of that call. */
+  /** Returns the rule that caches the compiled properties of that call. */
   #ownerOf(place: number): RuleProperties {
     const first = this.#first
     return first !== undefined && first.given[place] === this.given[place] ? first : this
@@ -69,7 +66,10 @@ export class RuleProperties {
   }
 }
 
-/** Throws `BINDING` and `VALIDATION` for invalid properties, and rethrows errors of the plug's `prepare`. */
+/**
+ * Compiles and prepares properties. Throws `BINDING` and `VALIDATION` for invalid properties, and rethrows errors of
+ * the plug's `prepare`.
+ */
 export function nodeProperties(plug: Plug, given: Properties, label: string): NodeProperties {
   const compiled = compileProperties(given, plug.input)
   const constant = compiled.constant === undefined ? undefined : finished(plug, compiled.constant, label)

@@ -1,4 +1,4 @@
-/** Calls a sensor within the call of another plug. */
+/** Calls a sensor from within a call of another plug. */
 import { AppError, messageOf } from '#kernel'
 import type { Plug, PlugContext } from './plug.ts'
 import { finishProperties } from './properties.ts'

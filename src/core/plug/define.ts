@@ -1,4 +1,4 @@
-/** Defines a plug: checks its declaration as a whole and freezes it. */
+/** Defines a plug: checks its whole declaration and freezes it. */
 import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
 import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'

@@ -1,4 +1,4 @@
-/** Reads values of the message by name: `number` and `text` of a context. */
+/** Reads values of the message by name, for `number` and `text` of a context. */
 import { AppError, countIn, isKnown, numberIn, ofData, whyNoNumber, whyUnknown } from '#kernel'
 import type { NumberOptions, PlugContext } from './plug.ts'
 

@@ -52,7 +52,7 @@ export interface PropertyProblem {
  */
 export interface PlugResult<State extends string = string> {
   state?: State
-  /** replaces the node's raw data as a whole */
+  /** replaces all previous raw data of the node */
   rawData?: Record<string, unknown>
   /** passed as `context.internalState` to this node's next call */
   internalState?: unknown
@@ -95,7 +95,7 @@ export interface NumberOptions {
 export interface PlugContext<Properties = Record<string, unknown>, Prepared = unknown> {
   /** resolved, with defaults, converted to the declared types; the next call may reuse the same object */
   readonly properties: Properties
-  /** result of `prepare` */
+  /** result of `prepare` for these properties */
   readonly prepared: Prepared
   /**
    * value of the message that this node sees, as a finite number: from a number, or from a text that is a plain decimal
@@ -132,7 +132,7 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly streamData: Readonly<Record<string, unknown>>
   /** last raw data by node label, plus `GLOBAL` for the stream data */
   readonly rawData: Readonly<Record<string, NodeData>>
-  /** value by binding path, such as `streamdata.temperature`, `nodes.a.state` or `variables.limit` */
+  /** returns the value at a binding path, such as `streamdata.temperature`, `nodes.a.state` or `variables.limit` */
   lookup(path: readonly string[]): unknown
   /** last responses of actuators, by label */
   readonly actuatorData: Readonly<Record<string, { message?: string; rawData?: unknown; collectedTime: number }>>
@@ -164,7 +164,7 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
    * `endOfWait`
    */
   readonly downtime?: Downtime | undefined
-  /** in [0, 1), from the task's seed */
+  /** returns a random number in [0, 1), from the task's seed */
   random(): number
   readonly log: PlugLog
   /** aborts on timeout, when the execution is superseded, or when the task stops */
@@ -287,7 +287,7 @@ export interface PlugDefinition<
   /** fields of the raw data; `openOutput: true` when others may be present too */
   output?: Readonly<Record<string, OutputField>>
   openOutput?: boolean
-  /** checks the constant properties before anything runs */
+  /** reports problems of the constant properties before anything runs */
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
   /**
    * For a sensor that compares one number of the message with fixed limits: returns the comparison as data, or

@@ -1,4 +1,4 @@
-/** Checks code in a property, for `check` of a plug. */
+/** Checks code in a property, for the `check` function of a plug. */
 import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 

@@ -5,7 +5,7 @@ import type { Plug } from './plug.ts'
 /** Cache size; a node that uses more sets in turn prepares at every call. */
 const MOST = 8
 
-/** Belongs to one node of one graph. Errors of `prepare` are not cached. */
+/** Caches results for one node of one graph. Errors of `prepare` are not cached. */
 export class RecentPrepares {
   readonly #prepare: NonNullable<Plug['prepare']>
   readonly #known = new LruCache<string, { readonly prepared: unknown }>(MOST)

@@ -1,4 +1,4 @@
-/** Registry of plugs by kind, name and version. */
+/** Finds plugs by kind, name and version. */
 import { AppError, isPlainObject, shown } from '#kernel'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
 import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'

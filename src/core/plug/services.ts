@@ -68,14 +68,14 @@ export interface AlarmPort {
 }
 
 export interface ResourcePort {
-  /** with inherited values; undefined when it does not exist */
+  /** returns the resource including inherited values; undefined when it does not exist */
   get(id: string): Promise<PlainObject | undefined>
   /** Merges `change` at the top level; `null` removes a field. Returns the resource as stored. */
   patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
   /** Returns the problems that `patch` would report for any resource. Synchronous. */
   checkPatch?(change: PlainObject): readonly BodyIssue[]
   children(id: string): Promise<readonly PlainObject[]>
-  /** `query`: parameters of the resource list, by name */
+  /** finds resources. `query`: parameters of the resource list, by name */
   find(query: PlainObject): Promise<readonly PlainObject[]>
 }
 
@@ -93,7 +93,7 @@ export interface DataPort {
   /** Returns the problems that `command` would report for any resource. Synchronous. */
   checkCommand?(command: PlainObject): readonly BodyIssue[]
   messages(resource: string, limit: number): Promise<readonly PlainObject[]>
-  /** newest sample of each metric; times are epoch ms */
+  /** returns the newest sample of each metric; times are epoch ms */
   latest(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>

@@ -1,4 +1,4 @@
-/** The variables of a rule, declared or not. */
+/** Finds the variables of a rule, declared or not. */
 import { isPlainObject, refuse } from '#kernel'
 import { findBindings } from '../language/placeholders/find-bindings.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
@@ -6,7 +6,10 @@ import { readDocument } from './check/read-document.ts'
 import { Report } from './check/report.ts'
 import { variableOf } from './instantiate.ts'
 
-/** A declaration of the rule, or a possible one: of a resource role, or of a value of any type. */
+/**
+ * A variable that the rule declares, or a possible declaration for an undeclared one: of a resource role, or of a value
+ * of any type.
+ */
 export interface FoundVariable {
   readonly name: string
   readonly type: string
@@ -15,8 +18,8 @@ export interface FoundVariable {
 }
 
 /**
- * The variables of a graph in either form, by name: its own declarations first, then `$name` of a node's resource, then
- * `${variables.name}` of a property. Throws `VALIDATION` for an invalid graph.
+ * Returns the variables of a graph in either form, by name: declared ones first, then `$name` in a node's resource,
+ * then `${variables.name}` in a property. Throws `VALIDATION` for an invalid graph.
  */
 export function findVariables(input: unknown): readonly FoundVariable[] {
   const report = new Report()

@@ -10,19 +10,19 @@ import { reportMissingVariable, resolveVariables } from './variables.ts'
 export interface Instance {
   /** the graph with the overrides applied, and `task` with the merged settings, without `task.nodes` */
   rule: Rule
-  /** all variables by name, in their declared types; the same as `rule.task.variables` */
+  /** all variables by name, in their declared types; the same object as `rule.task.variables` */
   variables: Record<string, unknown>
   /**
-   * problems of the request; paths refer to it, or to `/taskDefaults` of the template. With an ERROR the task cannot
-   * start
+   * problems of the request; their paths refer to the request, or to `/taskDefaults` of the template. With an ERROR the
+   * task cannot start
    */
   issues: Issue[]
 }
 
 /**
- * Creates a task from a template. Later values win: the template's node properties,
- * `taskDefaults` for settings, the settings of `request`, its `nodes`. A rule counts as a template whose defaults are
- * its `task`. Neither argument is changed, and the result still needs validation as a rule. Never throws.
+ * Creates a task from a template. Later values win: the template's node properties, `taskDefaults` for settings, the
+ * settings of `request`, its `nodes`. A rule counts as a template whose defaults are its `task`. Neither argument is
+ * changed, and the result must still be validated as a rule. Never throws.
  */
 export function instantiate(source: Template | Rule, request: TaskSettings = {}): Instance {
   const report = new Report()
@@ -54,13 +54,13 @@ function graphOf(source: RuleGraph): RuleGraph {
   return graph
 }
 
-/** The body of a request may have the name and version of its template, which are not settings. */
+/** Removes the name and version of the template, which are part of a request but not settings. */
 function withoutTemplateName(settings: TaskSettings & { template?: string; templateVersion?: number }): TaskSettings {
   const { template: _template, templateVersion: _version, ...rest } = settings
   return rest
 }
 
-/** `$name` as a resource needs a value before the start. */
+/** Checks that variables used as a resource (`$name`) have a value before the start. */
 function checkResourceVariables(graph: RuleGraph, variables: Readonly<Record<string, unknown>>, report: Report): void {
   const missing = new Set<string>()
   for (const { resource } of [...(graph.sensors ?? []), ...(graph.actuators ?? [])]) {
@@ -76,7 +76,7 @@ export function variableOf(resource: string): string | undefined {
     const spec = parseResource(resource)
     return spec.kind === 'variable' ? spec.name : undefined
   } catch (error) {
-    // an invalid resource is reported by the validation of the rule
+    // the validation of the rule reports an invalid resource
     if (error instanceof AppError) return undefined
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Per-node overrides: a later list over an earlier one, and a list over a rule. Documents are changed through immer, so
- * that templates and lists stay unchanged.
+ * Merges and applies overrides of single nodes. Documents are changed with immer, so that templates and lists stay
+ * unchanged.
  */
 import { Immer, type Draft } from 'immer'
 import { at, FORBIDDEN_KEYS, ownValue, shown, stepsOf } from '#kernel'
@@ -8,12 +8,12 @@ import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'
 
-/** Freezing would affect parts that the result shares with the caller's template. */
+/** Freezing would also freeze parts that the result shares with the caller's template. */
 const documents = new Immer({ autoFreeze: false })
 
 type NodeFields = NodeOverride['properties']
 
-/** Override fields of sensors only, and the field of the sensor that each sets. */
+/** Override fields that exist only for sensors, and the sensor field that each sets. */
 const SENSOR_FIELDS = {
   cost: 'sequence',
   evictionTime: 'evictionTime',
@@ -26,7 +26,8 @@ const SENSOR_FIELDS = {
 } as const
 
 /**
- * `later` over `earlier`, by node, then by field, then by property name; actuators by label. Neither list is changed.
+ * Merges `later` over `earlier`, by node, then by field, then by property name; actuators by label. Neither list is
+ * changed.
  */
 export function mergeOverrides(earlier: readonly NodeOverride[], later: readonly NodeOverride[]): NodeOverride[] {
   const merged = new Map<string, NodeFields>()
@@ -34,7 +35,10 @@ export function mergeOverrides(earlier: readonly NodeOverride[], later: readonly
   return [...merged].map(([name, properties]) => ({ name, properties }))
 }
 
-/** Properties of an override as one record; the last value of a repeated key wins. Keys of prototypes are omitted. */
+/**
+ * Returns the properties of an override as one record; the last value of a repeated key wins. Omits names such as
+ * `__proto__`.
+ */
 export function requiredProperties(override: PlugOverride): Record<string, unknown> {
   const record = emptyRecord()
   for (const item of itemsOf(override)) {
@@ -44,8 +48,8 @@ export function requiredProperties(override: PlugOverride): Record<string, unkno
 }
 
 /**
- * The rule with the overrides applied in order. An actuator is addressed by its own label as `name`, or through the
- * node that fires it with `actions`. Overrides without a target are reported below `path`.
+ * Applies the overrides in order and returns the changed rule. An actuator is addressed by its own label as `name`, or
+ * through the node that fires it with `actions`. Overrides without a target are reported below `path`.
  */
 export function applyOverrides(
   graph: RuleGraph,
@@ -62,7 +66,7 @@ export function applyOverrides(
     overrides.forEach((override, i) => {
       const overridePath = at(path, i)
       const target = nodes.get(override.name)
-      // an empty name was reported with its shape
+      // an empty name was already reported by the shape check
       if (target === undefined && override.name === '') return
       if (target === undefined) {
         const hint = report.instead(override.name, nodes.keys(), 'nodes')
@@ -80,8 +84,8 @@ export function applyOverrides(
 }
 
 /**
- * The override that set the value at `pointer` in the resulting rule, as a pointer below `path`; undefined: the value
- * is from `graph` itself.
+ * Finds the override that set the value at `pointer` in the resulting rule, as a pointer below `path`. Undefined: the
+ * value comes from `graph` itself.
  */
 export function overriddenAt(
   graph: RuleGraph,
@@ -186,7 +190,7 @@ function applyPlug(override: PlugOverride, node: Draft<PlugNode>, path: string, 
   node.properties = { ...node.properties, ...requiredProperties(override) }
 }
 
-/** The actuator (or sensor) of `action` fired by `source`. */
+/** Finds the actuator (or sensor) of `action` that `source` fires. */
 function findAction(
   source: string,
   action: PlugOverride,

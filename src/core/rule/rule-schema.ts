@@ -1,8 +1,8 @@
 /**
- * The shapes of rules, templates and task settings as JSON Schema. The single source: the checker walks these schemas,
- * and a host publishes them. Unlisted fields are accepted; the checker warns. Two keywords are extensions:
- * `x-check`, a check beyond JSON Schema, and `x-issue`, the type of the issue of a value that does not fit, if it is
- * not TYPE.
+ * Defines the shapes of rules, templates and task settings as JSON Schema. Both the checker, which traverses these
+ * schemas, and a host, which publishes them, use this definition. Unlisted fields are accepted with a warning of the
+ * checker. Two keywords are extensions: `x-check` names a check beyond JSON Schema, and `x-issue` is the type of the
+ * issue for a value that does not fit, if other than TYPE.
  */
 import { Type } from 'typebox'
 import { DURATION_PATTERN } from '#kernel'
@@ -11,7 +11,7 @@ import { DOWNTIME_POLICIES } from '../plug/downtime.ts'
 const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
 const CHECKED = { 'x-check': true } as const
 const MAX_DURATION = { maxLength: 100, description: 'duration such as PT50S' }
-/** Requires a digit other than 0. */
+/** Requires a digit other than 0, since a duration must not be zero. */
 const LONGER_THAN_NOTHING = `(?=.*[1-9])${DURATION_PATTERN}`
 const Duration = Type.String({ pattern: LONGER_THAN_NOTHING, ...MAX_DURATION })
 const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'properties of the plug by name' })
@@ -148,10 +148,10 @@ export const NodeOverrideSchema = Type.Object(
   { title: 'node override' },
 )
 
-/** Limit of the time between two ticks: one year, in ms. */
+/** Maximum time between two ticks: one year, in ms. */
 export const MAX_FREQUENCY = 31_536_000_000
 
-/** Limit of the time that a value of a message stays available: one year, in ms. */
+/** Maximum time for which a value of a message stays available: one year, in ms. */
 const MAX_STREAM_VALIDITY = 31_536_000_000
 
 const settings = {

@@ -1,4 +1,4 @@
-/** Task settings with their defaults, and settings of a request over those of a template. */
+/** Fills in defaults of task settings, and merges the settings of a request over those of a template. */
 import { durationMs, type JsonObject } from '#kernel'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { DstPolicy, Rule, TaskSettings, TaskType, Template } from './rule.ts'
@@ -13,7 +13,7 @@ export interface NormalSettings {
   readonly resetScope: 'invocation' | 'task'
   readonly parallel: boolean
   readonly gatesNeedFullObservation: boolean
-  /** ms between ticks; only of a periodic task */
+  /** ms between ticks; only for a periodic task */
   readonly frequency: number | undefined
   readonly pollingFixedRate: boolean
   readonly cron: string | undefined
@@ -27,26 +27,28 @@ export interface NormalSettings {
   readonly streamValidity: number | undefined
   readonly whenBusy: 'queue' | 'latest' | 'skip'
   readonly late: 'drop' | 'take'
-  /** ms that readings wait to be put in order; 0: none */
+  /** ms for which readings wait to be put in order; 0: they do not wait */
   readonly reorderMs: number
   readonly time: 'event' | 'arrival'
   readonly duplicates: 'drop' | 'take'
   /** undefined: as each plug declares */
   readonly downtime: DowntimePolicy | undefined
-  /** absent fields depend on the expression: one that runs every hour also runs in a repeated hour */
+  /**
+   * if a field is absent, its default depends on the expression: one that runs every hour also runs in a repeated hour
+   */
   readonly dst: DstPolicy
   readonly tags: JsonObject
 }
 
-/** What tasks of one template share, if they have no other differences. */
+/** Settings that tasks of one template share, if they differ only in name and resource. */
 export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 
 export type SettingDefaults = Partial<Pick<NormalSettings, 'duplicates'>>
 
 /**
- * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
- * omitted. Without a type the clock decides, and without a clock the task is `reactive`. Throws `VALIDATION` when
- * `maxLateness` or `reorder` is not a duration; everything else must have been checked.
+ * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not use are
+ * omitted. Without a type the clock determines it, and without a clock the task is `reactive`. Throws `VALIDATION` when
+ * `maxLateness` or `reorder` is not a duration; everything else must have been checked before.
  */
 export function normalizeSettings(
   settings: TaskSettings,
@@ -91,21 +93,21 @@ function lateOf(late: TaskSettings['late'] = 'drop'): Pick<NormalSettings, 'late
 
 const CLOCK_FIELDS = ['frequency', 'pollingInterval', 'cron', 'rrule'] as const
 
-/** The settings in a rule; of a template, its defaults. */
+/** Returns the settings in a rule, or the defaults in a template. */
 export function settingsOf(rule: Rule | Template): TaskSettings {
   return ('name' in rule ? rule.taskDefaults : rule.task) ?? {}
 }
 
 /**
- * Settings of a request over the defaults of a template. Tags and variables merge by key. A clock in the request
- * replaces the whole clock of the defaults, so that a default frequency never outlives a change to cron.
+ * Merges the settings of a request over the defaults of a template. Tags and variables merge by key. A clock in the
+ * request replaces the whole clock of the defaults, so that a default frequency does not stay when a request sets cron.
  */
 export function mergeSettings(defaults: TaskSettings, request: TaskSettings): TaskSettings {
   const merged: TaskSettings = { ...defaults }
   const hasClock = CLOCK_FIELDS.some((field) => request[field] !== undefined)
   const changesType = request.type !== undefined && request.type !== defaults.type
   if (hasClock || changesType) for (const field of CLOCK_FIELDS) delete merged[field]
-  // a default type that cannot read the request's clock would disable that clock
+  // a default type that does not use the request's clock would disable that clock
   if (hasClock && request.type === undefined && typeOfClock(request) !== defaults.type) delete merged.type
   Object.assign(merged, request)
   if (defaults.tags && request.tags) merged.tags = { ...defaults.tags, ...request.tags }

@@ -1,4 +1,4 @@
-/** The complete checks of rules, templates and requests for tasks. */
+/** Checks rules, templates and requests for tasks completely. */
 import { at, isPlainObject, type Issue } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
@@ -74,7 +74,7 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
 }
 
-/** Without the fields that mark a template: these were warned about, and must not be read. */
+/** Removes the fields that mark a template: they were already warned about, and must not be used. */
 function ofRule({
   name: _name,
   taskDefaults: _defaults,
@@ -83,7 +83,10 @@ function ofRule({
   return fields
 }
 
-/** The variables of its settings over those beside them: values by name, or declarations. */
+/**
+ * Returns the values of variables: those in the settings override those next to them, which are values by name or
+ * declarations.
+ */
 function valuesOf(
   variables: object,
   declared: readonly Partial<VariableDeclaration>[],
@@ -105,9 +108,9 @@ function valuesOf(
 }
 
 /**
- * Checks a template: as a rule, with its variables and `taskDefaults`. Parts that a task may still supply are only
- * warnings: mandatory properties without a value, undeclared variables. So are the gaps of a draft: a template may lack
- * sensors, but cannot be run then.
+ * Checks a template: like a rule, with its variables and `taskDefaults`. Parts that a task may still supply are only
+ * warnings: mandatory properties without a value, undeclared variables. A draft without sensors is also only a warning,
+ * but cannot be run.
  */
 export function validateTemplate(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ValidatedTemplate {
   const report = new Report(options)
@@ -127,8 +130,8 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry, options: C
 }
 
 /**
- * Checks the body that creates a task from a template on its own. `instantiate` checks it against the template, and
- * `validateRule` whether the outcome can run.
+ * Checks only the body that creates a task from a template. `instantiate` checks it against the template, and
+ * `validateRule` checks whether the resulting rule can run.
  */
 export function validateTaskRequest(input: unknown): ValidatedRequest {
   const report = new Report()
@@ -154,7 +157,7 @@ function readLoose(input: unknown, kind: Kind, schema: object, report: Report): 
   const simplified = isBn ? readBn(document, report) : { document, toOriginal: (issue: Issue) => issue }
   if (simplified === undefined) return undefined
   const renamed = withNewNames(simplified.document)
-  // the bn form of a rule has a name of its own, which means nothing here
+  // the name in the bn form of a rule is ignored
   if (isBn && kind === 'rule') delete renamed['name']
   const kept = kind === 'template' ? takeShown(renamed) : {}
   const value = checkShape(schema, renamed, '', `the ${kind}`, report)
@@ -162,7 +165,7 @@ function readLoose(input: unknown, kind: Kind, schema: object, report: Report): 
   return { value: Object.assign(value, kept), written: renamed, toOriginal: simplified.toOriginal }
 }
 
-/** Fields that a host adds to a template, so that it can be posted back after a GET. */
+/** Fields that a host adds to a template; they are accepted so that the template can be posted back after a GET. */
 const SHOWN: Readonly<Record<string, string>> = {
   version: 'number',
   user: 'string',
@@ -172,7 +175,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   discoveryTemplate: 'boolean',
 }
 
-/** Removes those, and returns the only one that is stored. */
+/** Removes the fields in `SHOWN`, and returns the only one that is stored. */
 function takeShown(document: Record<string, unknown>): { readonly protected?: boolean } {
   for (const [field, type] of Object.entries(SHOWN)) if (typeof document[field] === type) delete document[field]
   const { protected: isProtected } = document
@@ -181,7 +184,10 @@ function takeShown(document: Record<string, unknown>): { readonly protected?: bo
   return { protected: isProtected }
 }
 
-/** The graph as it will run. Overrides of an invalid shape were reported and are skipped. */
+/**
+ * Returns the graph with overrides applied, as it will run. Overrides of an invalid shape were already reported and are
+ * skipped.
+ */
 function overridden(rule: LooseRule, settings: TaskSettings, path: string, report: Report): LooseRule {
   const overrides: readonly Partial<NodeOverride>[] = settings.nodes ?? []
   const whole = overrides.map(({ name = '', properties = {} }) => ({ name, properties }))

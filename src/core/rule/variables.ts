@@ -1,11 +1,14 @@
-/** Variables: their declarations, and the values that a task starts with. */
+/** Checks declarations of variables, and determines the values that a task starts with. */
 import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 import { FIELD_TYPES } from '../plug/field-type.ts'
 import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { VariableDeclaration } from './rule.ts'
 
-/** The declarations of a template: repeated or reserved names, enums without values, defaults of the wrong type. */
+/**
+ * Checks the declarations of a template: reports repeated or reserved names, enums without values, defaults of the
+ * wrong type.
+ */
 export function checkDeclarations(
   declarations: readonly Partial<VariableDeclaration>[],
   path: string,
@@ -47,8 +50,8 @@ export function checkDeclarations(
 }
 
 /**
- * The variables of a task: its values, in the declared types, over the declared defaults. Undeclared variables pass as
- * they are.
+ * Returns the variables of a task: its values, in the declared types, over the declared defaults. Undeclared variables
+ * are passed unchanged.
  */
 export function resolveVariables(
   declarations: readonly VariableDeclaration[],
@@ -86,7 +89,7 @@ function typedValue(declaration: Partial<VariableDeclaration>, value: unknown, p
   const { name = '', type, format } = declaration
   if (type === undefined) return value
   const rule = FIELD_TYPES[type]
-  // other values are not converted to text: a number in place of a name is a mistake
+  // other values are not converted to text, since a number in place of a name is a mistake
   const typed = rule.fits(value) ? value : type === 'string' ? undefined : rule.convert(value)
   if (typed === undefined) {
     report.error(

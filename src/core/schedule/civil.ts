@@ -1,5 +1,5 @@
 /**
- * Calendar arithmetic without a library, which takes microseconds where this takes nanoseconds. Days count from
+ * Calculates with calendar dates without a library, which takes nanoseconds instead of microseconds. Days count from
  * 1970-01-01; months and days of the month from 1; weekdays from 0 = Sunday.
  */
 export const SECOND_MS = 1000

@@ -1,24 +1,24 @@
-/** Days of a month that match a cron expression, with Quartz's `L`, `L-3`, `W`, `LW`, `6L` and `6#3`. */
+/** Finds the days of a month that match a cron expression, with Quartz's `L`, `L-3`, `W`, `LW`, `6L` and `6#3`. */
 import { dayNumber, daysInMonth, weekdayOf } from './civil.ts'
 
 export interface CronDays {
   days: readonly number[]
-  /** days before the last of the month: 0 for `L`, 3 for `L-3` */
+  /** days before the last day of the month: 0 for `L`, 3 for `L-3` */
   beforeLast: readonly number[]
-  /** the same, moved to the nearest weekday: 0 for `LW` */
+  /** days before the last day of the month, moved to the nearest weekday: 0 for `LW` */
   beforeLastWeekday: readonly number[]
-  /** `15W`: the nearest weekday in the same month */
+  /** `15W`: the weekday in the same month that is nearest to day 15 */
   nearestWeekday: readonly number[]
   weekdays: readonly number[]
-  /** `6L`: the last such weekday */
+  /** `6L`: the last such weekday of the month */
   lastWeekdays: readonly number[]
-  /** `6#3`: weekday and its number in the month */
+  /** `6#3`: weekday, and which occurrence of that weekday in the month */
   nthWeekdays: readonly (readonly [weekday: number, nth: number])[]
-  /** unix: with both fields set, a day that matches one of them is enough */
+  /** for unix cron: with both day fields set, a day that matches one of them is enough */
   either: boolean
 }
 
-/** Days of a month as bits, bit 0 for the first. */
+/** Returns the matching days of a month as bits, bit 0 for the first day. */
 export function daysOfMonth(rule: CronDays, year: number, month: number): number {
   const size = daysInMonth(year, month)
   const firstWeekday = weekdayOf(dayNumber(year, month, 1))

@@ -1,7 +1,7 @@
-/** Expands plain cron lists to their values by cron-parser. */
+/** Expands plain cron lists to their values, using cron-parser. */
 import { CronExpressionParser } from 'cron-parser'
 
-/** Items per field in the numbers of cron-parser, such as `5`, `*` or `0-59/15`; empty for an unset field. */
+/** Items per field with cron-parser's numbers, such as `5`, `*` or `0-59/15`; empty for an unset field. */
 export interface PlainFields {
   seconds: readonly string[]
   minutes: readonly string[]
@@ -37,13 +37,16 @@ export function expandFields(fields: PlainFields): Record<keyof PlainFields, num
         read.dayOfWeek.values.map((value) => Number(value) % 7),
       )
     }
-    // separately, since cron-parser rejects 30 February even where a weekday matches too
+    // parsed separately, since cron-parser rejects 30 February even if a weekday matches, too
     if (days !== undefined) add(values.days, CronExpressionParser.parse(`0 0 0 ${days} * *`).fields.dayOfMonth.values)
   }
   return mapFields(values, (set) => [...set].toSorted((a, b) => a - b))
 }
 
-/** Puts single values in one row and each range in its own, since cron-parser rejects lists with duplicates. */
+/**
+ * Groups items into lists that cron-parser accepts, since it rejects duplicates: one list for single values, one per
+ * range.
+ */
 function toRows(items: readonly string[]): string[] {
   const singles = new Set(items.filter((item) => /^\d+$/.test(item)))
   const others = new Set(items.filter((item) => !singles.has(item)))

@@ -1,6 +1,6 @@
 /**
- * Normalizes items of cron fields to plain lists for cron-parser: names become numbers, `/15` and `5/15` get their
- * range, wrapping ranges are written out, Quartz weekdays become unix ones.
+ * Normalizes items of cron fields to plain lists for cron-parser: names become numbers, `/15` and `5/15` get a range,
+ * wrapping ranges are split, and Quartz weekdays become unix weekdays.
  */
 import { scheduleProblem } from './schedule-problem.ts'
 import type { Issue } from '#kernel'
@@ -10,7 +10,7 @@ export interface CronField {
   min: number
   max: number
   names?: readonly string[]
-  /** added to a value for cron-parser */
+  /** offset from a value to cron-parser's number */
   shift?: number
 }
 
@@ -30,7 +30,7 @@ export const CRON_FIELDS = {
 
 const ITEM = /^(?:(\*|\?)|([A-Z]{3}|\d{1,4})(?:-([A-Z]{3}|\d{1,4}))?)?(?:\/(\d{1,4}))?$/
 
-/** Number of a value or name; undefined when out of range. */
+/** Returns the number of a value or name; undefined when out of range. */
 export function fieldValue(text: string, field: CronField): number | undefined {
   const named = field.names?.indexOf(text) ?? -1
   if (named >= 0) return field.min + named
@@ -45,8 +45,8 @@ export function describeField(field: CronField): string {
 }
 
 /**
- * Normalizes an item in upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`. Reports a problem and returns undefined
- * when it is malformed.
+ * Normalizes an item in upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`. For a malformed item, reports a problem
+ * and returns undefined.
  */
 export function plainItem(item: string, field: CronField, report: (issue: Issue) => void): string | undefined {
   const match = item === '' ? null : ITEM.exec(item)

@@ -1,11 +1,11 @@
-/** Cron day items that depend on the calendar: `L`, `L-3`, `LW`, `15W`, `6L`, `6#3`. */
+/** Parses cron day items that depend on the calendar: `L`, `L-3`, `LW`, `15W`, `6L`, `6#3`. */
 import type { CronDays } from './cron-days.ts'
 import { CRON_FIELDS, fieldValue, type CronField } from './cron-fields.ts'
 
 type SpecialDates = Pick<CronDays, 'beforeLast' | 'beforeLastWeekday' | 'nearestWeekday'>
 type SpecialWeekdays = Pick<CronDays, 'lastWeekdays' | 'nthWeekdays'>
 
-/** `plain`: the remaining items. */
+/** Items of a day field, split into special items and the remaining `plain` items. */
 export interface SplitDays<Special> {
   special: Special
   plain: readonly string[]

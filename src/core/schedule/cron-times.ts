@@ -1,6 +1,6 @@
 /**
- * Local times of a cron expression. Tables hold the next value of a field and bits the days of a month, so a query
- * takes well under a microsecond and visits each month to 2099 at most once.
+ * Computes local times of a cron expression. Tables map each value of a field to the next one, and days of a month are
+ * bits, so a query takes well under a microsecond and visits each month until 2099 at most once.
  */
 import { DAY_MS, DAY_SECONDS, SECOND_MS, civilDay, dayNumber } from './civil.ts'
 import { daysOfMonth, type CronDays } from './cron-days.ts'

@@ -1,25 +1,25 @@
 /**
  * Converts local times to instants under a DST policy.
  *
- * A local time in a gap (skipped by the clock) moves forward by the length of the gap, or is dropped.
- * One in an overlap (shown twice) means its first instant, its second, or both.
+ * A local time in a gap (skipped by the clock) moves forward by the length of the gap, or is dropped. A local time in
+ * an overlap (shown twice by the clock) means its first instant, its second, or both.
  */
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'
 import type { Stretch, Zone } from './schedule.ts'
 
-/** Change of a zone's offset and the affected local times: `from` inclusive, `until` exclusive. */
+/** A change of a zone's offset and the affected local times: `from` inclusive, `until` exclusive. */
 export interface ClockChange {
   kind: 'gap' | 'overlap'
   at: number
-  /** offsets in ms east of UTC */
+  /** offset in ms east of UTC */
   offsetBefore: number
   offsetAfter: number
   from: number
   until: number
 }
 
-/** Instants of a local time: none, one, or two in ascending order. */
+/** Returns the instants of a local time: none, one, or two in ascending order. */
 export function placeLocal(local: number, zone: Zone, dst: DstPolicy = {}): readonly number[] {
   const instants: number[] = []
   let shifted: number | undefined
@@ -44,7 +44,7 @@ function isInGap(local: number, before: Stretch): boolean {
   return local >= before.until + before.offset && local < before.until + before.after
 }
 
-/** Gaps and overlaps of a zone from `from` (inclusive) to `until` (exclusive), in order. */
+/** Returns the gaps and overlaps of a zone from `from` (inclusive) to `until` (exclusive), in order. */
 export function clockChanges(zone: Zone, from: number, until: number): readonly ClockChange[] {
   const changes: ClockChange[] = []
   for (let stretch = zone.stretchAt(from - 1); stretch.until < until; stretch = zone.stretchAt(stretch.until)) {

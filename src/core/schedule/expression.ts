@@ -2,12 +2,12 @@
 
 export type ExpressionKind = 'cron' | 'rrule'
 
-/** A recurrence rule has `=` or `:`, cron has neither. */
+/** Recognizes a recurrence rule by `=` or `:`, which cron never contains. */
 export function expressionKind(expression: string): ExpressionKind {
   return /[=:]/.test(expression) ? 'rrule' : 'cron'
 }
 
-/** Schedule settings of an expression, as in the `schedule` of a node. */
+/** Converts an expression, such as the `schedule` of a node, to schedule settings. */
 export function clockOf(
   expression: string,
 ): { type: 'scheduled'; cron: string } | { type: 'scheduled'; rrule: string } {

@@ -1,4 +1,4 @@
-/** Policy for occurrences missed during downtime. */
+/** Decides which occurrences missed during a downtime still run. */
 import { latestBefore, tallyBetween } from './occurrences.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -7,7 +7,7 @@ export interface MisfirePolicy {
   misfire: 'skip' | 'once' | 'all'
   /** ms; older occurrences are skipped under every policy */
   maxLatenessMs?: number | undefined
-  /** limit of runs under `all`, the latest ones; default 100, at most 1000 */
+  /** maximum number of runs under `all`, the latest ones; default 100, at most 1000 */
   cap?: number | undefined
 }
 
@@ -15,7 +15,7 @@ export interface Missed {
   run: readonly number[]
   skipped: number
   isExact: boolean
-  /** first occurrence at or after `now`, which is not late */
+  /** first occurrence at or after `now`, which is not missed */
   next: number | null
 }
 
@@ -23,9 +23,9 @@ const DEFAULT_CAP = 100
 const MAX_CAP = 1000
 
 /**
- * Applies the policy to the occurrences strictly between the last tick and `now` (epoch ms).
- * `at`: the instant from which lateness counts, when it is not `now`.
- * Counting stops at 100,000 occurrences. With a fixed delay at most one is missed.
+ * Applies the policy to the occurrences strictly between the last tick and `now` (epoch ms). `at`: the instant to which
+ * lateness is measured, if other than `now`. Counting stops at 100,000 occurrences. With a fixed delay at most one
+ * occurrence is missed.
  */
 export function missed(schedule: Schedule, lastTick: number, now: number, policy: MisfirePolicy, at = now): Missed {
   if (schedule.fixedDelay) return missedDelay(schedule, lastTick, now, policy)

@@ -1,4 +1,4 @@
-/** Preview of an expression: its next runs, and the effects of clock changes and of a downtime. */
+/** Previews an expression: its next runs, and the effects of clock changes and of a downtime. */
 import { AppError } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
 import { expressionKind, type ExpressionKind } from './expression.ts'
@@ -11,7 +11,7 @@ import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
-  /** epoch ms, inclusive. A rule without DTSTART starts here, or at an earlier downtime */
+  /** epoch ms, inclusive. A rule without DTSTART starts at this time, or at an earlier downtime */
   from: number
   zone?: string
   /** 1 to 10,000, default 10 */
@@ -22,8 +22,8 @@ export interface NextRunsOptions {
 }
 
 /**
- * `gap-shifted`: its local time does not exist that day; `overlap-...`: its local time occurs twice, and this is the
- * first or second.
+ * Says why the time of a run is special. `gap-shifted`: its local time does not exist that day; `overlap-...`: its
+ * local time occurs twice, and this is the first or second.
  */
 export type RunNote = 'gap-shifted' | 'overlap-first' | 'overlap-second'
 
@@ -33,7 +33,7 @@ export interface NextRun {
   note?: RunNote
 }
 
-/** Local time of the schedule that a clock change affects. */
+/** A local time of the schedule that a clock change affects. */
 export interface TouchedTime {
   local: string
   /** `merged`: shifted onto another run */
@@ -43,14 +43,14 @@ export interface TouchedTime {
 }
 
 export interface ScheduleChange {
-  /** as in `2026-03-29` */
+  /** such as `2026-03-29` */
   day: string
   kind: 'gap' | 'overlap'
   at: string
   offsetBefore: string
   offsetAfter: string
   touched: readonly TouchedTime[]
-  /** total, counted to 1000 */
+  /** total number, counted up to 1000 */
   count: number
 }
 
@@ -66,11 +66,11 @@ export interface NextRuns {
   runs: readonly NextRun[]
   /** clock changes within two years that affect the schedule */
   changes: readonly ScheduleChange[]
-  /** days of clock changes within two years that do not */
+  /** days of clock changes within two years that do not affect the schedule */
   untouched: readonly string[]
-  /** the effective policy, with defaults */
+  /** policy in effect, including defaults */
   dst: Required<DstPolicy>
-  /** semantics that differ between cron dialects: both day fields of a unix expression */
+  /** explains semantics that differ between cron dialects: both day fields of a unix expression are set */
   warning?: string
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }
@@ -80,7 +80,7 @@ const TWO_YEARS_MS = 731 * 86_400_000
 const MAX_TOUCHED_SHOWN = 5
 const MAX_TOUCHED_COUNTED = 1000
 
-/** Throws `SCHEDULE` for an invalid expression or zone, `TOO_LARGE` for too many runs. */
+/** Previews an expression. Throws `SCHEDULE` for an invalid expression or zone, `TOO_LARGE` for too many runs. */
 export function nextRuns(expression: string, options: NextRunsOptions): NextRuns {
   const { from, zone, count = 10, dst, down } = options
   if (!Number.isInteger(count) || count < 1 || count > MAX_RUNS) {
@@ -147,7 +147,7 @@ function describeChange(change: ClockChange, schedule: Schedule, wallClock: Wall
   let local = times.next(change.from - 1)
   while (local !== null && local < change.until && count < MAX_TOUCHED_COUNTED) {
     const instants = placeLocal(local, zone, dst).filter((instant) => schedule.next(instant - 1) === instant)
-    // A schedule that has ended or not begun is unaffected, though its local times continue.
+    // A schedule that has ended or not begun is unaffected, although its local times continue.
     if (instants.length > 0 || (change.kind === 'gap' && dst.gap === 'skip')) {
       count++
       if (touched.length < MAX_TOUCHED_SHOWN) {

@@ -1,4 +1,4 @@
-/** Queries over the occurrences of a schedule between two instants. */
+/** Queries the occurrences of a schedule between two instants. */
 import type { Schedule, Tally } from './schedule.ts'
 
 const MAX_COUNTED = 100_000
@@ -19,8 +19,8 @@ function walkedTally(schedule: Schedule, after: number, before: number): Tally {
 }
 
 /**
- * Last occurrence after `floor` and before `before`, or null. Whole milliseconds.
- * Bisects the span, so that a dense schedule costs no more than a sparse one.
+ * Returns the last occurrence after `floor` and before `before`, or null. Only considers whole milliseconds. Bisects
+ * the span, so that a dense schedule costs no more than a sparse one.
  */
 export function latestBefore(schedule: Schedule, before: number, floor: number): number | null {
   const isBefore = (after: number): boolean => {

@@ -1,10 +1,11 @@
 /**
- * Recurrence rules (`rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and EXDATE.
+ * Parses recurrence rules (`rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and
+ * EXDATE.
  *
  * All times are in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
- * COUNT counts local times: an excluded date (EXDATE) counts, a time skipped by a gap does not. A date-only UNTIL means
- * the end of that day.
- * A DTSTART that its rule does not match is not an occurrence. BYSETPOS picks from whole periods, including the first.
+ * COUNT counts local times: an excluded date (EXDATE) counts, a time skipped by a gap does not. An UNTIL without time
+ * means the end of that day. A DTSTART that its rule does not match is not an occurrence. BYSETPOS selects from whole
+ * periods, including the first.
  */
 import type { Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
@@ -32,7 +33,7 @@ export interface ZonedRecurrence {
   zone: Zone
 }
 
-/** Throws `SCHEDULE` with all problems at once, also for a rule that never runs. */
+/** Parses a rule. Throws `SCHEDULE` with all problems at once, also for a rule that never runs. */
 export function parseRrule(text: string, context: RruleContext): ZonedRecurrence {
   const problems: Issue[] = []
   const report = (problem: Issue): void => void problems.push(problem)
@@ -109,12 +110,15 @@ function untilSecond(until: IcalDate | undefined, zone: Zone): number {
   if (until === undefined) return Infinity
   if (until.kind === 'date') return Math.floor((until.local + DAY_MS - 1) / SECOND_MS)
   if (until.kind === 'local') return Math.floor(until.local / SECOND_MS)
-  // in a repeated hour the clock has already shown later times
+  // in a repeated hour, later wall clock times have already occurred before
   const { from, before, offset } = zone.stretchAt(until.local)
   return Math.floor(Math.max(until.local + offset, from + before - 1) / SECOND_MS)
 }
 
-/** Second of the last of `count` occurrences. Counting happens once; the result works like UNTIL. */
+/**
+ * Returns the second of the last of `count` occurrences. Occurrences are counted only once; the result is then used
+ * like UNTIL.
+ */
 function countedSecond(
   search: SecondSearch,
   start: number,
@@ -136,7 +140,7 @@ function countedSecond(
   return last
 }
 
-/** Merges all sources and added times, minus removed ones. A removed date removes its whole day. */
+/** Merges all sources and added times, and removes the excluded times. An excluded date removes its whole day. */
 function mergedTimes(
   sources: readonly LocalTimes[],
   added: readonly number[],
@@ -162,7 +166,7 @@ function mergedTimes(
       let time = earliest(after)
       while (time !== null) {
         const day = Math.floor(time / DAY_MS)
-        // skips a removed day at once: it may hold a time in each of its seconds
+        // skips a removed day at once, since it may contain a time in each of its seconds
         if (removedDays.has(day)) time = earliest((day + 1) * DAY_MS - 1)
         else if (removedTimes.has(time)) time = earliest(time)
         else return time

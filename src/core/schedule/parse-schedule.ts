@@ -12,12 +12,12 @@ import { Zones } from './zone.ts'
 const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
- * Throws `SCHEDULE` with all problems at once.
+ * Parses schedule settings. Throws `SCHEDULE` with all problems at once.
  *
  * `dst.gap` defaults to `shift`. `dst.overlap` defaults to `first`, but to `both` for an expression that runs in every
  * hour of its days: "every 15 minutes" must not pause for the repeated hour.
  *
- * `zones`: share one among many schedules to cache zone data.
+ * `zones`: share one object among many schedules to cache zone data.
  */
 export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): Schedule {
   const problems: Issue[] = []
@@ -118,7 +118,7 @@ function once(start: number): Schedule {
   }
 }
 
-/** A task without a clock, which only data and pushed states wake. */
+/** Returns the schedule of a task without a clock, which only data and pushed states run. */
 function never(): Schedule {
   return { key: 'reactive', next: () => null, first: () => null }
 }

@@ -1,4 +1,4 @@
-/** Caches the last answers of a schedule that many tasks share: a fleet that ticks together costs one computation. */
+/** Caches the last results of a schedule that many tasks share: tasks that tick together cost one computation. */
 import { tallyBetween } from './occurrences.ts'
 import { firstFrom, type Schedule, type Tally, type WallClock } from './schedule.ts'
 
@@ -8,12 +8,12 @@ export class RememberedSchedule implements Schedule {
   readonly wallClock: WallClock | undefined
   readonly #schedule: Schedule
   readonly #runsAtStart: boolean
-  /** from `#after` up to `#answer` the answer is the same; Infinity: exhausted */
+  /** queries from `#after` up to `#answer` return `#answer`; Infinity: exhausted */
   #after = Number.NaN
   #answer = Number.NaN
   #tally: { after: number; before: number; tally: Tally } | undefined
 
-  /** `runsAtStart`: an occurrence at the start itself counts. */
+  /** `runsAtStart`: true if an occurrence at the start itself counts. */
   constructor(schedule: Schedule, runsAtStart = false) {
     this.#schedule = schedule
     this.#runsAtStart = runsAtStart
@@ -34,7 +34,7 @@ export class RememberedSchedule implements Schedule {
     return this.#runsAtStart ? firstFrom(this.#schedule, start) : this.next(start)
   }
 
-  /** Extends the last count when it began at the same instant. */
+  /** Counts occurrences; continues the last count if it began at the same instant. */
   tally(after: number, before: number): Tally {
     const known = this.#tally
     const goesOn = known !== undefined && known.after === after && known.before <= before

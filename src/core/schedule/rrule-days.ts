@@ -1,8 +1,8 @@
-/** Days that the BY parts of a rule allow (RFC 5545, 3.3.10), regardless of its periods. */
+/** Finds the days that the BY parts of a rule allow (RFC 5545, 3.3.10), regardless of the rule's periods. */
 import { civilDay, dayNumber, daysInMonth, isLeapYear, weekdayOf } from './civil.ts'
 import type { OrdinalWeekday, RrulePlan } from './rrule-plan.ts'
 
-/** Returns the first allowed day from `from` (inclusive) to `until` (exclusive), or -Infinity. Day numbers. */
+/** Returns the first allowed day from `from` (inclusive) to `until` (exclusive), or -Infinity. Days are day numbers. */
 export type DaySearch = (from: number, until: number) => number
 
 export const NO_DAY = -Infinity
@@ -54,7 +54,10 @@ function dayFilter(plan: RrulePlan): DayFilter {
   return (year, month, day, at) => filters.every((filter) => filter(year, month, day, at))
 }
 
-/** `3FR` counts within the year for a yearly rule without months, otherwise within the month. */
+/**
+ * Creates a filter for BYDAY. `3FR` counts within the year for a yearly rule without months, otherwise within the
+ * month.
+ */
 function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): DayFilter {
   const each = new Set(weekdays.filter(({ nth }) => nth === undefined).map(({ weekday }) => weekday))
   const numbered = weekdays.filter(({ nth }) => nth !== undefined)
@@ -71,7 +74,8 @@ function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): Da
 }
 
 /**
- * Week number of a day, and the number of weeks in that week's year. Week 1 is the first with four days in its year.
+ * Returns the week number of a day, and the number of weeks in that week's year. Week 1 is the first week with at least
+ * four days in its year.
  */
 function weekOf(day: number, weekStart: number): { number: number; count: number } {
   const start = day - ((weekdayOf(day) - weekStart + 7) % 7)

@@ -1,4 +1,4 @@
-/** Lines around a recurrence rule (RFC 5545, 3.1 and 3.8): DTSTART, RRULE, RDATE, EXDATE, each with its zone. */
+/** Reads the lines of a recurrence rule (RFC 5545, 3.1 and 3.8): DTSTART, RRULE, RDATE, EXDATE, each with its zone. */
 import { AppError, type Issue } from '#kernel'
 import { icalDate, type IcalDate } from './ical-date.ts'
 import type { Zone } from './schedule.ts'
@@ -6,7 +6,7 @@ import { quoted, scheduleProblem } from './schedule-problem.ts'
 import type { Zones } from './zone.ts'
 
 export interface DateLine {
-  /** of TZID; UTC when the date ends in Z */
+  /** zone of TZID; UTC when the date ends in Z */
   zone: Zone | undefined
   dates: readonly IcalDate[]
 }
@@ -25,7 +25,7 @@ const WHOLE_RULE = /^(?:RRULE(?:;[^:]*)?:)?(\s*[A-Z]+=.*)$/i
 
 type Report = (problem: Issue) => void
 
-/** Reports every malformed line. */
+/** Reads all lines and reports every malformed one. */
 export function readRruleLines(text: string, zones: Zones, report: Report): RruleLines {
   const starts: DateLine[] = []
   const rules: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Parses one RRULE value to a plan and checks every part against RFC 5545 (3.3.10), reporting all problems at once.
- * The package rrule parses the parts; it is lenient, so the checks come first.
+ * Parses one RRULE value to a plan and checks every part against RFC 5545 (3.3.10), reporting all problems at once. The
+ * package rrule parses the parts, but accepts invalid ones, so the checks come first.
  */
 import rr from 'rrule'
 import type { Issue } from '#kernel'
@@ -12,7 +12,7 @@ export type Frequency = (typeof FREQUENCIES)[number]
 
 export interface OrdinalWeekday {
   weekday: number
-  /** third = 3, last = -1, undefined: each */
+  /** 3 for third, -1 for last; undefined: each */
   nth: number | undefined
 }
 
@@ -53,7 +53,7 @@ const KNOWN = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY', ...Object.
 
 type Report = (problem: Issue) => void
 
-/** `value` follows `RRULE:`. Returns undefined when problems were reported. */
+/** Parses `value`, the text after `RRULE:`. Returns undefined when problems were reported. */
 export function rrulePlan(value: string, report: Report): RrulePlan | undefined {
   let problems = 0
   const refuse = (message: string, suggestion: string): void => {

@@ -1,11 +1,11 @@
 /**
- * Local times of one rule from any point, without walking from DTSTART.
+ * Computes local times of one rule from any point, without iterating from DTSTART.
  *
  * Invariants:
- * RRULE-1 an answer depends only on the rule and the point of the query.
- * RRULE-2 periods before the point are skipped by arithmetic; within a day, times that BY parts forbid are skipped by
+ * RRULE-1 a result depends only on the rule and the point of the query.
+ * RRULE-2 periods before the point are skipped by arithmetic; within a day, times that BY parts forbid are skipped with
  *   tables.
- * RRULE-3 an answer takes at most MAX_STEPS steps; a rule too sparse for them counts as exhausted.
+ * RRULE-3 a result takes at most MAX_STEPS steps; a rule too sparse for that counts as exhausted.
  */
 import { civilDay, DAY_SECONDS, dayNumber, SECOND_MS, weekdayOf } from './civil.ts'
 import { ICAL_LAST_YEAR } from './ical-date.ts'
@@ -16,7 +16,10 @@ import type { LocalTimes } from './schedule.ts'
 
 export const MAX_STEPS = 20_000
 
-/** Finds the first second (of the wall clock) at or after `from`; undefined when exhausted or out of steps. */
+/**
+ * Finds the first second (of the wall clock) at or after `from`; undefined when the rule is exhausted or no steps are
+ * left.
+ */
 export type SecondSearch = (from: number, steps: Steps) => number | undefined
 
 export interface Steps {
@@ -27,7 +30,7 @@ const END_DAY = dayNumber(ICAL_LAST_YEAR + 1, 1, 1)
 const END = END_DAY * DAY_SECONDS
 const UNIT_SECONDS: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
 
-/** `start`: second of DTSTART. The plan must be complete. */
+/** Creates the search for a complete plan. `start`: second of DTSTART. */
 export function ruleSeconds(plan: RrulePlan, start: number): SecondSearch {
   const unit = UNIT_SECONDS[plan.frequency]
   const search = unit === undefined ? byDays(plan, start) : byUnits(plan, start, unit)
@@ -79,7 +82,7 @@ function byDays(plan: RrulePlan, start: number): SecondSearch {
   }
 }
 
-/** Times that BYSETPOS picks from a period; the last period is cached, since queries come in order. */
+/** Returns the times that BYSETPOS selects from a period; the last period is cached, since queries come in order. */
 function positionsOf(
   plan: RrulePlan,
   span: (index: number) => { from: number; until: number },
@@ -136,7 +139,7 @@ function byUnits(plan: RrulePlan, start: number, unit: number): SecondSearch {
   }
 }
 
-/** Times of the day at which a unit may start, and the seconds within it. */
+/** Splits the times of a day into those at which a unit may start, and the seconds within a unit. */
 function splitTimes(plan: RrulePlan, unit: number): { starts: ClockFields; inner: ClockFields } {
   const { hours, minutes, seconds } = plan
   const zero = [0]
@@ -152,7 +155,7 @@ function innerSeconds(inner: ClockFields, positions: readonly number[]): readonl
   return indexes.map((index) => nthTimeOfDay(inner, index))
 }
 
-/** True when an allowed start is reachable in strides from the phase: one must share its remainder. */
+/** Whether steps of `stride` from the phase reach an allowed start: some start must have the same remainder. */
 function meets(starts: ClockFields, stride: number, phase: number): boolean {
   const divisor = greatestCommonDivisor(stride, DAY_SECONDS)
   const size = timesInDay(starts)
@@ -166,9 +169,9 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 
-/** Periods of a rule: every INTERVAL-th year, month, week or day, as spans of days. */
+/** Periods of a rule as spans of days: every INTERVAL-th year, month, week or day. */
 interface Periods {
-  /** index of the period that holds the day, or of the last one before it */
+  /** index of the period that contains the day, or of the last period before it */
   indexOf(day: number): number
   span(index: number): { from: number; until: number }
 }

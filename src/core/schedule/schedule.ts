@@ -1,6 +1,6 @@
 /**
- * Schedule of a task: a pure function from an instant to the next occurrence (settings `type`, `frequency`, `cron`,
- * `rrule`, `timeZone`). It never reads a clock, so simulated and live runs agree.
+ * Defines the schedule of a task: a pure function from an instant to the next occurrence (settings `type`, `frequency`,
+ * `cron`, `rrule`, `timeZone`). It never reads a clock, so simulated and live runs agree.
  *
  * Instants are epoch milliseconds. A local time is also in milliseconds: the wall clock read as if it were UTC.
  */
@@ -14,7 +14,7 @@ export type ScheduleSettings = {
 } & (
   | {
       type: 'periodic'
-      /** ms from 1 to a year */
+      /** ms, from 1 to a year */
       frequency: number
       /** default true; false: the period counts from the end of the last work */
       pollingFixedRate?: boolean
@@ -28,21 +28,23 @@ export type ScheduleSettings = {
 export interface Schedule {
   /** equal keys mean equal occurrences, so that tasks can share one stream */
   readonly key: string
-  /** first occurrence strictly after the instant, in epoch ms; null when exhausted */
+  /** returns the first occurrence strictly after the instant, in epoch ms; null when exhausted */
   next(after: number): number | null
-  /** periodic and onetime: first occurrence at or after `start`, including the start itself; others: `next(start)` */
+  /**
+   * for periodic and onetime: first occurrence at or after `start`, including `start` itself; for others: `next(start)`
+   */
   first(start: number): number | null
-  /** true: `next` takes the instant at which the last work ended */
+  /** true: pass `next` the instant at which the last work ended */
   readonly fixedDelay?: boolean
-  /** number of occurrences strictly between two instants, where it is computable without walking */
+  /** counts occurrences strictly between two instants; present if that is possible without iterating */
   tally?(after: number, before: number): Tally
-  /** true: the start of the task decides only which occurrence is the first */
+  /** true: the start of the task only determines which occurrence is the first */
   readonly anyStart?: boolean
-  /** local times behind the instants, if any, for explaining clock changes */
+  /** local times behind the instants, if any; used to explain clock changes */
   readonly wallClock?: WallClock | undefined
 }
 
-/** First occurrence at or after an instant, unless the schedule counts from there. */
+/** Returns the first occurrence at or after an instant, or for a schedule that depends on its start, `first(start)`. */
 export function firstFrom(schedule: Schedule, start: number): number | null {
   return schedule.anyStart === true ? schedule.next(Math.ceil(start) - 1) : schedule.first(start)
 }
@@ -54,15 +56,15 @@ export interface Tally {
 
 /** Local times in ascending order, before conversion to instants. */
 export interface LocalTimes {
-  /** first local time strictly after the given one; null when exhausted */
+  /** returns the first local time strictly after the given one; null when exhausted */
   next(after: number): number | null
 }
 
-/** Parsed expression, independent of a zone. */
+/** A parsed expression, independent of a zone. */
 export interface Recurrence {
   readonly key: string
   readonly times: LocalTimes
-  /** true: runs in every hour of its days, so also in a repeated one */
+  /** true: runs in every hour of its days, and therefore also in a repeated hour */
   readonly everyHour: boolean
   /** true: the start of the task does not affect the times */
   readonly anyStart: boolean
@@ -71,19 +73,19 @@ export interface Recurrence {
   readonly until?: number | undefined
 }
 
-/** Period of a constant offset of a zone. Instants in epoch ms, offsets in ms east of UTC. */
+/** A period during which a zone's offset is constant. Instants in epoch ms, offsets in ms east of UTC. */
 export interface Stretch {
   from: number
   until: number
   offset: number
-  /** offsets beyond either end */
+  /** offsets just before and just after the period */
   before: number
   after: number
 }
 
 export interface Zone {
   readonly name: string
-  /** the stretch that holds an instant; the ends of the known years count as ends without a change */
+  /** the period that contains an instant; at the ends of the known years the offset does not change */
   stretchAt(instant: number): Stretch
 }
 

@@ -4,14 +4,14 @@ import type { Schedule } from './schedule.ts'
 import { ticks$, type Tick, type TickOptions } from './ticks.ts'
 
 export interface SharedTicks {
-  /** Ticks from the subscription on. A second subscriber at the same instant still receives that tick. */
+  /** Returns ticks from the subscription on. A second subscriber at the same instant still receives that tick. */
   of(schedule: Schedule): Observable<Tick>
   readonly size: number
 }
 
 /**
- * Registry for one scheduler. A stream ends with its last subscriber. Fixed delays are never shared: they follow their
- * own work.
+ * Creates a registry for one scheduler. A stream ends with its last subscriber. Fixed delays are never shared, since
+ * each follows its own work.
  */
 export function shareTicks(
   scheduler: SchedulerLike,

@@ -1,5 +1,5 @@
 /**
- * A schedule as a stream of ticks on the scheduler of the caller.
+ * Turns a schedule into a stream of ticks on the caller's scheduler.
  *
  * Invariants, whatever the clock does:
  * TICK-1 an occurrence ticks at most once, even after the clock was set back: the stream pauses until the clock has
@@ -19,15 +19,15 @@ export interface Tick {
 }
 
 export interface TickOptions extends Partial<MisfirePolicy> {
-  /** start of the task, default the scheduler's time on subscribing */
+  /** start of the task; default: the scheduler's time on subscribing */
   start?: number
   /** last tick before a downtime; later occurrences follow `misfire`, default `skip` */
   lastTick?: number
-  /** ms of lateness before a tick counts as missed, default a minute; not applied to a downtime */
+  /** ms of lateness from which a tick counts as missed, default a minute; not applied after a downtime */
   graceMs?: number
-  /** ms after which a waiting timer reads the clock again, to notice a clock that was set forward; default 24 days */
+  /** ms after which a waiting timer reads the clock again, to notice that the clock was set forward; default 24 days */
   recheckMs?: number
-  /** reports skipped occurrences; the count is a lower bound when not exact */
+  /** called for skipped occurrences; the count is a lower bound when not exact */
   onSkipped?(count: number, isExact: boolean): void
 }
 
@@ -69,7 +69,7 @@ export function ticks$(schedule: Schedule, scheduler: SchedulerLike, options: Ti
       const isPunctual = at - latest <= graceMs
       const gone = missed(schedule, first - 1, isPunctual ? latest : at + 1, policy, at)
       due = schedule.next(latest)
-      // under `once` the punctual tick replaces the late one
+      // with `once`, a punctual tick replaces the late one
       const run = isPunctual && policy.misfire !== 'all' ? [] : gone.run
       skip(gone.skipped + gone.run.length - run.length, gone.isExact)
       tick(isPunctual ? [...run, latest] : run)

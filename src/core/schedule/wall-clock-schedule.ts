@@ -1,11 +1,11 @@
 /**
- * Schedule of local times in a zone.
+ * Implements a schedule of local times in a zone.
  *
  * Invariants:
  * WALLCLOCK-1 occurrences are the instants of all local times under the policy: strictly ascending, no instant twice.
  *   Two local times that fall on one instant (after a shift out of a gap) are one occurrence.
- * WALLCLOCK-2 the answer of `next` depends only on the instant, not on earlier queries.
- * WALLCLOCK-3 a query costs a few queries of the local times, whatever lies between the instant and the answer.
+ * WALLCLOCK-2 the result of `next` depends only on the instant, not on earlier queries.
+ * WALLCLOCK-3 a query costs a few queries of the local times, whatever lies between the instant and the result.
  */
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'
@@ -22,7 +22,7 @@ export function wallClockSchedule(recurrence: Recurrence, zone: Zone, dst: Requi
 }
 
 function nextInstant(times: LocalTimes, zone: Zone, dst: Required<DstPolicy>, after: number): number | null {
-  // whole milliseconds, so that "strictly after" is the same for instants and local times
+  // whole milliseconds, so that "strictly after" means the same for instants and local times
   let past = Math.floor(after)
   for (;;) {
     const stretch = zone.stretchAt(past + 1)
@@ -33,7 +33,7 @@ function nextInstant(times: LocalTimes, zone: Zone, dst: Required<DstPolicy>, af
     if (plain !== null) return plain
     if (shifted !== null) return shifted
     if (stretch.until === Infinity) return null
-    // Times within two days of the end may belong to the far side of the change; later ones can be skipped.
+    // Times within two days of the end may belong to the other side of the change; later times can be skipped.
     past = stretch.until - 1
     const ahead = times.next(past + stretch.offset - 2 * DAY_MS)
     if (ahead === null) return null
@@ -51,7 +51,7 @@ function highestLocal(stretch: Stretch, dst: Required<DstPolicy>): number {
   return stretch.until + (repeated ? stretch.after : stretch.offset)
 }
 
-/** First local time in the gap before the stretch that lands after `past`. */
+/** Returns the first local time in the gap before the stretch that is shifted to an instant after `past`. */
 function shiftedOutOfGap(times: LocalTimes, stretch: Stretch, past: number): number | null {
   const { from, before, offset } = stretch
   if (before >= offset || past >= from + offset - before) return null

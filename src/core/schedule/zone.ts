@@ -1,5 +1,5 @@
 /**
- * Time zones by IANA name or offset, as stretches of constant offset (`timeZone`).
+ * Provides time zones by IANA name or offset, as stretches of constant offset (`timeZone`).
  *
  * A query to luxon takes microseconds, so the changes of a year are computed once and cached. Invariant: within a
  * stretch the offset equals that of luxon.
@@ -11,7 +11,7 @@ import { civilDay, DAY_MS, dayNumber } from './civil.ts'
 
 const LONGEST = 64
 
-/** IANA name most similar to the text, or undefined. Also matches a city alone. */
+/** Returns the IANA name most similar to the text, or undefined. Also accepts a city alone. */
 function nearestZone(text: string): string | undefined {
   const wanted = spelling(text.slice(0, LONGEST))
   if (wanted === '') return undefined
@@ -33,7 +33,7 @@ function spelling(text: string): string {
   return text.toLowerCase().replaceAll(/[\s-]/g, '_')
 }
 
-/** Levenshtein distance, capped at `limit`. */
+/** Returns the Levenshtein distance, capped at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -51,13 +51,13 @@ function editDistance(a: string, b: string, limit: number): number {
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/i
 const UTC = /^(?:Z|UTC|GMT)$/i
 const MAX_OFFSET_MINUTES = 18 * 60
-/** Zones never changed twice within a week, so this step sees every change. */
+/** Zones never changed twice within a week, so this step finds every change. */
 const STEP_MS = 5 * DAY_MS
-/** From here on rules apply instead of history; their shortest season is a month. */
+/** From this year on, changes follow rules instead of history; the shortest season of these rules is a month. */
 const RULED_FROM_YEAR = 2038
 const RULED_STEP_MS = 14 * DAY_MS
 const MAX_YEARS_KEPT = 256
-/** Distance of the ends of the known years from unknown changes, beyond the reach of local times. */
+/** Distance between the ends of the known years and unknown changes, longer than the reach of local times. */
 const EDGE_MS = 2 * DAY_MS
 
 /**
@@ -81,7 +81,7 @@ export function parseZone(text: string): Zone {
   throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not a time zone`, suggestion)])
 }
 
-/** Cache of zones by text, shared by many schedules. Holds at most 1000. */
+/** Caches zones by text, to be shared by many schedules. Holds at most 1000. */
 export class Zones {
   readonly #known = new Map<string, Zone>()
 
@@ -179,7 +179,7 @@ class NamedZone implements Zone {
     return this.#offset(quarter - 1000) === before ? quarter : this.#halve(quarter - 900_000, quarter, before, 1000)
   }
 
-  /** First multiple of `unit` ms after `low` whose offset is no longer `before`. */
+  /** Returns the first multiple of `unit` ms after `low` whose offset is no longer `before`. */
   #halve(low: number, high: number, before: number, unit: number): number {
     let from = low / unit
     let until = high / unit

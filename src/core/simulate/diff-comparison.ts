@@ -5,20 +5,23 @@ import { FiringMatcher, type DiffFiring, type DiffTally, type Difference, type S
 import { partingOf, type Parting, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
 
 export interface Compared {
-  /** both runs fire the same destinations at the same times */
+  /** true if both runs fire the same destinations at the same times */
   readonly equal: boolean
-  /** in order of time; the first 10,000 */
+  /** differences in order of time; only the first 10,000 */
   readonly differences: readonly Difference[]
   /** number of further differences */
   readonly more: number
-  /** per destination, also without differences */
+  /** counts for each destination, including those without differences */
   readonly nodes: readonly DiffTally[]
-  /** first divergence of nodes that both rules have, possibly long before a firing; null: none */
+  /** first divergence of nodes that both rules contain, possibly long before a firing; null: none */
   readonly parted: Parting | null
 }
 
 const MAX_DIFFERENCES = 10_000
-/** Limit of explanations: the search for the smallest change that would have fired costs more than the firing. */
+/**
+ * Maximum number of explanations, since searching the smallest change that would have fired a destination costs more
+ * than the firing.
+ */
 const MAX_EXPLAINED = 500
 export class Comparison {
   readonly #matcher: FiringMatcher
@@ -26,7 +29,7 @@ export class Comparison {
   #more = 0
   #explained = 0
   #parted: Parting | null = null
-  /** labels of both rules; undefined: all */
+  /** labels that occur in both rules; undefined: all */
   #common: ReadonlySet<string> | undefined
 
   constructor(tolerance: number) {

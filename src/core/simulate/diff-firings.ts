@@ -1,7 +1,7 @@
 /**
  * Matches the firings of two runs: equal, moved in time, or in one run only.
  *
- * DIFF-1 a firing counts once: as equal, as a half of a move, or as one of its run only.
+ * DIFF-1 a firing counts once: as equal, as a half of a move, or as a firing of its run only.
  * DIFF-2 firings of one destination at one instant are equal; moves are matched afterwards.
  * DIFF-3 moves of one destination do not cross, and stay within the tolerance.
  */
@@ -10,14 +10,14 @@ import type { TriggerExplanation } from '../task/explain.ts'
 
 export type Side = 'old' | 'new'
 
-/** Firing without an equal in the other run. */
+/** A firing without an equal firing in the other run. */
 export interface DiffFiring {
   readonly time: number
   readonly source: string
   readonly why?: Why
   /**
    * What blocked the other run's triggers into this node at that time; `needs` is the smallest change that would have
-   * fired. Absent when the other rule lacks the node, or beyond the limit of explanations
+   * fired the node. Absent when the other rule lacks the node, or beyond the maximum number of explanations
    */
   readonly other?: readonly TriggerExplanation[]
 }
@@ -29,7 +29,7 @@ export type Difference =
       readonly kind: 'moved'
       readonly node: string
       readonly time: number
-      /** ms, negative when the new run fires earlier */
+      /** ms of the move; negative when the new run fires earlier */
       readonly by: number
       readonly old: DiffFiring
       readonly new: DiffFiring
@@ -47,12 +47,12 @@ export interface DiffTally {
 
 interface Destination {
   readonly tally: DiffTally
-  /** unmatched, in order of time */
+  /** unmatched firings, in order of time */
   readonly old: DiffFiring[]
   readonly new: DiffFiring[]
 }
 
-/** Takes the firings of both runs in order of time; keeps only unmatched ones. */
+/** Receives the firings of both runs in order of time; stores only unmatched ones. */
 export class FiringMatcher {
   readonly #tolerance: number
   readonly #found: (difference: Difference) => void
@@ -68,7 +68,7 @@ export class FiringMatcher {
     return [...this.#byNode.values()].map(({ tally }) => tally)
   }
 
-  /** Declares a destination, so that one without firings is counted too. */
+  /** Declares a destination, so that it is counted even without firings. */
   declare(node: string): void {
     this.#of(node)
   }
@@ -80,7 +80,10 @@ export class FiringMatcher {
     tally.equal += count
   }
 
-  /** Adds a firing of one run, and matches one of the other run at the same instant. Times must not decrease. */
+  /**
+   * Adds a firing of one run, and matches it with a firing of the other run at the same instant. Times must not
+   * decrease.
+   */
   single(side: Side, node: string, firing: DiffFiring): void {
     const destination = this.#of(node)
     const others = destination[side === 'old' ? 'new' : 'old']
@@ -93,7 +96,7 @@ export class FiringMatcher {
     }
   }
 
-  /** Matches firings before `now`, and settles firings that no later one can match. */
+  /** Matches firings before `now`, and reports firings that no later firing can match. */
   settle(now: number): void {
     for (const [node, destination] of this.#byNode) {
       if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)
@@ -110,7 +113,7 @@ export class FiringMatcher {
   }
 
   #match(node: string, destination: Destination, now: number): void {
-    // the current instant may not be complete
+    // more firings may follow at the current instant
     const over = (firing: DiffFiring | undefined) => (firing !== undefined && firing.time < now ? firing : undefined)
     for (;;) {
       const before = over(destination.old[0])

@@ -1,4 +1,4 @@
-/** First divergence of two runs, with or without a firing. */
+/** Finds the first divergence of two runs, which need not be a firing. */
 import type { EngineEvent } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import type { Message } from '../task/origin.ts'
@@ -13,7 +13,7 @@ export interface Parting {
   readonly new: PartingSide
 }
 
-/** Input of both runs. `number` counts messages from 1. */
+/** The input that both runs processed. `number` counts messages from 1. */
 export interface PartingInput {
   readonly kind: Step['kind']
   readonly number?: number
@@ -21,23 +21,26 @@ export interface PartingInput {
 }
 
 export interface PartingSide {
-  /** null: this run lacks the event */
+  /** the event that differs; null: only the other run has it */
   readonly event: WatchedEvent | null
-  /** the node afterwards: its most likely state when certain, and its data */
+  /** state and data of the node afterwards; `state` is its most likely state when certain */
   readonly state: string | null
   readonly rawData?: unknown
-  /** why a destination did not fire */
+  /** the obstacles of a destination that did not fire */
   readonly blocked?: readonly TriggerExplanation[]
 }
 
-/** Excludes results, logs and data: they repeat properties, which differ from the first message on. */
+/**
+ * Events that are compared. Results, logs and data are excluded: they repeat properties, which differ from the first
+ * message on.
+ */
 export type WatchedEvent = Extract<
   EngineEvent,
   { type: 'state' | 'gate' | 'fired' | 'held' | 'evicted' | 'stopped' | 'failed' }
 >
 
 export interface Witness {
-  /** explanations of the triggers into a node; undefined when unknown */
+  /** explains the triggers into a node; undefined when unknown */
   blocked(node: string): readonly TriggerExplanation[] | undefined
   state(node: string): { state: string | null; rawData?: unknown }
 }
@@ -84,7 +87,7 @@ export function partingOf(
   }
 }
 
-/** The first events that differ when both are of one node, otherwise the one without a partner. */
+/** Returns the first events that differ when both are of one node, otherwise the event that only one run has. */
 function firstDifference(
   old: readonly WatchedEvent[],
   fresh: readonly WatchedEvent[],
@@ -95,14 +98,14 @@ function firstDifference(
     const after = fresh[i]
     if (before !== undefined && after !== undefined && essence(before) === essence(after)) continue
     if (before === undefined || after === undefined || before.node === after.node) return [before, after]
-    // one run has an extra event: the one that the other run never has later
+    // one of the runs has an extra event: the event that does not occur later in the other run
     const isExtra = !fresh.slice(i).some((event) => essence(event) === essence(before))
     return isExtra ? [before, undefined] : [undefined, after]
   }
   return [undefined, undefined]
 }
 
-/** Compared parts of an event, without numbers, ids and reasons. */
+/** Returns the parts of an event that are compared, without numbers, ids and reasons. */
 function essence(event: WatchedEvent): string {
   const { type, node } = event
   switch (event.type) {

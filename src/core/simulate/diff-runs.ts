@@ -1,4 +1,4 @@
-/** Compares two finished runs. */
+/** Compares the recorded events of two finished runs. */
 import type { EngineEvent } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import { toleranceMs, type Diff, type DiffOptions } from './diff.ts'
@@ -8,8 +8,8 @@ import { isWatched, type PartingInput, type WatchedEvent, type Witness } from '.
 import type { Run } from './simulate.ts'
 
 /**
- * Compares recorded events. For a firing that one run lacks it only knows whether it was held back there; `diffRules`
- * runs the rules again and explains more. Errors: `VALIDATION` for an invalid tolerance.
+ * Compares recorded events. For a firing that one run lacks, it only says whether the firing was held back in that run;
+ * `diffRules` runs the rules again and explains more. Throws `VALIDATION` for an invalid tolerance.
  */
 export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
   const comparison = new Comparison(toleranceMs(options.tolerance))
@@ -29,7 +29,7 @@ export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptio
 export type DiffedRun = Pick<Run, 'events' | 'messages' | 'late' | 'from' | 'until'>
 
 class RecordedRun implements Witness {
-  /** input of the last instant, as far as the events show it */
+  /** input of the last instant, if the events show it */
   input: PartingInput | undefined
   readonly #events: readonly EngineEvent[]
   readonly #states = new Map<string, string | null>()
@@ -44,7 +44,7 @@ class RecordedRun implements Witness {
     return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
   }
 
-  /** Watched events of the given instant, which must be the next one. */
+  /** Returns the compared events of the given instant, which must be the next one. */
   take(time: number): readonly WatchedEvent[] {
     const taken: WatchedEvent[] = []
     this.input = undefined

@@ -23,7 +23,7 @@ export interface Diff extends Compared {
 const DEFAULT_TOLERANCE_MS = 600_000
 
 /**
- * Runs both rules side by side and compares them at every step. Memory does not grow with the recording. Errors: as
+ * Runs both rules side by side and compares them at every step. Memory does not grow with the recording. Throws like
  * `simulate`, and `VALIDATION` for an invalid tolerance.
  */
 export async function diffRules(
@@ -49,7 +49,7 @@ export class LaneComparison {
   #events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
   #messages = 0
 
-  /** Throws `VALIDATION` for an invalid tolerance. */
+  /** `tolerance`: as in `DiffOptions`. Throws `VALIDATION` if it is invalid. */
   constructor(tolerance?: number | string) {
     this.#comparison = new Comparison(toleranceMs(tolerance))
   }
@@ -99,7 +99,7 @@ function onTask(task: Task): Witness {
   }
 }
 
-/** Undefined for a node that only the other rule has. */
+/** Returns undefined for a node that exists only in the other rule. */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question()

@@ -1,9 +1,9 @@
-/** Time of a recorded message. */
+/** Reads the time of a recorded message. */
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { Message } from '../task/origin.ts'
 
 /**
- * Epoch ms of a message's `timestamp`: a number is epoch ms, text is ISO 8601, UTC without an offset.
+ * Returns a message's `timestamp` as epoch ms: a number is epoch ms, text is ISO 8601, in UTC if it has no offset.
  * `place`: number of the message, or name of the option, for the error. Throws `BAD_RECORDING`.
  */
 export function instantOf(message: Message, place: number | string): number {

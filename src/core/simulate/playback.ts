@@ -1,6 +1,6 @@
 /**
- * Plays messages to one or more rules side by side in virtual time. Each rule has an engine of its own with the same
- * task id and seed, so that it behaves as it would alone; reading, clock and waiting are shared.
+ * Plays messages to one or more rules side by side in virtual time. Each rule has its own engine with the same task id
+ * and seed, so that it behaves as if it ran alone; reading, clock and waiting are shared.
  *
  * Asynchronous plugs take no virtual time: the clock waits for them.
  */
@@ -20,15 +20,21 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
-  /** each with a `timestamp` (epoch ms or ISO 8601), in order; an older one counts as late, at the clock's time */
+  /**
+   * messages in order, each with a `timestamp` (epoch ms or ISO 8601); a message older than the clock counts as late
+   * and is processed at the clock's time
+   */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
-  /** channel of a message; default, and undefined: broker data */
+  /** returns the channel of a message; undefined: broker data. Default: all messages are broker data */
   readonly channelOf?: (message: Message) => string | undefined
-  /** arrival of a message, epoch ms; default, and undefined: its timestamp */
+  /**
+   * returns the arrival of a message, epoch ms; undefined: its timestamp. Default: all messages arrive at their
+   * timestamps
+   */
   readonly arrivalOf?: (message: Message) => number | undefined
   /**
-   * downtime of the host, epoch ms: messages within it arrive at its end, and waits of sensors follow `downtime`.
-   * `VALIDATION` when it is not within the run
+   * downtime of the host, epoch ms: messages during it arrive at its end, and waits of sensors follow their `downtime`
+   * setting. `VALIDATION` when the downtime is not within the run
    */
   readonly down?: { readonly from: number; readonly until: number }
   /** default: time of the first message, else 0 */
@@ -41,21 +47,21 @@ export interface PlaybackOptions {
   /** default 1; equal seeds give equal runs */
   readonly seed?: number
   readonly ports?: Ports
-  /** by resource, for `META.$.<key>` and `${task.resource.meta.*}` */
+  /** metadata by resource, for `META.$.<key>` and `${task.resource.meta.*}` */
   readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** default true */
+  /** default true: `fired` events contain their why */
   readonly why?: boolean
-  /** called now and then */
+  /** called from time to time */
   readonly onProgress?: (done: { messages: number; time: number }) => void
   readonly logger?: Logger
-  /** ms of virtual time that delay each answer of a plug, by label of the node or name of the plug */
+  /** ms of virtual time that delay each result of a plug, by label of the node or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
   /**
-   * Real-time limit for asynchronous plugs: calls `giveUp` when virtual time should continue without them; returns a
-   * function that cancels it. Default: no limit
+   * Limits the real time of asynchronous plugs: calls `giveUp` when virtual time should continue without them; returns
+   * a function that cancels the limit. Default: no limit
    */
   readonly patience?: (giveUp: () => void) => () => void
-  /** called after each message and each timer; a promise holds the playback, an error ends it */
+  /** called after each message and each timer; a promise pauses the playback, an error ends it */
   readonly breathe?: () => Promise<void> | undefined
   readonly generate?: Generate
 }
@@ -64,22 +70,22 @@ export interface PlaybackOptions {
 export interface Lane {
   readonly rule: Rule | Template
   readonly name?: string
-  /** default: those of the playback */
+  /** default: the settings of the playback */
   readonly settings?: TaskSettings
-  /** compiles its rule with plugs of its own, over several playbacks; default: the plugs of the playback */
+  /** compiles the rule with its own plugs, for several playbacks; default: the plugs of the playback */
   readonly preparer?: Preparer
-  /** default: as the playback */
+  /** default: the setting of the playback */
   readonly why?: boolean
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
-  /** receives firings only: the lane then runs like an engine without subscribers */
+  /** receives only firings: the lane then runs as fast as an engine without subscribers */
   readonly onFired?: ((event: FiredEvent) => void) | undefined
 }
 
-/** Crash of the engines of a playback. */
+/** A crash of the engines of a playback. */
 export interface Crash {
-  /** ms until they resume from their saved state; timers due by then act late */
+  /** ms until the engines resume from their saved state; timers due by then act late */
   readonly down: number
-  /** before plugs have answered the message, instead of after; their calls are repeated */
+  /** true: before plugs have answered the message, so that their calls are repeated; false: afterwards */
   readonly inFlight: boolean
 }
 
@@ -91,32 +97,35 @@ export interface Step {
 
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
-  /** crash after that many messages, if any */
+  /** returns the crash after that many messages, if any */
   readonly restartAfter?: (messages: number) => Crash | undefined
-  /** plugs of each engine, which may be new so that their memory is lost in a crash; default: those of the options */
+  /**
+   * returns the plugs of each engine, which may be new so that a crash loses their memory; default: those of the
+   * options
+   */
   readonly preparer?: (() => Preparer) | undefined
   readonly detail?: boolean
-  /** instead of `messages` */
+  /** used instead of `messages` */
   readonly source?: MessageIterator | undefined
 }
 
 export interface Played {
   readonly messages: number
-  /** messages older than the clock */
+  /** number of messages older than the clock */
   readonly late: number
   readonly from: number
   readonly until: number
-  /** ms: longest wait of an input for earlier ones of its task */
+  /** longest time, in ms, that an input waited for earlier inputs of its task */
   readonly maxLag: number
   readonly tasks: readonly Task[]
 }
 
-/** messages times lanes between two progress calls */
+/** number of messages times lanes between two progress calls */
 const PROGRESS_EVERY = 4096
 const TASK_ID = 'task'
 const MAX_TOLD = 20
 
-/** Plays messages to all lanes. Errors: as `engine.start`, and `BAD_RECORDING` for a message without a time. */
+/** Plays messages to all lanes. Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
 export async function play(
   lanes: readonly Lane[],
   options: PlaybackOptions,
@@ -198,7 +207,7 @@ class Playback {
     return false
   }
 
-  /** Reports the problems of all lanes at once. */
+  /** Starts all lanes, and reports the problems of all lanes at once. */
   async start(): Promise<void> {
     const { resource, variables } = this.#options
     const tasks: Task[] = []
@@ -234,7 +243,7 @@ class Playback {
     return at !== undefined && at <= time
   }
 
-  /** Moves the clock over a span without timers. */
+  /** Moves the clock over a span in which no timers are due. */
   jumpTo(time: number): void {
     this.#clock.advanceTo(time)
   }
@@ -251,7 +260,7 @@ class Playback {
     this.#clock.advanceTo(time)
   }
 
-  /** Waits for asynchronous plugs and the calls that follow, at constant virtual time. */
+  /** Waits for asynchronous plugs and the calls that follow, while virtual time stands still. */
   async wait(): Promise<void> {
     let cancel: (() => void) | undefined
     const outOfPatience = new Promise<boolean>((resolve) => {
@@ -285,7 +294,10 @@ class Playback {
     await this.restart(away.until - this.now, away)
   }
 
-  /** Moves every lane to a new engine by its saved state, after `down` ms. `away`: the host was down meanwhile. */
+  /**
+   * Moves every lane to a new engine with its saved state, after `down` ms. `away`: the host was down during that
+   * interval.
+   */
   async restart(down: number, away?: DowntimeInterval): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()
@@ -335,18 +347,18 @@ function latencyOf(latency: Readonly<Record<string, number>>, name: string): num
 
 type Next = IteratorResult<Message, unknown>
 
-/** Reads messages, with a promise only where it has to wait. */
+/** Reads messages; returns a promise only when it must wait. */
 export interface MessageIterator {
   next(): Next | Promise<Next>
   return?(value: unknown): unknown
 }
 
-/** plain iterables stay on a path without promises */
+/** plain iterables are read without promises */
 function iteratorOf(messages: Iterable<Message> | AsyncIterable<Message>): MessageIterator {
   return Symbol.asyncIterator in messages ? messages[Symbol.asyncIterator]() : messages[Symbol.iterator]()
 }
 
-/** One error for all lanes that failed to start; equal failures are reported once. */
+/** Combines the errors of all lanes that failed to start; equal failures are reported once. */
 function together(failures: readonly { name: string | undefined; error: unknown }[]): unknown {
   const [first] = failures
   const texts = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
- * Rehearses a rule over messages, beside another rule and variants of its own: counts per node, the difference to the
- * other rule, and the firings of each variant. Memory does not grow with the number of messages.
+ * Rehearses a rule over messages, side by side with another rule and with variants of itself: returns counts per node,
+ * the difference to the other rule, and the firings of each variant. Memory does not grow with the number of messages.
  */
 import type { Task } from '../engine/api.ts'
 import type { EngineEvent, HeldReason } from '../engine/events.ts'
@@ -8,26 +8,26 @@ import type { Compared } from './diff-comparison.ts'
 import { type DiffOptions, LaneComparison } from './diff.ts'
 import { type Lane, type MessageIterator, play, type Played, type PlaybackOptions } from './playback.ts'
 
-/** Rule of a rehearsal, compiled with plugs of its own. */
+/** A rule of a rehearsal, compiled with its own plugs. */
 export type RehearsedLane = Pick<Lane, 'rule' | 'settings' | 'preparer'>
 
 export interface RehearseOptions extends PlaybackOptions, DiffOptions {
   readonly compareWith?: RehearsedLane | undefined
   readonly variants?: readonly RehearsedLane[]
-  /** instead of `messages`; waits only where it must */
+  /** used instead of `messages` */
   readonly source?: MessageIterator
-  /** events of the rule itself */
+  /** receives events of the rule itself, not of the other rule or variants */
   readonly onEvent?: (event: EngineEvent) => void
 }
 
-/** What a node did. */
+/** Counts what a node did. */
 export interface NodeCounts {
   readonly node: string
-  /** calls of its plug */
+  /** number of calls of its plug */
   runs: number
-  /** changes of its state, the first one included; a renewed observation does not count */
+  /** number of changes of its state, including the first; a renewed observation does not count */
   changes: number
-  /** failed calls */
+  /** number of failed calls */
   errors: number
   fired: number
   readonly held: Partial<Record<HeldReason, number>>
@@ -36,11 +36,11 @@ export interface NodeCounts {
 export interface Rehearsed extends Omit<Played, 'tasks'> {
   readonly nodes: readonly NodeCounts[]
   readonly comparison?: Compared
-  /** firings by variant */
+  /** numbers of firings, by variant */
   readonly fired: readonly number[]
 }
 
-/** Errors: as `simulate`, and `VALIDATION` for an invalid tolerance. */
+/** Runs the rehearsal. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
 export async function rehearse(rule: RehearsedLane, options: RehearseOptions): Promise<Rehearsed> {
   const { compareWith, variants = [], source, onEvent, tolerance, ...playback } = options
   const nodes = new NodeTally()
@@ -76,7 +76,7 @@ export async function rehearse(rule: RehearsedLane, options: RehearseOptions): P
 
 class NodeTally {
   readonly #byNode = new Map<string, NodeCounts>()
-  /** last known state by node */
+  /** last known state of each node */
   readonly #states = new Map<string, string>()
 
   get counts(): readonly NodeCounts[] {

@@ -1,4 +1,4 @@
-/** Values of a sweep, from texts such as `70..90/5`. */
+/** Parses values of a sweep from texts such as `70..90/5`. */
 import { AppError } from '#kernel'
 
 export const MAX_SWEEP_RUNS = 1000
@@ -7,8 +7,8 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/
 const FORMS = 'use a range with its step such as 70..90/5, a list such as 70,75,90, or one value'
 
 /**
- * Parses `70..90/5` (inclusive), `70,75,90`, or one value, each as JSON or else as text. Throws `VALIDATION` for an
- * invalid range, `TOO_LARGE` above 1,000 values.
+ * Parses `70..90/5` (inclusive), `70,75,90`, or one value, each as JSON if possible, otherwise as text. Throws
+ * `VALIDATION` for an invalid range, `TOO_LARGE` above 1,000 values.
  */
 export function sweepValues(text: string): readonly unknown[] {
   const trimmed = text.trim()
@@ -36,7 +36,7 @@ function range(text: string, dots: number): readonly unknown[] {
   if (width <= 0) throw new AppError('VALIDATION', `the step of "${text}" must be above 0; ${FORMS}`)
   const first = Number(from)
   const last = Number(to)
-  // slightly more, since 0.3 / 0.1 is slightly below 3
+  // adds a little, since 0.3 / 0.1 is slightly below 3
   const steps = Math.floor((Math.abs(last - first) / width) * (1 + 1e-12) + 1e-9)
   const digits = Math.min(15, Math.max(decimals(from), decimals(step)))
   const sign = last < first ? -1 : 1

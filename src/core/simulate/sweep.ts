@@ -1,4 +1,4 @@
-/** Runs one rule with several values of its parameters over the same messages, and counts the firings of each. */
+/** Runs one rule with several values of its parameters over the same messages, and counts the firings of each run. */
 import { AppError, at, type Issue, messageOf, validationError } from '#kernel'
 import type { EngineEvent } from '../engine/events.ts'
 import { createRegistry } from '../plug/registry.ts'
@@ -12,17 +12,17 @@ import { MAX_SWEEP_RUNS, sweepValues } from './sweep-values.ts'
 export interface SweepOptions extends PlaybackOptions {
   /**
    * Values by path (`node.property`, `node.invocationPolicy`, or the name of a variable): a list, or text such as
-   * `70..90/5` or `70,75,90`. Several paths make a grid.
+   * `70..90/5` or `70,75,90`. Several paths are combined as a grid.
    */
   readonly set: Readonly<Record<string, string | number | boolean | readonly unknown[]>>
 }
 
 export interface Sweep {
-  /** paths, in the order given */
+  /** paths, in the given order */
   readonly parameters: readonly string[]
-  /** destinations of triggers, actuators first */
+  /** labels of destinations of triggers, actuators first */
   readonly destinations: readonly string[]
-  /** one per run; the last parameter changes fastest */
+  /** one row per run; the last parameter changes fastest */
   readonly rows: readonly SweepRow[]
   readonly messages: number
   readonly late: number
@@ -33,9 +33,9 @@ export interface Sweep {
 export interface SweepRow {
   readonly values: Readonly<Record<string, unknown>>
   readonly fired: Readonly<Record<string, number>>
-  /** per 24 hours; null for a run without duration */
+  /** firings per 24 hours, by destination; null for a run without duration */
   readonly perDay: Readonly<Record<string, number | null>>
-  /** failed executions */
+  /** number of failed executions */
   readonly errors: number
 }
 
@@ -57,7 +57,7 @@ interface Variant extends SweepVariant {
 
 /**
  * Runs one rule per combination of values, all in one pass over the messages. Each run equals that of `simulate`.
- * Errors: as `simulate`; `VALIDATION` with every invalid path and value, `TOO_LARGE` above 1,000 runs.
+ * Throws like `simulate`; `VALIDATION` with every invalid path and value, `TOO_LARGE` above 1,000 runs.
  */
 export async function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
   const { set, ...playback } = options
@@ -102,8 +102,8 @@ function validated(rule: Rule | Template, plugs: PlugRegistry): Rule | Template 
 }
 
 /**
- * The combinations of the values in a validated rule. `place`: path of the values in a request. Throws `VALIDATION` with
- * every invalid path and list of values, `TOO_LARGE` above 1,000 combinations.
+ * Returns all combinations of the values in a validated rule. `place`: path of the values in a request. Throws
+ * `VALIDATION` with every invalid path and list of values, `TOO_LARGE` above 1,000 combinations.
  */
 export function sweepVariants(
   rule: Rule | Template,

@@ -1,6 +1,6 @@
 /**
- * Virtual time as an RxJS scheduler: actions run only when the clock advances, in order of their time, ties in order of
- * scheduling. A heap keeps many timers cheap.
+ * Implements virtual time as an RxJS scheduler: actions run only when the clock advances, in order of their time, ties
+ * in order of scheduling. A heap keeps many timers cheap.
  */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import { Heap } from '#kernel'
@@ -30,10 +30,10 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
 }
 
 export class VirtualClock implements SchedulerLike {
-  // in arrays, where a new number allocates no object
+  // in arrays, since storing a number there allocates nothing
   readonly #now: Float64Array
   #order = 0
-  /** Lower bound of the next action; most messages of a simulation come earlier. */
+  /** Lower bound for the time of the next action; most messages of a simulation come earlier. */
   readonly #earliest = Float64Array.of(Number.POSITIVE_INFINITY)
   readonly #due = new Heap<{ at: number; order: number; action: VirtualAction<unknown> }>(
     (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
@@ -58,7 +58,7 @@ export class VirtualClock implements SchedulerLike {
     if (action.at < (this.#earliest[0] as number)) this.#earliest[0] = action.at
   }
 
-  /** Time of the next live action, or undefined. */
+  /** Returns the time of the next action that was not cancelled, or undefined. */
   nextAt(): number | undefined {
     for (let top = this.#due.peek(); top; top = this.#due.peek()) {
       if (!top.action.closed && top.order === top.action.order) return (this.#earliest[0] = top.at)
@@ -68,13 +68,13 @@ export class VirtualClock implements SchedulerLike {
     return undefined
   }
 
-  /** Moves to `time` at once: earlier actions run late, at that time. Never moves back. */
+  /** Moves to `time` at once: actions that are due earlier run late, at that time. Never moves back. */
   jumpTo(time: number): void {
     this.#now[0] = Math.max(this.#now[0] as number, time)
     this.advanceTo(time)
   }
 
-  /** Runs everything due up to and including `time`, each at its own time; ends at `time`. Never moves back. */
+  /** Runs everything due up to and including `time`, each action at its own time; ends at `time`. Never moves back. */
   advanceTo(time: number): void {
     if (time < (this.#earliest[0] as number)) {
       if (time > (this.#now[0] as number)) this.#now[0] = time

@@ -1,10 +1,10 @@
 /**
- * The evaluation of an input: one pass over the nodes of a rule, in an order fixed at compile time. It visits only
- * nodes that the input runs and their followers, stops for each call, and resumes with the answer.
+ * Evaluates an input in one pass over the nodes of a rule, in an order fixed at compile time. The pass visits only
+ * nodes that the input runs and their followers, stops for each call, and resumes with its result.
  *
  * EVAL-1 an input runs a sensor, decides a gate and fires a destination at most once.
  * EVAL-2 a gate is decided after all its parents, from their states at that moment.
- * EVAL-3 each further item of a loop is evaluated on its own, after the evaluation of the input.
+ * EVAL-3 each further item of a loop is evaluated separately, after the evaluation of the input.
  */
 import { UNKNOWN, type GateNode, type GraphNode, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
@@ -20,7 +20,7 @@ import type { TaskRun } from './run.ts'
 import { observedState, sensorState, type Evaluation, type Execution, type Touch } from './state.ts'
 import { traceGate } from './trace.ts'
 
-/** The next execution to call; undefined without one, or while the lane is held. */
+/** Returns the next execution to call; undefined if none is ready, or while the lane is held. */
 export function nextCall(run: TaskRun): Execution | undefined {
   const { state } = run
   if (state.work === null && state.evaluation === null) return undefined
@@ -55,7 +55,7 @@ export function advance(run: TaskRun): void {
   }
 }
 
-/** Ends the evaluation, and begins that of the next item of the first sensor with a loop, if any. */
+/** Ends the evaluation, and begins the evaluation of the next item of the first sensor with an unfinished loop. */
 function beginNextItem(run: TaskRun): void {
   const { state } = run
   state.evaluation = null
@@ -112,7 +112,7 @@ function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void 
   touchNode(run, gate, touch)
 }
 
-/** The last touch of a gate's parents in this evaluation. */
+/** Returns the latest touch among a gate's parents in this evaluation. */
 function lastTouch(run: TaskRun, { touched }: Evaluation, gate: GateNode): Touch | undefined {
   let last: Touch | undefined
   let lastPosition = -1

@@ -1,10 +1,10 @@
 /**
- * The state of a task under another rule. Untouched nodes (touched.ts) keep their states, memory, cool-downs, timers,
- * work and waiting effects; touched ones restart, and their losses are reported.
+ * Carries the state of a task over to another rule. Untouched nodes (touched.ts) keep their states, memory, cool-downs,
+ * timers, work and waiting effects; touched nodes restart, and what they lose is reported.
  *
  * CARRY-1 a change that touches nothing results in an equal state
  * CARRY-2 counters, the number of the run and its randomness continue, so that no two effects share an id
- * CARRY-3 waiting inputs continue to wait, except those of removed nodes
+ * CARRY-3 waiting inputs continue to wait, except inputs of removed nodes
  * CARRY-4 a trigger with the same ends and the same sets keeps the bits of `begins` and `ends`, whatever else changed
  */
 import type { Graph, GraphNode, ObservableNode, TriggerEdge } from '../graph/graph.ts'
@@ -27,13 +27,13 @@ export interface CarriedOver {
   readonly state: SavedState
   readonly model: TaskModel
   readonly kept: Untouched
-  /** positions of triggers in the new rule that keep the bits of their edges */
+  /** positions of triggers in the new rule that keep the bits of `begins` and `ends` */
   readonly edges: ReadonlySet<number>
   readonly dropped: number
   readonly lost: readonly Lost[]
 }
 
-/** `after`: as if its clocks began at `now`, epoch ms. */
+/** Computes the state under the new rule. `after`: the new rule as if its clocks began at `now`, epoch ms. */
 export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, now: number): CarriedOver {
   const kept = untouched(before, after)
   const { graph } = after.model
@@ -65,7 +65,7 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
   return { state, model, kept, edges, dropped, lost: lostBy(before.model.graph, saved, kept, now) }
 }
 
-/** Carries the bits of edges over; returns the old positions of their triggers. */
+/** Carries over the `begins` and `ends` bits of triggers; returns the new positions of these triggers. */
 function keepEdges(before: Graph, after: Graph, saved: SavedState, next: SavedState): ReadonlySet<number> {
   const orders = ordersOf(before.triggers.filter(hasEdges), after.triggers.filter(hasEdges), edgeKey)
   for (const [old, order] of orders) {
@@ -118,7 +118,7 @@ function mapped<T extends object>(
   )
 }
 
-/** A waiting input, reduced to what the new rule has. */
+/** Returns a waiting input reduced to nodes and states of the new rule; empty if nothing remains. */
 function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
   if (input.kind === 'data') return [input]
   if (input.kind === 'tick') {
@@ -138,7 +138,7 @@ class Names {
   readonly #graph: Graph
   readonly #old: readonly SavedLink[]
   readonly #orders: ReadonlyMap<number, number>
-  /** new positions of links; undefined: removed */
+  /** new positions of links by old ones; undefined: removed */
   readonly #places = new Map<number, number | undefined>()
 
   constructor(before: Graph, after: Graph, saved: SavedState) {
@@ -165,7 +165,7 @@ class Names {
       ...rest,
       ...(fired && { firing: fired }),
       ...(held && holder !== undefined && { held: { ...held, trigger: holder } }),
-    } as T // a destination whose firing and hold are kept, moved or removed
+    } as T // a destination whose `firing` and `held` are kept, adapted or removed
   }
 
   execution(saved: SavedExecution): SavedExecution {
@@ -212,10 +212,10 @@ class Names {
   #moved<T extends { via?: number }>(saved: T): T {
     const { via, ...rest } = saved
     const index = via === undefined ? undefined : this.#places.get(via)
-    return { ...rest, ...(index !== undefined && { via: index }) } as T // the position moved, or removed
+    return { ...rest, ...(index !== undefined && { via: index }) } as T // `via` is adapted or removed
   }
 
-  /** The link of a removed trigger is replaced by the one before it. */
+  /** Returns the new position of a link. The link of a removed trigger is replaced by the one before it. */
   #link(index: number): number | undefined {
     if (this.#places.has(index)) return this.#places.get(index)
     const link = this.#old[index]
@@ -229,7 +229,7 @@ class Names {
   }
 }
 
-/** Positions of triggers in the new rule, by those in the old one. Equal triggers keep their sequence. */
+/** Maps positions of triggers in the old rule to positions in the new rule. Equal triggers keep their sequence. */
 function ordersOf(
   before: readonly TriggerEdge[],
   after: readonly TriggerEdge[],

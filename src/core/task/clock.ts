@@ -1,12 +1,12 @@
 /**
- * The clocks of a task: its own tick and those of single sensors. The policies for late ticks (`misfire`) and for ticks
- * that meet earlier work (`overlap`) are the same for both kinds. Clocks follow the engine's time; a tick is then an
+ * Runs the clocks of a task: its own and those of single sensors. Both kinds share the policies for late ticks
+ * (`misfire`) and for ticks that meet unfinished work (`overlap`). Clocks follow the engine's time; each tick is an
  * input of the task, which queues.
  *
  * CLOCK-1 every occurrence ticks at most once, or is counted as skipped.
- * CLOCK-2 an occurrence is missed when the engine did not run, or ran it more than a minute late; one in the queue is
- *   not missed.
- * CLOCK-3 ticks that wait are bounded; what does not fit is held, with an event.
+ * CLOCK-2 an occurrence is missed when the engine did not run, or ran it more than a minute late; a tick in the queue
+ *   is not missed.
+ * CLOCK-3 the number of waiting ticks is bounded; further ticks are held, with an event.
  */
 import type { SensorNode } from '../graph/graph.ts'
 import { missed } from '../schedule/misfire.ts'
@@ -19,12 +19,14 @@ import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { traceHeld, traceLog } from './trace.ts'
 
-/** Later ticks are missed. */
+/** Ticks later than this count as missed. */
 const GRACE_MS = 60_000
 const MAX_WAITING_TICKS = 100
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Arms all clocks at task start. Sensors first, so that their polled data precedes the task's tick. */
+/**
+ * Sets all clocks at task start. Clocks of sensors come first, so that their data is polled before the task's own tick.
+ */
 export function startClocks(run: TaskRun): void {
   beginClocks(run, run.model.graph.sensors, true, run.now)
 }
@@ -37,7 +39,7 @@ export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask
   if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
-/** Runs all due clocks by time; at one time those of sensors first, as declared. */
+/** Runs all due clocks in order of time; at the same time, those of sensors first, in order of declaration. */
 export function clocksAreDue(run: TaskRun): void {
   const due: { at: number; node: SensorNode | null }[] = []
   for (const node of run.model.graph.sensors) {
@@ -48,12 +50,12 @@ export function clocksAreDue(run: TaskRun): void {
   for (const { node } of due.toSorted((a, b) => a.at - b.at)) clockIsDue(run, node)
 }
 
-/** The clock of ticks, which wait for readings of their time. */
+/** Returns the time up to which ticks are due: they wait for readings of their time. */
 function clockOf(run: TaskRun): number {
   return run.at - run.model.settings.reorderMs
 }
 
-/** Ticks at most one occurrence now; the rest waits or is skipped, as `misfire` demands. */
+/** Ticks at most one due occurrence now; other due occurrences wait or are skipped, as `misfire` demands. */
 function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   const schedule = scheduleOf(run, node)
   if (schedule === undefined) return
@@ -79,7 +81,7 @@ export function afterWork(run: TaskRun): void {
 interface DueTicks {
   readonly run: readonly number[]
   readonly skipped: number
-  /** false: too many to count, `skipped` is a lower bound */
+  /** false: there were too many to count, and `skipped` is a lower bound */
   readonly isExact: boolean
   readonly next: number | null
 }
@@ -91,7 +93,7 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
   if (schedule.fixedDelay === true) {
     const isWanted = misfire === 'once' || (misfire === 'all' && maxMissed > 0)
     const runs = isOnTime(run, scheduledAt) || (isWanted && now - scheduledAt <= (maxLatenessMs ?? NEVER))
-    // With a fixed delay, the end of the work plans the next tick; a skipped tick has no work.
+    // With a fixed delay, the end of the work plans the next tick; a skipped tick has no work, so it is planned here.
     return { run: runs ? [scheduledAt] : [], skipped: runs ? 0 : 1, isExact, next: runs ? null : schedule.next(now) }
   }
   const next = schedule.next(scheduledAt)
@@ -104,7 +106,7 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
   const gone = missed(schedule, scheduledAt - 1, isPunctual ? latest : now + 1, policy, now)
   const following = schedule.next(now)
   if (!isPunctual) return { ...gone, next: following }
-  // A punctual tick replaces the late one of `once`.
+  // With `once`, a punctual tick replaces the late one.
   const late = misfire === 'all' ? gone.run : []
   const skipped = gone.skipped + gone.run.length - late.length
   return { run: [...late, latest], skipped, isExact: gone.isExact, next: following }
@@ -128,7 +130,7 @@ function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): voi
   wait(run, node, scheduledAt)
 }
 
-/** Adjacent ticks of one time are one input. */
+/** Queues a tick. Consecutive ticks with the same time form one input. */
 function wait({ state, at }: TaskRun, node: SensorNode | null, scheduledAt: number): void {
   const last = state.waiting.at(-1)
   if (last?.input.kind !== 'tick' || last.input.scheduledAt !== scheduledAt) {
@@ -144,14 +146,14 @@ function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'
   traceHeld(run, run.state.invocations, node?.label ?? run.model.id, reason, {})
 }
 
-/** Whether work that this clock began is in flight, or queued. */
+/** Whether work that this clock began is in progress, or queued. */
 function isBusy(run: TaskRun, node: SensorNode | null): boolean {
   if (isInEvaluation(run, node)) return true
   for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
   return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.nodes.includes(node))
 }
 
-/** Whether a sensor that this clock began is at work; a new run ends waits, and effects do not hold it. */
+/** Whether a sensor that this clock began is at work. Waits do not count, since a new run ends them, nor do effects. */
 function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) {
     if (isWork(execution) && isWorkOf(execution.origin, node)) return true

@@ -1,7 +1,7 @@
 /**
- * A downtime of the host: waits of sensors are moved, dropped, or continue as if the time had passed.
+ * Handles a downtime of the host: waits of sensors are moved, dropped, or continue as if the time had passed.
  *
- * DOWNTIME-1 a silence is not reported before it lasted for its duration, or ten minutes, after the start.
+ * DOWNTIME-1 missing data is not reported before it has been missing for its duration, or ten minutes, after the start.
  * DOWNTIME-2 what must be confirmed shows nothing before a run of its sensor after the start.
  */
 import type { Graph, SensorNode } from '../graph/graph.ts'
@@ -13,19 +13,21 @@ import { resourcePlaceOf, type TaskRun } from './run.ts'
 import type { DowntimeInterval } from './saved.ts'
 import { sensorState } from './state.ts'
 
-/** Shorter downtimes are ignored, ms. */
+/** Shorter downtimes, in ms, are ignored. */
 const SHORTEST_MS = 2_000
-/** Downtimes closer than this are one: waits that the earlier one moved are still open. */
+/** Downtimes closer than this, in ms, count as one, since waits that the earlier one moved are still open. */
 const APART_MS = 600_000
 
 type Ruled = { readonly graph: Pick<Graph, 'sensors'>; readonly settings: Pick<SharedSettings, 'downtime'> }
 
-/** Whether a sensor treats downtime differently from time that passed. */
+/** Whether a sensor treats a downtime differently from time that passed as usual. */
 export function mindsDowntime({ graph, settings }: Ruled): boolean {
   return graph.sensors.some((node) => policyOf(settings, node) !== 'continue')
 }
 
-/** The same of one downtime; a short one is ignored. */
+/**
+ * Whether this downtime is long enough to matter, and a sensor treats it differently from time that passed as usual.
+ */
 export function mindsAway(
   ruled: Ruled & { readonly settings: { readonly reorderMs: number } },
   away: DowntimeInterval,
@@ -38,7 +40,8 @@ function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): 
 }
 
 /**
- * The last downtime in the time of a sensor's readings; undefined without one, and if it counts as time that passed.
+ * Returns the last downtime that overlaps the time of a sensor's readings; undefined if none does, and if the sensor
+ * counts a downtime as time that passed.
  */
 export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, node: SensorNode): Downtime | undefined {
   const { downtime, readings } = state
@@ -51,7 +54,7 @@ export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, n
   return { policy, from: downtime.from - lag, until: downtime.until - lag + model.settings.reorderMs }
 }
 
-/** Notes the downtime of a restored task. */
+/** Applies the downtime of the host to a restored task. */
 export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   const { state, model } = run
   if (state.status !== 'running' || !mindsAway(model, away)) return
@@ -77,8 +80,8 @@ export function comeBack(run: TaskRun, away: DowntimeInterval): void {
 }
 
 /**
- * The end of a wait that a run sets: if its reading is from before the start or from the downtime, others may have been
- * lost.
+ * Returns the end of a wait that a run begins. If the reading of that run is from before the end of the downtime, later
+ * readings may have been lost.
  */
 export function endOfFollow(run: TaskRun, node: SensorNode, then: Answer): number {
   const at = run.now + (then.after ?? 0)

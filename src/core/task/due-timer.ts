@@ -1,18 +1,20 @@
-/** The timers of a task's own time: evictions, following results, waits and pauses of sensors. */
+/**
+ * Finds the timers of a task's own time that are due: evictions, following results, and waits and pauses of sensors.
+ */
 import type { SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
 import type { SensorState } from './state.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** The earliest due time, epoch ms; Infinity without one. */
+/** Returns the earliest due time, epoch ms; Infinity if none is set. */
 export function earliestDue({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))
   return at
 }
 
-/** When the clock lets the first of them act, epoch ms; Infinity without one. */
+/** Returns when the engine's clock lets the first of these timers act, epoch ms; Infinity if none is set. */
 export function earliestAct({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) {
@@ -25,12 +27,12 @@ function resultLag({ follow, running }: SensorState): number {
   return follow?.lag ?? running?.wakeLag ?? 0
 }
 
-/** Sensors whose observations expire by a time. */
+/** Returns the sensors whose observations expire by a time. */
 export function expiredBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => (state.work?.sensors[slot]?.evictAt ?? NEVER) <= time)
 }
 
-/** Sensors with a result or the end of a pause that is due by a time. */
+/** Returns the sensors with a result or an end of a pause that is due by a time. */
 export function resultsDueBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => {
     const sensor = state.work?.sensors[slot]

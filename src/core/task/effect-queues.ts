@@ -1,8 +1,8 @@
 /**
- * The unfinished acting calls of one task, in the order in which they fired. A call begins when no earlier one that
- * touches the same thing is left; other calls run in parallel, up to a limit.
+ * Queues the unfinished acting calls of one task in the order in which they fired. A call begins when all earlier calls
+ * that touch the same thing are finished; other calls run in parallel, up to a limit.
  *
- * QUEUE-1 calls on one thing begin in the order in which they took their places
+ * QUEUE-1 calls on one thing begin in the order in which they entered the queues
  * QUEUE-2 a call enters all its queues at once, so that no two wait for each other
  */
 import type { Execution } from './state.ts'
@@ -29,7 +29,7 @@ export class EffectQueues {
     return undefined
   }
 
-  /** Enters the queues; true if the execution may begin. `most`: limit of calls under way. */
+  /** Enters the queues; returns true if the execution may begin. `most`: maximum number of calls in progress. */
   enqueue(execution: Execution, touches: readonly string[], most: number): boolean {
     const distinct = touches.length === 1 ? touches : [...new Set(touches)]
     execution.touches = distinct

@@ -1,11 +1,11 @@
-/** The agenda of an evaluation: nodes that an input still has to visit, and nodes that it touched. */
+/** Maintains the agenda of an evaluation: nodes that the input still has to visit, and nodes that it touched. */
 import { idOf } from '../graph/evaluation-order.ts'
 import type { EvaluationOrder, GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import type { Evaluation, Touch } from './state.ts'
 
-/** What an input runs: root sensors with their origins, and sensors with something due. */
+/** Lists what an input runs: root sensors with their origins, and sensors with something due. */
 export interface EvaluationContents {
   readonly selected?: ReadonlyMap<SensorNode, Origin>
   readonly due?: Iterable<SensorNode>
@@ -26,7 +26,7 @@ export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }
   return evaluation
 }
 
-/** Notes that the input observed, evaluated or ran a node, and schedules its followers. */
+/** Records that the input observed, evaluated or ran a node, and schedules the node's followers. */
 export function touchNode(run: TaskRun, node: ObservableNode, touch: Touch): void {
   const { evaluation } = run.state
   if (evaluation === null) return
@@ -55,7 +55,7 @@ function orderOf({ graph: { orders }, settings }: TaskRun['model']): EvaluationO
   return settings.parallel ? orders.parallel : orders.serial
 }
 
-/** Skips root sensors that the evaluation has not reached yet. */
+/** Skips selected root sensors that the evaluation has not reached yet. */
 export function leaveOut({ state: { evaluation } }: TaskRun, which: (origin: Origin) => boolean): void {
   for (const [node, origin] of evaluation?.selected ?? []) if (which(origin)) evaluation?.selected.delete(node)
 }

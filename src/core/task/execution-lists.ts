@@ -1,6 +1,6 @@
 /**
- * Two lists of executions that change several times per message: those in flight, and those to call next. The links are
- * fields of the executions, so that neither list allocates.
+ * Provides two lists of executions that change several times per message: executions in progress, and executions to
+ * call next. The links are fields of the executions, so that neither list allocates.
  */
 
 export interface Linked<T> {
@@ -13,7 +13,7 @@ export interface Queued<T> {
   nextInQueue: T | null
 }
 
-/** Executions in the order in which they began. Any of them can end at any time, also during iteration. */
+/** Lists executions in the order in which they began. Any of them can end at any time, also during iteration. */
 export class InFlight<T extends Linked<T>> {
   #first: T | null = null
   #last: T | null = null
@@ -52,14 +52,14 @@ export class InFlight<T extends Linked<T>> {
   }
 
   *[Symbol.iterator](): Iterator<T> {
-    // An ended one keeps its links, so the iteration finds its way back.
+    // An ended execution keeps its links, so that the iteration can continue from it.
     for (let execution = this.#first; execution !== null; execution = execution.later) {
       if (execution.isInFlight) yield execution
     }
   }
 }
 
-/** First in, first out. An execution is in at most one queue, once. */
+/** A first in, first out queue. An execution is in at most one queue, once. */
 export class CallQueue<T extends Queued<T>> {
   #first: T | null = null
   #last: T | null = null

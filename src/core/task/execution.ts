@@ -1,4 +1,4 @@
-/** The life of one execution, from the queue to its end. */
+/** Manages the life of one execution, from the queue to its end. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { NO_NEWS } from './news.ts'
 import type { Origin } from './origin.ts'
@@ -74,8 +74,8 @@ export function enqueue(run: TaskRun, execution: Execution): void {
 }
 
 /**
- * Whether an execution holds its task back from the next input: it is to be called, or its plug is at work. Waits do
- * not.
+ * Whether an execution keeps its task from taking the next input: it is about to be called, or its plug is at work.
+ * Waits do not count.
  */
 export function isWork({ node, phase }: Execution): boolean {
   return node.kind === 'sensor' && phase !== 'holding' && phase !== 'paused'
@@ -86,8 +86,8 @@ export function letGo(run: TaskRun, execution: Execution): void {
 }
 
 /**
- * Queues an acting call with its properties and the things that it touches. True if it may begin, or its plug is at
- * work already.
+ * Queues an acting call with its properties and the things that it touches. Returns true if it may begin, or its plug
+ * is already at work.
  */
 export function enqueueEffect(
   run: TaskRun,
@@ -108,7 +108,7 @@ export function enqueueEffect(
   return mayBegin
 }
 
-/** Queues a retry or the next item of a call that has its place. */
+/** Queues a retry or the next item of a call that keeps its place among the effects. */
 export function callAgain(run: TaskRun, execution: Execution): void {
   execution.phase = 'queued'
   execution.wakeAt = Number.POSITIVE_INFINITY
@@ -122,7 +122,7 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
   run.state.calls.unshift(execution)
 }
 
-/** `lag`: ms by which the clock is ahead of `at`, if that is of the task's own time. */
+/** Sets when an execution wakes. `lag`: ms by which the clock is ahead of `at`, if `at` is in the task's own time. */
 export function wakeAt(run: TaskRun, execution: Execution, at: number, lag = 0): void {
   execution.wakeAt = at
   execution.wakeLag = lag
@@ -137,7 +137,7 @@ function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
   return node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
 }
 
-/** The execution of the node at that position that wakes first, if any. */
+/** Returns the execution that wakes first, for the node at that position. */
 export function firstToWake(run: TaskRun, at: number): Execution | undefined {
   const { work } = run.state
   const sensor = work?.sensors[at]
@@ -161,29 +161,29 @@ export function pause(run: TaskRun, execution: Execution, limit: number): void {
   wakeAt(run, execution, run.now + limit, lagOf(run))
 }
 
-/** Starts the deadline of an asynchronous call, at `since`. */
+/** Starts the deadline of an asynchronous call that began at `since`. */
 export function armTimeout(run: TaskRun, execution: Execution, since = run.at): void {
   if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
   else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
 /**
- * The deadline of a call after an absence of the host, epoch ms: the rest of its time counts from `until`. A call
- * without a rest would fail without a try.
+ * Returns the deadline of a call after an absence of the host, epoch ms: the remaining time counts from `until`. An
+ * expired deadline stays as it is.
  */
 export function limitAfter(wakeAt: number, from: number, until: number): number {
   return wakeAt > from ? wakeAt + (until - from) : wakeAt
 }
 
 /**
- * The deadline of a call if some time does not count, as far as the call was under way then; at most its full timeout
- * from `until`.
+ * Returns the deadline of a call when the time from `from` to `until` does not count, for the part during which the
+ * call was in progress; at most the full timeout from `until`.
  */
 export function limitWithout(limit: number, timeoutMs: number, from: number, until: number): number {
   return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
 }
 
-/** Ends the execution; effects that waited for it may begin. */
+/** Ends the execution; effects that waited for it may then begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run
   state.inFlight.delete(execution)
@@ -194,7 +194,7 @@ export function end(run: TaskRun, execution: Execution, isSuperseded = false): v
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
-    // The run that replaces it plans the next one.
+    // After a replacement, the new run plans the next tick.
     if (!isSuperseded) planFromEnd(run, node, sensor)
   }
 }
@@ -219,7 +219,7 @@ export function cancel(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** Drops a wait in favor of a newer run of its node. */
+/** Cancels a wait in favor of a newer run of its node. */
 export function supersede(run: TaskRun, execution: Execution): void {
   run.sink.cancelled(execution)
   end(run, execution, true)

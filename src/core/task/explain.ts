@@ -1,4 +1,4 @@
-/** Why a destination fired last, and what holds back each trigger into it. Plain JSON. */
+/** Explains why a destination last fired, and what keeps each trigger into it from firing now, as plain JSON. */
 import { AppError } from '#kernel'
 import type { Why } from '../engine/events.ts'
 import {
@@ -20,27 +20,29 @@ export interface Explanation {
   node: string
   time: number
   /**
-   * present while the task is at work on an earlier input: the answer is as of that time, and so many more inputs wait
+   * present while the task is processing an earlier input: the explanation is as of its time `since`, and `inputs` more
+   * inputs are waiting
    */
   behind?: { since: number; inputs: number }
-  /** the last firing in this run; null without one */
+  /** the last firing in this run; null if it has not fired */
   fired: { time: number; why: Why } | null
   triggers: TriggerExplanation[]
-  /** sensors of the task without anything that runs them or has pushed a state; absent when there are none */
+  /** sensors of the task that nothing runs and for which no state was pushed; absent when none */
   neverRun?: { node: string; message: string }[]
-  /** readings of this run that were taken out of order; absent while there were none */
+  /** counts of readings of this run that arrived out of order; absent when none */
   readings?: ReadingCounts
 }
 
 export interface TriggerExplanation {
   source: string
-  /** what the trigger waits for, such as `AND_1 is TRUE` */
+  /** condition of the trigger, such as `AND_1 is TRUE` */
   condition: string
-  /** what holds it back; empty: it fired when its source was last evaluated */
+  /** reasons why it does not fire; empty: it fired when its source was last evaluated */
   blocked: Obstacle[]
   /**
-   * The fewest sensor states that would have fired it, had nothing else changed. Empty: the states are right and
-   * something else holds it back. Null: no states can do it at once, for example if a change must first go back.
+   * The fewest sensor states that would have fired the trigger, had nothing else changed. Empty: the states are right
+   * and something else prevents it. Null: no states can fire it at once, for example because a `change` must first go
+   * back.
    */
   needs: { node: string; state: string }[] | null
 }
@@ -67,7 +69,7 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
     triggers: triggers.map((trigger) => ({
       source: trigger.source.label,
       condition: conditionText(trigger),
-      // While behind: as of the present input.
+      // While inputs are waiting: as of the input being processed.
       blocked: obstacles(run, trigger, run.state.isFree ? now : run.state.time),
       needs: needsOf(run, trigger),
     })),
@@ -142,7 +144,7 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
   return found
 }
 
-/** A firing of this very instant began the cool-down; it was not held back by it. */
+/** Whether the trigger fired at this very time, which began the cool-down; then the cool-down did not hold it back. */
 function firedNow({ firing, held }: Destination, trigger: TriggerEdge, now: number): boolean {
   return firing?.time === now && firing.trigger === trigger && held?.trigger !== trigger
 }
@@ -158,7 +160,7 @@ function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {
   return [...errorOf(run, source), mismatch(run, trigger, observed)]
 }
 
-/** A known source in the wrong state, or without a change. */
+/** Describes a known source that is in the wrong state, or did not change as required. */
 function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obstacle {
   const { source, change, begins } = trigger
   const state = stateName(source, observed.state) ?? ''
@@ -191,7 +193,7 @@ function rowText(run: TaskRun, source: ObservableNode): string {
   return ` (${source.type} of ${row.join(', ')})`
 }
 
-/** The sensors whose missing states leave a source unknown, each with its problem. */
+/** Returns the sensors whose missing states leave a source unknown, each with its problem. */
 function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
   const behind = new Set<ObservableNode>([source])
   for (const node of behind) {
@@ -242,7 +244,7 @@ function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: str
   return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
 }
 
-/** The states of the source that would fire the trigger at the next evaluation. */
+/** Returns the states of the source that would fire the trigger at the next evaluation. */
 function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): number[] {
   const before = observed.state === UNKNOWN ? observed.memory : observed.state
   return trigger.source.states.flatMap((_, state) => {
@@ -252,8 +254,9 @@ function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): n
 }
 
 /**
- * Why a sensor never runs, and what would run it, as text that completes "t never runs: ...". Undefined for one that a
- * clock, data, events or a trigger run, and for one with a resource but no use of data: it is meant for pushed states.
+ * Explains why a sensor never runs, and what would run it, as text that completes "t never runs: ...". Undefined for a
+ * sensor that a clock, data, events or a trigger run, and for a sensor with a resource that does not use data: it is
+ * meant for pushed states.
  */
 function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule'>): string | undefined {
   if (sensor.conditional || sensor.pollingPeriod !== undefined || sensor.schedule !== undefined) return undefined

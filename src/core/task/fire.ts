@@ -1,4 +1,4 @@
-/** Which triggers to a destination hold in an input, and what firing it does. */
+/** Decides which triggers to a destination hold in an input, and fires the destination. */
 import { ANY, UNKNOWN, type DestinationNode, type TriggerEdge } from '../graph/graph.ts'
 import { begin, isWork, supersede } from './execution.ts'
 import type { FiringCounts, TaskRun } from './run.ts'
@@ -23,8 +23,8 @@ import { snapshot } from './why.ts'
 const NOTHING_ELSE: readonly Holding[] = []
 
 /**
- * Fires a destination once if triggers to it hold in the input, by the first whose cool-down has passed. True when an
- * execution began.
+ * Fires a destination once if any trigger to it holds in the input, through the first such trigger whose cool-down has
+ * passed. Returns true when an execution began.
  */
 export function fireDestination(run: TaskRun, { touched }: Evaluation, node: DestinationNode): boolean {
   const destination = destinationState(run.state, node)
@@ -76,12 +76,15 @@ function coolUntil({ firedAt }: Destination, { policyMs }: TriggerEdge): number 
   return firedAt + policyMs
 }
 
-/** The trigger that may fire first, if all are held back. */
+/** Returns the trigger whose cool-down ends first, if all are held back. */
 function earliest(destination: Destination, holding: readonly Holding[]): Holding {
   return holding.reduce((a, b) => (coolUntil(destination, b.trigger) < coolUntil(destination, a.trigger) ? b : a))
 }
 
-/** Whether a trigger holds in an input that touched its source; updates the bits of its edges. */
+/**
+ * Whether a trigger holds in an input that touched its source; also updates the `begins` and `ends` bits of the
+ * trigger.
+ */
 function holds(
   run: TaskRun,
   destination: Destination,
@@ -105,7 +108,7 @@ function holdingOf(trigger: TriggerEdge, matched: Match, { before, state }: Obse
   return { trigger, matched, from: before, to: state }
 }
 
-/** Whether any run of its source fires it. */
+/** Whether every run of its source fires the trigger. */
 export function isUnconditional({ states, change, begins: entered, ends }: TriggerEdge): boolean {
   return states === undefined && change === undefined && entered === undefined && ends === undefined
 }
@@ -114,7 +117,10 @@ export function hasEdges({ begins: entered, ends }: TriggerEdge): boolean {
   return entered !== undefined || ends !== undefined
 }
 
-/** Which part of a trigger holds for its source's last evaluation, if any. `bits`: of its edges. */
+/**
+ * Returns which part of a trigger holds for its source's last evaluation, if any. `bits`: the `begins` and `ends` bits
+ * of the trigger.
+ */
 export function match(trigger: TriggerEdge, source: Observed, bits: number): Match | undefined {
   const { states, change, begins: entered, ends } = trigger
   const state = source.state
@@ -131,13 +137,13 @@ function hasChanged({ from, to }: NonNullable<TriggerEdge['change']>, { state, p
   return before === from && (to === ANY ? state !== from : state === to)
 }
 
-/** The bits of a trigger's edges after its source was observed in a known state. */
+/** Returns the `begins` and `ends` bits of a trigger after its source was observed in a known state. */
 export function seenBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered !== undefined && entered[state] !== true ? bits & ~HAS_BEGUN : bits
   return ends?.[state] === true ? begun | MAY_END : begun
 }
 
-/** The same after the trigger fired its destination. */
+/** Returns the `begins` and `ends` bits of a trigger after it fired its destination. */
 export function firedBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered?.[state] === true ? bits | HAS_BEGUN : bits
   return ends !== undefined && ends[state] !== true ? begun & ~MAY_END : begun
@@ -157,14 +163,17 @@ export function edgeBits(state: NodeStates, trigger: TriggerEdge): number {
   return destinationState(state, trigger.destination).edges[edgePlace(trigger)] ?? 0
 }
 
-/** A trigger that is new to a running task: it has not begun, and may end if its source was last in that set. */
+/**
+ * Initializes a trigger that is new to a running task: `begins` has not fired, and `ends` may fire if its source was
+ * last in that set.
+ */
 export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
   if (!hasEdges(trigger)) return
   const { memory } = observedState(run.state, trigger.source)
   setBits(destinationState(run.state, trigger.destination), edgePlace(trigger), seenBits(trigger, memory, 0))
 }
 
-/** Bits are replaced, never changed, so that copies of a state may share them. */
+/** Replaces the list instead of changing it, so that copies of a state may share it. */
 export function setBits(destination: Destination, index: number, bits: number): void {
   if ((destination.edges[index] ?? 0) === bits) return
   destination.edges = Array.from({ length: Math.max(destination.edges.length, index + 1) }, (_, i) =>

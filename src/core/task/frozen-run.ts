@@ -1,9 +1,9 @@
-/** A snapshot of a task, for acting calls that continue while the task does. */
+/** Takes snapshots of a task, for acting calls that continue while the task does. */
 import type { GraphNode } from '../graph/graph.ts'
 import type { TaskModel, TaskRun } from './run.ts'
 import { TaskState } from './task-state.ts'
 
-/** Moves a snapshot to another rule, in place, since calls hold the object. */
+/** Adapts a snapshot to another rule, in place, since calls hold the object. */
 export function rebind(frozen: TaskRun, model: TaskModel): void {
   const { state } = frozen
   const before = frozen.model
@@ -36,7 +36,7 @@ export function frozenRun({ model, state, sink, now, at }: TaskRun): TaskRun {
   Object.assign(copy, { status, run, seed, invocations })
   const { work } = state
   if (work !== null) {
-    // Values of their fields are replaced as a whole, so a shallow copy suffices.
+    // Values of the fields are only replaced as a whole, so a shallow copy suffices.
     for (const [slot, sensor] of copy.sensors.entries()) Object.assign(sensor, work.sensors[slot])
     for (const [slot, gate] of copy.gates.entries()) Object.assign(gate, work.gates[slot])
     for (const [slot, actuator] of copy.actuators.entries()) Object.assign(actuator, work.actuators[slot])

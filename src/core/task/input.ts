@@ -1,6 +1,7 @@
 /**
- * The inputs of a task. Inputs of the lane (data, ticks, pushes, runs, resumes, and timers of the rule) are taken one
- * after the other; the rest serves open work: answers of plugs, their deadlines and back-off, and clocks.
+ * Defines the inputs of a task. Inputs of the lane (data, ticks, pushes, runs, resumes, and timers of the rule) are
+ * processed one after the other. Other inputs serve unfinished work: results of plugs, their deadlines and back-off,
+ * and clocks.
  */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -8,8 +9,8 @@ import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
 /**
- * `release`: of readings that wait to be put in order. `wake`: of executions that wait, in the task's own time or for a
- * plug.
+ * `release`: releases readings that wait to be put in order. `wake`: wakes executions that wait, in the task's own time
+ * or for a plug.
  */
 export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
@@ -20,7 +21,7 @@ export type Input =
       readonly kind: 'data'
       readonly messages: readonly Message[]
       readonly sent?: Sent | undefined
-      /** epoch ms of their arrival, if measurement times matter */
+      /** epoch ms at which the messages arrived, if measurement times matter */
       readonly arrived?: number | undefined
     }
   | {
@@ -31,7 +32,7 @@ export type Input =
     }
   | {
       readonly kind: 'tick'
-      /** whose clocks tick at once; null: the task's own */
+      /** sensors whose clocks tick at once; null: the task's own clock */
       readonly nodes: readonly (SensorNode | null)[]
       readonly scheduledAt: number
     }
@@ -43,18 +44,18 @@ export type Input =
   | {
       readonly kind: 'timer'
       readonly timer: TimerKind
-      /** slot of the sensor; for `wake` the position of the node: sensors first, then actuators */
+      /** slot of the sensor; for `wake` the position of the node, counting sensors first, then actuators */
       readonly key: number
     }
 
-/** An input that may have to queue. */
+/** Inputs that may have to queue. */
 export type LaneInput = Extract<Input, { kind: 'data' | 'push' | 'tick' | 'run' | 'resume' }>
 
 export interface WaitingInput {
   readonly time: number
-  /** number among the inputs of this run, which identifies calls ahead */
+  /** number among the inputs of this run, which identifies calls made ahead */
   readonly number: number
   readonly input: LaneInput
-  /** if the host keeps the messages: its number for them, and their indexes in its array */
+  /** if the host stores the messages: its number for their array, and their indexes in that array */
   readonly kept?: { readonly position: number; readonly places: readonly number[] } | undefined
 }

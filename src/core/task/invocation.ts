@@ -1,4 +1,4 @@
-/** How ticks, data, pushes and manual runs begin a wave of work. */
+/** Begins the work of ticks, data, pushes and manual runs. */
 import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
 import { executed } from './result.ts'
@@ -32,7 +32,7 @@ export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void 
   invoke(run, makePlan([node]), [origin], new Map([[node, origin]]))
 }
 
-/** Splits messages that arrived together where a resource repeats: each part is an invocation. */
+/** Splits messages that arrived together where a resource repeats; each part is one invocation. */
 export function withoutRepeats(messages: readonly Message[]): readonly (readonly Message[])[] {
   if (messages.length === 1) return [messages]
   const parts: Message[][] = []
@@ -61,7 +61,7 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
 
-/** The same of readings with times of their own: sensors skip late and repeated ones. */
+/** Processes data whose readings have measurement times: sensors skip late and repeated readings. */
 export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void {
   rememberAll(run, admitted)
   const running = admitted.filter(({ plan }) => plan.sensors.length > 0)
@@ -78,7 +78,7 @@ export function rememberAll({ state, model }: TaskRun, admitted: readonly Admitt
   for (const { place, message, time } of admitted) {
     const last = state.streams[place]
     const same = last?.at === time ? [...(last.same ?? []), last.values as Message].slice(-MAX_KEPT) : undefined
-    // Repetitions of what ran a sensor were filtered before.
+    // Repetitions of messages that ran a sensor were filtered before; this filters messages that run none.
     if (same && model.settings.duplicates === 'drop' && isAmong(same, message, model.identityIgnores)) continue
     remember({ state, model, now: time }, place, message)
     const stream = state.streams[place]
@@ -124,9 +124,12 @@ function dataInvocation(
   invoke(run, plan, origins, new Map(plan.sensors.map((node) => [node, originFor(run, node, origins)])))
 }
 
-/** An array has one origin per resource; each sensor belongs to the message of its own. */
+/**
+ * Returns the origin for a sensor: several messages have one origin per resource, and each sensor belongs to the
+ * message of its own resource.
+ */
 function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
-  const first = origins[0] as Origin // an invocation always has an origin
+  const first = origins[0] as Origin // an invocation has at least one origin
   if (origins.length === 1) return first
   const resource = run.model.resources[resourcePlaceOf(run.model, sensor)]
   return origins.find((origin) => origin.resource === resource) ?? first
@@ -138,12 +141,12 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: 
   run.state.lastExecutionTime = run.now
   for (const origin of origins) traceOrigin(run, origin)
   const { resetObservations, resetScope } = run.model.settings
-  // Forgets everything first, or what this invocation renews.
+  // Forgets all observations first, or only the ones renewed by this invocation.
   if (resetObservations) reset(run, resetScope === 'task' ? wipePlan(run.model.graph) : plan)
   beginEvaluation(run, { invocation: run.state.invocations, selected })
 }
 
-/** Takes a state or raw data from outside as an observation; only its triggers run. */
+/** Processes a state or raw data from outside as an observation; only the sensor's triggers run. */
 export function push(
   run: TaskRun,
   node: SensorNode,

@@ -1,10 +1,11 @@
-/** What nodes lose by a change of their task's rule. */
+/** Determines what nodes lose when the rule of their task changes. */
 import type { Graph } from '../graph/graph.ts'
 import type { SavedDestination, SavedExecution, SavedSensor, SavedState } from './saved.ts'
 
 /**
- * state: the shown state and data. memory: of the plug, such as a window. cool-down: after a firing. timer: of its
- * clock, its eviction, or a following result. call: of a plug, made or queued. effects: waiting calls of an actuator.
+ * Parts that can be lost. state: the shown state and data. memory: `internalState` of the plug, such as a window.
+ * cool-down: time after a firing. timer: of the node's clock, its eviction, or a following result. call: a plug call,
+ * made or queued. effects: waiting calls of an actuator.
  */
 export const LOST_PARTS = ['state', 'memory', 'cool-down', 'timer', 'call', 'effects'] as const
 export type LostPart = (typeof LOST_PARTS)[number]
@@ -19,7 +20,7 @@ interface Kept {
   readonly clocks: ReadonlySet<string>
 }
 
-/** In the order of the rule; nodes without losses are absent. `now`: epoch ms. */
+/** Returns losses in the order of the rule; nodes without losses are absent. `now`: epoch ms. */
 export function lostBy(graph: Graph, saved: SavedState, kept: Kept, now: number): Lost[] {
   const nodes = [...graph.sensors, ...graph.actuators]
   return nodes.flatMap(({ label, kind }): Lost[] => {

@@ -1,9 +1,9 @@
-/** Fast access to own values of a message. */
+/** Reads own values of a message fast. */
 import { ownValue } from '#kernel'
 
 /**
- * An own value of a message. Inherited members are functions or `__proto__`, so only these need the slow check of
- * ownership.
+ * Returns an own value of a message. Inherited members are functions or `__proto__`, so only these need the slow check
+ * of ownership.
  */
 export function messageValue(values: Readonly<Record<string, unknown>>, key: string): unknown {
   const value = values[key]

@@ -1,7 +1,7 @@
 /**
- * The smallest set of sensor states that would bring a sensor or gate into a wanted state, given what is known now.
- * Candidates are combined from the gates downwards, which always ends quickly; then smaller sets are searched for
- * within a bound, so that the answer is the smallest for every graph of a usual size.
+ * Finds the smallest set of sensor states that would bring a sensor or gate into a wanted state, given what is known
+ * now. Candidates are combined from the gates downwards, which always ends quickly. Then smaller sets are searched
+ * within a bound, so that the result is the smallest for every graph of usual size.
  */
 import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import { nodesBehind } from '../graph/behind.ts'
@@ -12,13 +12,15 @@ export interface Need {
   readonly state: number
 }
 
-/** Sensor states that must hold together, including present ones. */
+/** Sensor states that must hold together, including current ones. */
 type Candidate = ReadonlyMap<SensorNode, number>
 
 const MAX_CANDIDATES = 32
 const MAX_TRIES = 20_000
 
-/** Changes of sensor states after which `source` is certainly in one of `wanted`; null if impossible. */
+/**
+ * Returns changes of sensor states after which `source` is certainly in one of the `wanted` states; null if impossible.
+ */
 export function smallestChange(
   source: ObservableNode,
   wanted: readonly number[],
@@ -96,7 +98,10 @@ class Search {
     return this.#together(gate.parents.map((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN)))
   }
 
-  /** Ways to miss every row: a parent in a state without a row, or all parents in a row that is not listed. */
+  /**
+   * Returns ways to match none of the gate's rows: a parent in a state that no row lists, or all parents in a
+   * combination that no row lists.
+   */
   #noRow(gate: GateNode): readonly Candidate[] {
     const single = gate.parents.flatMap((parent, i) => {
       const listed = new Set(gate.rows.map((row) => row[i]))
@@ -123,7 +128,7 @@ class Search {
     return parent.states.flatMap((_, other) => (other === state ? [] : this.#reach(parent, other)))
   }
 
-  /** Joins one candidate of each list, where they do not contradict each other. */
+  /** Combines one candidate from each list, where the candidates do not contradict each other. */
   #together(lists: readonly (readonly Candidate[])[]): readonly Candidate[] {
     let joined: readonly Candidate[] = [new Map()]
     for (const list of lists) joined = this.#best(joined.flatMap((a) => list.flatMap((b) => join(a, b))))
@@ -155,7 +160,7 @@ class Search {
     return kept.toSorted((a, b) => a.sensor.slot - b.sensor.slot)
   }
 
-  /** The first set of `size` more changes that works, in the order of the sensors and their states. */
+  /** Returns the first set of `size` more changes that works, trying sensors and their states in order. */
   #choose(size: number, from: number, chosen: readonly Need[]): readonly Need[] | undefined {
     if (size === 0) return this.#works(chosen) ? chosen : undefined
     for (let i = from; i < this.#sensors.length; i++) {

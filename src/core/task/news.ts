@@ -1,8 +1,7 @@
 /**
- * News for sensors from the nodes that they read.
+ * Tracks which data of the nodes that a sensor reads is new to it.
  *
- * NEWS-1 data of another node is new to a reader exactly until the reader answers with success to a call that could see
- *   it.
+ * NEWS-1 data of another node is new to a reader exactly until the reader succeeds in a call that could see the data.
  */
 import { UNKNOWN, type GraphNode, type SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
@@ -10,7 +9,7 @@ import { actuatorState, observedState, sensorState, type Execution, type NodeSta
 
 export const NO_NEWS: readonly string[] = []
 
-/** Notes news for readers of a node that ran with success, was pushed, or was decided. */
+/** Marks a node's data as new for its readers, after it succeeded, was pushed, or was decided. */
 export function noteNews({ state }: TaskRun, node: GraphNode): void {
   for (const reader of node.readers) {
     const sensor = sensorState(state, reader)
@@ -28,7 +27,7 @@ export function isNewOf({ node, news }: Execution, label: string): boolean {
   return node.kind === 'actuator' || news.includes(label) || !node.reads.some((read) => read.label === label)
 }
 
-/** For a sensor of another rule, everything readable is new. */
+/** Marks everything that a sensor can read as new, when the sensor joins from another rule. */
 export function beginNews({ state }: TaskRun, node: SensorNode): void {
   const known = node.reads.filter((read) => hasData(state, read))
   if (known.length > 0) sensorState(state, node).news = known.map(({ label }) => label)

@@ -1,4 +1,4 @@
-/** How a state becomes known and unknown, and its effect on the gates behind it. */
+/** Makes states known and unknown, and updates the gates that depend on them. */
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { touchNode } from './evaluation.ts'
@@ -6,7 +6,7 @@ import { lagOf, type TaskRun } from './run.ts'
 import { observedState, sensorState, type Observed, type Touch } from './state.ts'
 import { traceEvicted, traceState } from './trace.ts'
 
-/** Sets the certain state of a sensor; what follows from it is evaluated in turn. */
+/** Sets the certain state of a sensor; the nodes that depend on it are evaluated later, in order. */
 export function observe(run: TaskRun, node: SensorNode, state: number, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   settle(sensor, state, run.now)
@@ -25,7 +25,7 @@ function evaluate(run: TaskRun, gate: GateNode): number {
   return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
 }
 
-/** Decides gates of another rule, from their parents alone. Nothing fires. */
+/** Decides gates of another rule from their parents alone. Nothing fires. */
 export function decideAnew(run: TaskRun, gates: readonly GateNode[]): void {
   for (const gate of gates) {
     const state = evaluate(run, gate)
@@ -47,7 +47,7 @@ export function settle(observed: Observed, state: number, now: number): void {
   observed.memory = state
 }
 
-/** Forgets the observations of a plan, but keeps the memory of each. Nothing fires. */
+/** Forgets the observations of a plan's sensors, but keeps the memory of each. Nothing fires. */
 export function reset(run: TaskRun, plan: Plan): void {
   for (const node of plan.reset) forget(sensorState(run.state, node), run.now)
   for (const gate of plan.resetGates) {
@@ -62,7 +62,7 @@ function forget(observed: Observed, now: number): void {
   observed.lost = now
 }
 
-/** Evicts an observation: the sensor and every gate that depended on it become unknown. Nothing fires. */
+/** Evicts an observation: the sensor and every gate that depends on it become unknown. Nothing fires. */
 export function evict(run: TaskRun, node: SensorNode): void {
   const sensor = sensorState(run.state, node)
   sensor.evictAt = Number.POSITIVE_INFINITY

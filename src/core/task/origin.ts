@@ -1,19 +1,19 @@
-/** Messages, and the origins of invocations. */
+/** Defines messages, and the origins of invocations. */
 import type { InputSummary } from '../engine/events.ts'
 
 export interface Message {
   readonly resource: string
-  /** epoch ms or ISO 8601; when it was measured. Kept as a value: time follows the engine's clock */
+  /** when the message was measured, epoch ms or ISO 8601. Kept as a value: time follows the engine's clock */
   readonly timestamp?: number | string
   readonly [key: string]: unknown
 }
 
 export interface Sent {
-  /** absent: broker data */
+  /** channel of the messages; absent: broker data */
   readonly channel?: string
-  /** number of rules in a row that led to them; absent: none */
+  /** number of rules in a row that led to the messages; absent: none */
   readonly hops?: number
-  /** with hops: the root that the first of those rules had, the same for everything that one arrival caused */
+  /** with hops: id of what began the chain of rules, the same for everything that this message or event caused */
   readonly root?: string
 }
 
@@ -25,7 +25,7 @@ export function sentOf({ channel, hops, root }: Sent): Sent {
   }
 }
 
-/** What began an invocation; shared by everything that follows from it. */
+/** What began an invocation; shared by all its consequences. */
 export interface Origin {
   readonly kind: InputSummary['kind']
   readonly time: number
@@ -35,8 +35,8 @@ export interface Origin {
   readonly values?: Readonly<Record<string, unknown>>
   readonly channel?: string
   /**
-   * for the sensor that it ran: values that the sensor reads by name and finds only in earlier messages, and their
-   * arrival
+   * for a sensor that was run by a message: values that it reads by name and finds only in earlier messages, with the
+   * arrival of each
    */
   readonly carried?: Readonly<Record<string, number>>
   readonly hops?: number

@@ -1,6 +1,6 @@
 /**
- * The saved state of a task that runs, was restored, and has been idle since: packed until an input comes, like most of
- * a large fleet after a restart.
+ * Packs the saved state of a task that is running and idle since its restore, until an input arrives. Most tasks of a
+ * large fleet are in this state after a restart.
  *
  * PACKSTATE-1 only an idle state is packed: without work, queued inputs or timers.
  * PACKSTATE-2 a state that does not fit its rule is rejected at the restore, not at the first input.
@@ -11,7 +11,7 @@ import { restoreState } from './restore.ts'
 import type { TaskRun } from './run.ts'
 import type { SavedState } from './saved.ts'
 
-/** Fields of a saved state with unfinished inputs, calls and ticks. */
+/** Fields of a saved state that contain unfinished inputs, calls and ticks. */
 const OPEN = [
   'nextTickAt',
   'clocksBegan',
@@ -22,7 +22,7 @@ const OPEN = [
   'now',
   'waiting',
 ] as const satisfies readonly (keyof SavedState)[]
-/** Numbers that are indexes of lists for `restoreState`: the packed form shows whether they exist. */
+/** Fields that contain indexes of lists for `restoreState`; the packed form shows whether these indexes exist. */
 const PLACES = ['origin', 'via', 'earlier', 'trigger']
 const MAX_FORMS = 1_000
 
@@ -44,13 +44,13 @@ export class PackedState {
   }
 }
 
-/** Packs the states of an engine, and remembers forms that need not be restored to be validated. */
+/** Packs the states of an engine, and remembers forms that were already validated by a restore. */
 export class StatePacker {
   readonly #packer = new JsonPacker(PLACES)
-  /** forms that were restored, and were idle */
+  /** forms that were restored and turned out idle */
   readonly #known = new WeakMap<Graph, Set<string>>()
 
-  /** `resources`: of the task. Undefined: it cannot be packed. */
+  /** `resources`: resources of the task. Returns undefined if the state cannot be packed. */
   pack(saved: SavedState, resources: readonly string[], now: number): PackedState | undefined {
     if (saved.status !== 'running' || OPEN.some((field) => saved[field] !== undefined)) return undefined
     const packed = this.#packer.pack(saved, resources)

@@ -1,6 +1,6 @@
 /**
- * The state of a task that runs and has been idle since it began or was restored: a few numbers. Most of a large fleet
- * waits for its first message, which creates the full state.
+ * Stores the state of a running task that has been idle since it began or was restored, as a few numbers. Most tasks of
+ * a large fleet wait for their first message, which creates the full state.
  *
  * RESTING-1 the full state that is created from it equals the original one in every field.
  */
@@ -19,9 +19,9 @@ interface Timed {
 
 const BLANK = new TaskState({ sensors: [], gates: [], actuators: [] }, 0)
 const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
-/** Fields that may differ from those of a task that never ran. */
+/** Fields that may differ from those of a task that never processed an input. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])
-/** All fields of the saved state of a task at rest. */
+/** All fields of the saved state of a resting task. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
   'status',
   'run',
@@ -45,7 +45,7 @@ const EQUAL = FIELDS.filter((field) => !KEPT.has(field))
 class Rest {
   readonly now: number
   readonly isRestored: boolean
-  /** the last one: a fleet is restored at a few moments */
+  /** the last value, shared: the tasks of a fleet are restored at few different times */
   static #last: Rest | undefined
 
   private constructor(now: number, isRestored: boolean) {
@@ -64,7 +64,7 @@ export class RestingState {
   readonly run: number
   readonly startTime: number
   readonly #rest: Rest
-  /** as a signed number, which needs no box */
+  /** stored as a signed number, which V8 keeps without a heap object */
   readonly #seed: number
 
   private constructor({ run, startTime, seed }: Begun, rest: Rest) {
@@ -91,7 +91,10 @@ export class RestingState {
     return isAtRest ? new RestingState(state, Rest.at(now, state.restoredAt === now)) : undefined
   }
 
-  /** Of a task without clocks that was saved at rest. Undefined: it was not, or another rule saved it. */
+  /**
+   * Reads the saved state of a resting task without clocks. Undefined if the task was not at rest, or its state belongs
+   * to another rule.
+   */
   static ofSaved(saved: SavedState, { byLabel }: Graph, now: number): RestingState | undefined {
     for (const key in saved) if (!KNOWN_FIELDS.has(key)) return undefined
     if (saved.status !== 'running' || !isSeed(saved.seed)) return undefined
@@ -127,7 +130,7 @@ function isBlank(saved: object): boolean {
   return true
 }
 
-/** Empty lists count as absent. */
+/** Compares two fields; empty lists count as equal. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0)
 }

@@ -1,4 +1,4 @@
-/** Plain JSON -> state, for the rule that it was saved from. */
+/** Restores a task's state from plain JSON, for the rule under which it was saved. */
 import { AppError, decodeNumbers } from '#kernel'
 import {
   UNKNOWN,
@@ -54,9 +54,9 @@ type Order = ReadonlyMap<number, number>
 const NONE_OPEN: OpenExecutions = new Map()
 
 /**
- * Fills `run.state` from a saved one, sets every timer again, and queues calls that were under way, oldest first, under
- * their old ids. `open`: of a task that only changed its rule; their calls continue. `away`: downtime of the host.
- * Throws `SAVED_STATE` if the saved task names what the rule does not have.
+ * Fills `run.state` from a saved state, sets every timer again, and queues unfinished calls, oldest first, under their
+ * old ids. `open`: executions of a task that only changed its rule; their calls continue. `away`: downtime of the host.
+ * Throws `SAVED_STATE` if the saved state refers to something that the rule lacks.
  */
 export function restoreState(
   run: TaskRun,
@@ -155,7 +155,7 @@ export function restoreState(
   askForTimers(run)
 }
 
-/** Under a rule without order it is taken at once. */
+/** Holds a saved reading again. If the rule no longer orders readings, the reading is processed at once. */
 function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
   if (input.kind !== 'data') return
   const { arrived = time } = input
@@ -184,8 +184,8 @@ function orderOf(ids: readonly number[] = []): Order {
 }
 
 /**
- * Queues calls that are to be made, including interrupted ones. States saved without an order have it oldest
- * first.
+ * Queues calls that are still to be made, including interrupted ones. States saved without the order of calls use the
+ * oldest first.
  */
 function requeue(run: TaskRun, order: Order, open: OpenExecutions): void {
   const { state } = run
@@ -243,7 +243,7 @@ function askForTimers(run: TaskRun): void {
   }
 }
 
-/** Nothing was saved of the node: it is as in a fresh state. */
+/** Whether nothing was saved of the node, so that it stays as in a fresh state. */
 function isBlank(saved: object): boolean {
   return Object.keys(saved).length === 0
 }
@@ -429,7 +429,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     later: null,
     nextInQueue: null,
   }
-  // Callers that wait for its answer hold that object.
+  // Callers that wait for the result hold the known object.
   const execution = known === undefined ? made : Object.assign(known, made)
   run.state.inFlight.add(execution)
   if (node.kind === 'sensor') sensorState(run.state, node).running = execution
@@ -440,7 +440,7 @@ function newsIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: rea
   return news.length === 0 ? NO_NEWS : news.filter((label) => reads.some((node) => node.label === label))
 }
 
-/** Acting calls keep their places: first those under way, then the ones behind them. */
+/** Restores the places of acting calls among the effects: first calls in progress, then calls behind them. */
 function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
   const touching = new Map(saved.flatMap(({ id, touches }) => (touches === undefined ? [] : [[id, touches] as const])))
   if (touching.size === 0) return
@@ -451,7 +451,7 @@ function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Or
   }
 }
 
-/** A call whose turn it is is made again, unless it is still open. */
+/** Makes a call whose turn has come again, unless it is still open. */
 function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
   const { node, phase } = execution
   const { effectQueues, ready } = run.state

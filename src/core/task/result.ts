@@ -1,4 +1,4 @@
-/** The effects of a plug's answer or failure. */
+/** Applies the result or failure of a plug call. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, leavePlace, letGo, wakeAt } from './execution.ts'
@@ -22,14 +22,14 @@ import { traceError, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
 
-/** Takes the answer of a plug: now, or at the later time that it demands, which releases the lane. */
+/** Processes the result of a plug: now, or after the delay that it demands, which releases the lane. */
 export function answer(run: TaskRun, execution: Execution, reply: Answer): void {
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
   if (reply.after !== undefined && reply.after > 0) {
     execution.phase = 'holding'
     execution.held = reply
-    // It has acted: only later items of an actuator's loop keep its place.
+    // The call has acted, so its place is free, unless later items of an actuator's loop still need it.
     if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) leavePlace(run, execution)
     wakeAt(run, execution, run.now + reply.after, lagOf(run))
     return
@@ -88,7 +88,7 @@ function applyToSensor(
   else executed(run, node, touch)
 }
 
-/** Success without a state: only triggers without a condition fire. */
+/** Handles success without a state: only triggers without a condition fire. */
 export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   sensor.before = sensor.state
@@ -102,7 +102,7 @@ export function dropEffect(run: TaskRun, execution: Execution, message: string):
   end(run, execution)
 }
 
-/** Continues with the next item of a loop, or ends. A failed item does not stop the others. */
+/** Continues with the next item of a loop, or ends the execution. A failed item does not stop the others. */
 export function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++
@@ -115,7 +115,9 @@ export function finish(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** The next item of a sensor's loop is evaluated on its own; until then its things are released. */
+/**
+ * Lets the next item of a sensor's loop wait until this evaluation ends; meanwhile the things that it touched are free.
+ */
 function waitForEvaluation(run: TaskRun, execution: Execution, node: SensorNode): void {
   letGo(run, execution)
   leavePlace(run, execution)
@@ -130,7 +132,7 @@ function hasMoreItems({ items, item }: Execution): boolean {
   return items !== null && item + 1 < items.length
 }
 
-/** Cancels executions in flight, and root sensors that were to follow. */
+/** Cancels unfinished executions, and root sensors that were still to run. */
 export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
   leaveOut(run, which)
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
@@ -146,7 +148,7 @@ function withFailure(failures: readonly number[], invocation: number, newest: nu
   return kept === -1 ? [] : all.slice(kept)
 }
 
-/** Adds failed invocations, one after the other, each the newest at its time. */
+/** Adds failed invocations to the list, in order. */
 export function withFailures(failures: readonly number[], invocations: readonly number[]): readonly number[] {
   return invocations.reduce((kept, invocation) => withFailure(kept, invocation, invocation), failures)
 }

@@ -7,7 +7,9 @@ import { timeOf, type TaskRun } from './run.ts'
 import { destinationState, NOT_PLACED, type Execution } from './state.ts'
 import { traceError, traceLog } from './trace.ts'
 
-/** A failure or timeout: another attempt, another state, or an error that changes nothing. */
+/**
+ * Handles a failure or timeout: makes another attempt, sets another state, or reports an error that changes nothing.
+ */
 export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
   const { node } = execution
   destinationState(run.state, node).error = { time: timeOf(run, execution), message }
@@ -24,7 +26,7 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
       `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
       node.label,
     )
-    // Back-off holds the lane, since a later input would overtake this one.
+    // Back-off holds the lane, since otherwise a later input would overtake this one.
     if (node.kind === 'sensor') run.state.holder = execution
     wakeAt(run, execution, run.at + delay)
     return
@@ -41,7 +43,7 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
   finish(run, execution)
 }
 
-/** Wakes an execution: the held result applies, or the next attempt begins. */
+/** Wakes an execution: a held result applies, or the next attempt begins. */
 export function wake(run: TaskRun, execution: Execution): void {
   if (execution.phase === 'holding' && execution.held !== null) {
     if (execution.placedAt !== NOT_PLACED) execution.placedAt += execution.held.after ?? 0
@@ -52,7 +54,7 @@ export function wake(run: TaskRun, execution: Execution): void {
   else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
 }
 
-/** A node whose pause ran out waits for a resume again; a resumed one may run. */
+/** Retries after a pause: a node whose pause ended waits for a resume again, a resumed node may run. */
 function retry(run: TaskRun, execution: Execution): void {
   const { pauseMs } = execution.node.call
   if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)

@@ -1,4 +1,4 @@
-/** One running task: its fixed model, its state, and the sink of what it does. */
+/** Represents one running task: its fixed model, its state, and the sink for its events and timers. */
 import type { EngineEvent, RareEvent } from '../engine/events.ts'
 import type { ChannelPlans, DataPlan, Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
@@ -12,15 +12,15 @@ import type { TaskState } from './task-state.ts'
 export interface TaskModel {
   readonly id: string
   readonly graph: Graph
-  /** of the task's own rule, which may share its graph with others */
+  /** properties of the task's own rule, which may share its graph with others */
   readonly properties: RuleProperties
   readonly settings: SharedSettings
   readonly resource: string | undefined
-  /** resolved and distinct */
+  /** resolved ids, without repetitions */
   readonly resources: readonly string[]
-  /** index in `resources` by index in `graph.resources` */
+  /** maps an index in `graph.resources` to an index in `resources` */
   readonly resourcePlace: readonly number[]
-  /** what data for a resource runs, by index in `resources` */
+  /** what data of a resource runs, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
   readonly channelPlans: ChannelPlans
   /** the task's clock; undefined for reactive tasks */
@@ -29,10 +29,10 @@ export interface TaskModel {
   readonly ownSchedules: ReadonlyMap<number, Schedule>
   /** ms for which a stream value stays available */
   readonly streamValidity: number
-  /** limit of inputs that wait for the present one, and of effects that wait for earlier ones */
+  /** maximum number of inputs that wait for the current one, and of effects that wait for earlier ones */
   readonly maxWaiting: number
   readonly identityIgnores: readonly string[]
-  /** ms of the clock for which repeated readings are recognized that sensors do not know */
+  /** ms of the clock for which repetitions are recognized of readings that sensors do not remember */
   readonly dedupWindow: number
 }
 
@@ -45,29 +45,32 @@ export interface FiringCounts {
 
 export interface TaskCounts extends FiringCounts, ReadingCounts {}
 
-/** The outputs of a task. The driver supplies them; the state machine itself touches nothing outside. */
+/** Receives the outputs of a task. The driver supplies it; the state machine itself touches nothing outside. */
 export interface Sink {
-  /** null without subscribers: then events are not created */
+  /** null without subscribers: events are then not created */
   readonly event: ((event: EngineEvent) => void) | null
-  /** the same for details of messages: ticks, data, states, gates, and results without an error */
+  /**
+   * receives events about single messages: ticks, data, states, gates, and results without an error; null without
+   * subscribers
+   */
   readonly detail: ((event: EngineEvent) => void) | null
-  /** the same for lifecycle events: starts, ends, failures and log lines */
+  /** receives lifecycle events: starts, ends, failures and log lines; null without subscribers */
   readonly rare: ((event: RareEvent) => void) | null
   readonly counts: TaskCounts | null
   readonly why: boolean
   /**
-   * Requests a timer input at `at`. `key`: a sensor's slot; for `wake` the node's position, sensors first, then
-   * actuators.
+   * Requests a timer input at `at`. `key`: a sensor's slot; for `wake` the node's position, counting sensors first,
+   * then actuators.
    */
   timer(kind: TimerKind, at: number, key: number): void
   remembered(count: number): void
-  /** Notes that an execution was superseded, timed out or stopped: its plug should stop. */
+  /** Called when an execution was superseded, timed out or stopped: its plug should stop. */
   cancelled(execution: Execution): void
-  /** Returns the number of the newest invocation; `known`: the newest of the state. */
+  /** Returns the number of the newest invocation. `known`: the newest number in the state. */
   newest(known: number): number
 }
 
-/** Without subscribers, for timers that are set already. */
+/** Used without subscribers, when timers are already set. */
 export const SILENT: Sink = {
   event: null,
   detail: null,
@@ -85,34 +88,34 @@ export interface TaskRun {
   readonly state: TaskState
   readonly sink: Sink
   now: number
-  /** epoch ms of the engine's clock, never behind `now`: the time of deadlines, back-off and fixed delays */
+  /** epoch ms of the engine's clock, never less than `now`: the time for deadlines, back-off and fixed delays */
   at: number
-  /** fixed parts of a state that is not at hand */
+  /** fixed fields of a state that is packed */
   readonly started?: Pick<TaskState, 'run' | 'seed'>
 }
 
 /**
- * ms by which the clock was ahead of the time of the present input when that could be taken: its timers wait so much
- * longer.
+ * Returns the ms by which the clock was ahead of the current input when it could first be processed; its timers wait
+ * longer by that time.
  */
 export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
   return state.readings?.lag ?? 0
 }
 
-/** The sensor's index in `model.resources`, -1 without a resource. */
+/** Returns the index of a node's resource in `model.resources`; -1 without a resource. */
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
 }
 
 /**
- * The time of a plug's result: for a sensor that of the present input; for an actuator, which answers beside the
- * inputs, that of the input that fired it, later only by the delay of its results.
+ * Returns the time of a plug's result. For a sensor it is the time of the current input. An actuator finishes
+ * independently of inputs, so its result has the time of the input that fired it, plus the delay of the result.
  */
 export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number {
   return node.kind === 'sensor' || placedAt === NOT_PLACED ? now : placedAt
 }
 
-/** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognized. */
+/** Returns task/run/input/place. Equal inputs lead to equal ids, so that a repeated delivery can be recognized. */
 export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
   return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.place}`
 }

@@ -1,4 +1,7 @@
-/** State -> plain JSON. Numbers beyond JSON (NaN from a broken sensor) are encoded by json-numbers.ts. */
+/**
+ * Converts a task's state to plain JSON. Numbers that JSON cannot represent (NaN from a broken sensor) are encoded by
+ * json-numbers.ts.
+ */
 import { encodeNumbers, present } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -43,7 +46,7 @@ import type {
   SavedTaken,
 } from './saved.ts'
 
-/** The whole state, at any step; the inverse of `restoreState`. */
+/** Saves the whole state, at any step; the inverse of `restoreState`. */
 export function saveState(model: TaskModel, state: TaskState): SavedState {
   const tables = new Tables()
   const { graph } = model
@@ -132,14 +135,17 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
   return encodeNumbers(saved) as SavedState
 }
 
-/** A call that the lane waits for is made again before all others. */
+/** Returns the order of calls. The call that the lane waits for is made again before all others. */
 function callOrder({ holder, calls }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
   const order = [...(isCalled ? [holder] : []), ...calls]
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
-/** Queued inputs, readings that wait to be put in order, and messages that run nothing until their time. */
+/**
+ * Saves queued inputs, readings that wait to be put in order, and messages that run nothing until the task reaches
+ * their time.
+ */
 function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
   const inputs = [
     ...waiting.map(saveInput),
@@ -202,12 +208,12 @@ function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables
   }
 }
 
-/** Origins and links are shared by many; each is written once. */
+/** Collects origins and links, which are shared by many executions, so that each is written once. */
 class Tables {
   readonly origins: Origin[] = []
   readonly links: SavedLink[] = []
   readonly #originPlaces = new Map<Origin, number>()
-  /** of plain broker data, by its values */
+  /** origins of plain broker data, by the values of the message */
   readonly #ofMessages = new Map<Origin['values'], Origin[]>()
   readonly #linkPlaces = new Map<Link, number>()
 
@@ -219,7 +225,7 @@ class Tables {
     return index
   }
 
-  /** Of the same message at the same time: executors need not share the object. */
+  /** Finds the place of an equal origin, with the same message and time: executors need not share the object. */
   #placeOfMessage(origin: Origin): number | undefined {
     const { kind, time, values, channel, carried, hops } = origin
     if (kind !== 'data' || (channel ?? carried ?? hops) !== undefined) return undefined
@@ -285,7 +291,7 @@ function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
     ...named('previous', node, observed.previous),
     ...named('before', node, observed.before),
     ...(observed.since !== -1 && { since: observed.since }),
-    // Of a gate, the time of becoming unknown is never read.
+    // Only sensors need it: for a gate, the time of becoming unknown is never read.
     ...(node.kind === 'sensor' && observed.lost !== -1 && { lost: observed.lost }),
   }
 }

@@ -1,4 +1,7 @@
-/** A task's state as plain JSON: labels and state names instead of indexes. Absent fields have their defaults. */
+/**
+ * Defines a task's state as plain JSON, with labels and state names instead of indexes. Absent fields have their
+ * defaults.
+ */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
 import type { Ignored } from './readings/reading.ts'
@@ -31,10 +34,10 @@ export interface SavedState {
   calls?: number[]
   /** ids of acting calls that wait for earlier ones on the same thing, oldest first */
   behind?: number[]
-  /** epoch ms of the present input, while it is at work or others wait for it */
+  /** epoch ms of the current input, while it is being processed or others wait for it */
   now?: number
   waiting?: SavedInput[]
-  /** inputs that waited in this run, the present one of them, and those dropped */
+  /** number of inputs that waited in this run; the number of the current one; and how many were dropped */
   arrived?: number
   current?: number
   dropped?: number
@@ -42,7 +45,7 @@ export interface SavedState {
   downtime?: TaskDowntime
 }
 
-/** Of a task with stamped messages: times of its last input, and of the newest reading of each resource. */
+/** For a task with stamped messages: times of its last input, and of the newest reading of each resource. */
 export interface SavedReadings {
   time?: number
   clock?: number
@@ -53,7 +56,7 @@ export interface SavedReadings {
   counts: ReadingCounts
 }
 
-/** What a sensor has taken last: the time of measurement, and the identities of the readings of that time. */
+/** What a sensor processed last: the measurement time, and the identities of the readings with that time. */
 export interface SavedTaken {
   time: number
   known?: string[]
@@ -66,7 +69,7 @@ export interface DowntimeInterval {
 }
 
 export interface TaskDowntime extends DowntimeInterval {
-  /** lag of the newest reading of each resource, ms; for an unknown one, that of its first reading */
+  /** lag of the newest reading of each resource, ms; for an unknown resource, the lag of its first reading */
   readonly lags: Readonly<Record<string, number>>
 }
 
@@ -83,17 +86,17 @@ export type SavedInput = { time: number; number: number } & (
       channel?: string
       hops?: number
       arrived?: number
-      /** indexes of messages without a timestamp of their own */
+      /** indexes of messages whose timestamp is not their own */
       unstamped?: readonly number[]
-      /** what is ignored when they are compared */
+      /** what is ignored when the messages are compared */
       ignores?: Ignored
-      /** it waits to be put in order; then `time` is that of the measurement */
+      /** the input waits to be put in order; `time` is then its measurement time */
       isHeld?: true
-      /** it runs nothing, and is remembered when the task reaches its time */
+      /** the input runs nothing, and is remembered when the task reaches its time */
       isAhead?: true
       root?: string
     }
-  /** null: the task's own clock */
+  /** node null: the task's own clock */
   | { kind: 'tick'; nodes: (string | null)[]; scheduledAt: number }
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
   | { kind: 'run' | 'resume'; node: string }
@@ -108,7 +111,7 @@ export interface SavedLink {
 export interface SavedObserved {
   state?: string
   memory?: string
-  /** state before the last evaluation, and the same with the memory in place of unknown */
+  /** state before the last evaluation; `before` falls back to the memory if that state was unknown */
   previous?: string
   before?: string
   since?: number
@@ -119,7 +122,7 @@ export interface SavedDestination {
   firedAt?: number
   firing?: SavedFiring
   held?: { reason: 'invocationPolicy' | 'overlap'; time: number; until?: number; trigger: number }
-  /** positions of triggers in the rule whose `begins` has fired, and whose `ends` may fire */
+  /** positions in the rule of triggers whose `begins` has fired, and of triggers whose `ends` may fire */
   begun?: number[]
   mayEnd?: number[]
   error?: { time: number; message: string }
@@ -132,7 +135,7 @@ export interface SavedSensor extends SavedObserved, SavedDestination {
   evictAt?: number
   evictLag?: number
   taken?: SavedTaken
-  /** labels of nodes with news for it */
+  /** labels of nodes whose data is new to the sensor */
   news?: string[]
   late?: Message[]
   origin?: number
@@ -187,7 +190,7 @@ export interface SavedTouch {
   invocation: number
   origin: number
   via?: number
-  /** it showed a state; it ran without an error */
+  /** `observed`: the node showed a state; `succeeded`: it ran without an error */
   observed: boolean
   succeeded: boolean
 }

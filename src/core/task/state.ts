@@ -1,7 +1,7 @@
 /**
- * What a task remembers of its nodes and its work between inputs; task-state.ts holds it together. Small, plain, and
- * changed only by step.ts and the files it calls; save.ts and restore.ts convert it to JSON and back. Times are epoch
- * ms of the engine's clock.
+ * Defines what a task remembers of its nodes and its work between inputs; task-state.ts combines the parts. The state
+ * is small and plain, and only step.ts and the files that it calls change it; save.ts and restore.ts convert it to JSON
+ * and back. Times are epoch ms of the engine's clock.
  */
 import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -12,29 +12,29 @@ import type { KnownReading, Taken } from './readings/reading.ts'
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
 export interface Observed {
-  /** index of the certain state, or UNKNOWN */
+  /** index of the state that is known for certain, or UNKNOWN */
   state: number
-  /** last certain state; survives a reset, not an eviction */
+  /** last known state; survives a reset, but not an eviction */
   memory: number
   previous: number
-  /** the same, or the memory when it was unknown */
+  /** like `previous`, or the memory when that state was unknown */
   before: number
   since: number
   lost: number
 }
 
-/** What sensors and actuators share: they can be fired. */
+/** State that sensors and actuators share, since both can be fired. */
 export interface Destination {
   firedAt: number
   firing: Firing | null
   held: Held | null
-  /** `HAS_BEGUN` and `MAY_END` of each trigger to it, in order; empty until one is set */
+  /** `HAS_BEGUN` and `MAY_END` bits of each trigger to this node, in order; empty until a bit is set */
   edges: readonly number[]
   error: { time: number; message: string } | null
 }
 
 export interface SensorState extends Observed, Destination {
-  /** last successful execution or push, -1 before the first */
+  /** time of the last successful execution or push, -1 before the first */
   collectedTime: number
   rawData: Readonly<Record<string, unknown>> | undefined
   internalState: unknown
@@ -44,15 +44,16 @@ export interface SensorState extends Observed, Destination {
   running: Execution | null
   follow: Follow | null
   ownTickAt: number
-  /** the stamped messages that it has taken last */
+  /** stamped messages that the sensor processed last */
   taken: Taken | null
-  /** labels of nodes that it reads and that ran with success since its last answer */
+  /** labels of nodes that the sensor reads and that succeeded since it last succeeded */
   news: readonly string[]
   /**
-   * late readings for a plug that absorbs them, in order of arrival; a call in flight has seen the first `late` of them
+   * late readings for a plug that absorbs them, in order of arrival; an unfinished call can see the first `late`
+   * readings
    */
   late: readonly Message[]
-  /** ms by which the clock was ahead at the observation that `evictAt` ends */
+  /** ms by which the clock was ahead at the observation that ends at `evictAt` */
   evictLag: number
 }
 
@@ -62,20 +63,23 @@ export interface ActuatorState extends Destination {
   answer: { message?: string; rawData?: unknown; collectedTime: number } | null
 }
 
-/** How an execution came about: the trigger that fired it, and the one before. */
+/** How an execution came about: the trigger that fired it, and the link before. */
 export interface Link {
   readonly trigger: TriggerEdge
   readonly time: number
   readonly earlier: Link | null
 }
 
-/** Bits of a trigger with `begins` and `ends`: it fired in this episode; the source was in the set of `ends`. */
+/**
+ * Bits of a trigger with `begins` and `ends`. HAS_BEGUN: it fired since the source entered the `begins` set; MAY_END:
+ * the source was in the `ends` set.
+ */
 export const HAS_BEGUN = 1
 export const MAY_END = 2
 
 export type Match = 'state' | 'change' | 'begins' | 'ends' | 'execution'
 
-/** A trigger that holds in an input, and the states of its source. */
+/** A trigger that holds in an input, with the states of its source. */
 export interface Holding {
   readonly trigger: TriggerEdge
   readonly matched: Match
@@ -87,7 +91,7 @@ export interface Firing {
   readonly trigger: TriggerEdge
   readonly time: number
   readonly invocation: number
-  /** number of the input and position in it: with task and run the id of the effect */
+  /** number of the input and position in that input; together with task and run they form the effect's id */
   readonly input: number
   readonly place: number
   readonly matched: Match
@@ -115,16 +119,16 @@ export interface Held {
 }
 
 /**
- * queued: waits for its call. rendering: its properties wait for what they need. behind: an earlier call touches the
+ * queued: waits for its call. rendering: waits for data that its properties need. behind: an earlier call touches the
  * same thing. called: the plug is at work. holding: a result waits for its time. retrying: waits for the next attempt.
  * paused: waits for a resume. looping: the next item of its loop waits for the end of the evaluation.
  */
 export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused' | 'looping'
 
-/** The execution never had a place among the effects. */
+/** Marks an execution that never had a place among the effects. */
 export const NOT_PLACED = -1
 
-/** The links belong to its lists. */
+/** Its links belong to the lists that contain it. */
 export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly id: number
   readonly node: SensorNode | ActuatorNode
@@ -135,29 +139,29 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly place: number
   phase: Phase
   wakeAt: number
-  /** ms by which the clock is ahead of `wakeAt`, if that is of the task's own time */
+  /** ms by which the clock is ahead of `wakeAt`, if `wakeAt` is in the task's own time */
   wakeLag: number
   attempt: number
-  /** number of its calls, which distinguishes a late answer from the present one */
+  /** number of its calls, which distinguishes a late result from that of the current call */
   calls: number
   held: Answer | null
-  /** loopDef: all items, and the index of the present one */
+  /** loopDef: all items, and the index of the current one */
   items: readonly unknown[] | null
   item: number
   resumed: boolean
-  /** of a sensor: its news at the call, and how many late readings it could see */
+  /** for a sensor: labels of its news at the call, and how many late readings the call could see */
   news: readonly string[]
   late: number
-  /** the snapshot that its calls see; null: the present task */
+  /** the snapshot that its calls see; null: the current task */
   seen: object | null
   isOpen: boolean
-  /** properties of each item, created when it fired; secrets are in them by name. Null: the call creates them */
+  /** properties of each item, created when it fired, which refer to secrets by name. Null: the call creates them */
   rendered: readonly Readonly<Record<string, unknown>>[] | null
-  /** things that its calls touch, once it has a place among the effects */
+  /** things that its calls touch; set once it has a place among the effects */
   touches: readonly string[] | null
   /**
-   * epoch ms of the input when it took its place, `NOT_PLACED` before; stays after it left. A delayed result moves it
-   * to its own time
+   * epoch ms of the input when the execution got its place among the effects, `NOT_PLACED` before. It keeps this value
+   * after leaving its place; a delayed result changes it to the result's own time
    */
   placedAt: number
 }
@@ -165,20 +169,20 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
 export interface Evaluation {
   readonly invocation: number
   readonly selected: Map<SensorNode, Origin>
-  /** sensors with a result, a resume or an item of a loop that is due */
+  /** sensors with a due result, resume or loop item */
   readonly due: Set<SensorNode>
   readonly agenda: number[]
   readonly touched: Map<ObservableNode, Touch>
 }
 
-/** What an input did with a node, and its cause. */
+/** What an input did with a node, and the cause. */
 export interface Touch {
   readonly invocation: number
   readonly origin: Origin
   readonly via: Link | null
-  /** it showed a state, or was decided */
+  /** the node showed a state, or was decided */
   readonly isObserved: boolean
-  /** it ran without an error */
+  /** the node ran without an error */
   readonly hasSucceeded: boolean
 }
 
@@ -194,7 +198,7 @@ export interface Follow {
 export interface Stream {
   values: Readonly<Record<string, unknown>>
   at: number
-  /** values of earlier messages that the last one did not repeat */
+  /** values of earlier messages that the last message did not repeat */
   carried: Map<string, { value: unknown; until: number }> | null
   same?: readonly KnownReading[]
 }
@@ -203,11 +207,11 @@ export interface NodeStates {
   readonly sensors: readonly SensorState[]
   readonly gates: readonly GateState[]
   readonly actuators: readonly ActuatorState[]
-  /** sensors, then gates: the same objects by node index */
+  /** sensors, then gates, by node index; the objects are those of the other lists */
   readonly observed: readonly Observed[]
 }
 
-// A node's slot always lies inside its kind's list: both come from the same graph.
+// A node's slot always lies inside the list of its kind: both come from the same graph.
 export function sensorState(state: NodeStates, node: SensorNode): SensorState {
   return state.sensors[node.slot] as SensorState
 }

@@ -1,10 +1,11 @@
 /**
- * The state machine: one input in, a changed state, calls to make and timers to set out. It reads no clock, keeps no
- * hidden state and calls no plug: the driver takes `nextCall`, calls the plug, and returns the answer as an input.
+ * Implements the state machine of a task: one input goes in; a changed state, calls to make and timers to set come out.
+ * It reads no clock, keeps no hidden state and calls no plug: the driver takes `nextCall`, calls the plug, and returns
+ * the result as an input.
  *
- * Inputs that begin work are taken one after the other: the next when all calls of the one before were made and none is
- * at a sensor's plug (`state.isFree`). The rest serves open work: answers, deadlines, back-off, and clocks, which only
- * bring ticks. The speed of a plug therefore changes when things happen, never what.
+ * Inputs that begin work are processed one after the other: the next one when all calls of the previous one were made
+ * and no sensor's plug is at work (`state.isFree`). Other inputs serve unfinished work: results, deadlines, back-off,
+ * and clocks, which only bring ticks. The speed of a plug therefore changes when things happen, never what happens.
  *
  * The state is changed in place, because a copy per event would cost more than the event; save.ts and restore.ts
  * convert it to plain JSON before and after any step.
@@ -17,9 +18,9 @@
  * STEP-5 an execution ends exactly once: by a result, an error, a deadline, or by being superseded or stopped.
  * STEP-6 saving, restoring and continuing equals continuing.
  * STEP-7 a stopped task changes only by a start.
- * STEP-8 states, firings and properties of calls are those of the run in which every answer comes at once.
- * STEP-9 a task's time is that of the present input and never goes back; deadlines, back-off and fixed delays count on
- *   the clock.
+ * STEP-8 states, firings and properties of calls are the same as if every plug returned at once.
+ * STEP-9 a task's time is that of the current input and never goes back; deadlines, back-off and fixed delays use the
+ *   clock.
  */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Input, TimerKind } from './input.ts'
@@ -42,8 +43,8 @@ import type { TaskRun } from './run.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
 /**
- * Takes one input of the time `now`, when the engine's clock is at `at` (epoch ms); `clock`: its time when the input
- * could be taken. Inputs that came too late to matter change nothing and are not counted.
+ * Processes one input with the time `now`, when the engine's clock is at `at` (epoch ms). `clock`: when the input could
+ * first be processed. Inputs that came too late to matter change nothing and are not counted.
  */
 export function step(run: TaskRun, now: number, input: Input, at = now, clock = now): void {
   const { state } = run
@@ -53,7 +54,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
   // Messages that run no sensor are not inputs.
   if (admitted?.every(({ plan }) => plan.sensors.length === 0) === true) return rememberIdle(run, input, admitted)
   if (readings === null) {
-    // Inputs that serve open work leave the time to the present input, if any.
+    // Inputs that serve unfinished work do not change the time while an input is being processed.
     if (!isBeside(input) || state.isFree) run.now = Math.max(run.now, now)
   } else if (!isBeside(input)) {
     takeTime(run, readings, now, input, clock)
@@ -77,7 +78,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
   afterEvaluation(run)
 }
 
-/** The end of work: the next tick of a fixed delay, and the end of a onetime task. */
+/** Handles the end of work: plans the next tick of a fixed delay, and ends a onetime task. */
 export function afterEvaluation(run: TaskRun): void {
   if (run.state.status !== 'running') return
   afterWork(run)
@@ -91,7 +92,7 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
   for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
-  // Everything is new to a sensor that keeps nothing.
+  // A sensor that keeps nothing has seen nothing, so all data is new to it.
   for (const node of sensors) if (!kept.runnable.has(node.label)) beginNews(run, node)
   beginClocks(
     run,
@@ -103,29 +104,32 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
   afterEvaluation(run)
 }
 
-/** Whether an input serves open work, and is taken out of turn. */
+/** Whether an input serves unfinished work, and is processed out of turn. */
 function isBeside(input: Input): boolean {
   return input.kind === 'answer' || input.kind === 'error' || input.kind === 'timer'
 }
 
-/** Whether a timer follows the engine's clock; the others belong to the task's own time. */
+/** Whether a timer follows the engine's clock; other timers belong to the task's own time. */
 export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
   if (kind === 'tick' || kind === 'ownTick') return true
   if (kind !== 'wake') return false
-  // Answers of actuators begin nothing.
+  // Timers of actuators always follow the clock, since their results begin no work in the task.
   if (key >= run.model.graph.sensors.length) return true
   const phase = firstToWake(run, key)?.phase
   return phase !== 'holding' && phase !== 'paused'
 }
 
-/** Late answers of actuators do not count: numbers continue as if they had answered at once. */
+/**
+ * Whether an input counts. Late results of actuators do not, so that numbers continue as if the actuators had finished
+ * at once.
+ */
 function isCounted(run: TaskRun, input: Input): boolean {
   if (input.kind === 'answer' || input.kind === 'error') return input.execution.node.kind === 'sensor'
   if (input.kind !== 'timer') return true
   return input.timer === 'wake' && input.key < run.model.graph.sensors.length
 }
 
-/** The readings of an input if measurement times matter. */
+/** Returns the admitted readings of an input if measurement times matter. */
 function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined {
   if (input.kind !== 'data' || input.arrived === undefined) return undefined
   const { readings } = run.state
@@ -133,7 +137,7 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
   return admit(run, readings, input.messages, input.arrived)
 }
 
-/** Sets the time for an input, in a task whose readings have times of their own. */
+/** Sets the time for an input in a task that tracks measurement times. */
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
   const inputTime = ownTime(run, now, input)
   if (
@@ -153,7 +157,7 @@ function nextTime(run: TaskRun, { reordering }: Readings): number {
   return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
 }
 
-/** The input's own time, epoch ms, if it has one. */
+/** Returns the measurement time of the input, epoch ms, if it has one. */
 export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':
@@ -192,7 +196,9 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: 
   }
 }
 
-/** Timers are not cancelled when plans change: one that no longer fits the state is dropped here. */
+/**
+ * Whether an input still fits the state. Timers are not cancelled when plans change, so outdated ones are dropped here.
+ */
 function isDue(run: TaskRun, input: Input): boolean {
   const { state } = run
   if (input.kind === 'answer' || input.kind === 'error') return state.inFlight.has(input.execution)
@@ -200,7 +206,7 @@ function isDue(run: TaskRun, input: Input): boolean {
   return input.kind !== 'timer' || dueAt(run, input.timer, input.key) <= run.at
 }
 
-/** The due time of a timer's thing; Infinity when it is no longer awaited. */
+/** Returns when the thing of a timer is really due; Infinity when the task no longer waits for it. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   const { reorderMs } = run.model.settings
@@ -217,7 +223,7 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   return sensor.follow === null ? Number.POSITIVE_INFINITY : sensor.follow.at + sensor.follow.lag
 }
 
-/** Evicts first; then evaluates all results that are due at once. */
+/** Evicts expired observations, then evaluates all due results together. */
 function timers(run: TaskRun): void {
   for (const node of expiredBy(run, run.now)) evict(run, node)
   const due = resultsDueBy(run, run.now)
@@ -274,7 +280,7 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   traceStopped(run, reason)
 }
 
-/** Keeps only the timers of open calls. */
+/** Clears all timers except those of open calls. */
 function stopClocks({ state }: TaskRun): void {
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.work?.sensors ?? []) {
@@ -284,14 +290,14 @@ function stopClocks({ state }: TaskRun): void {
   }
 }
 
-/** Stops a onetime task that is over when its actuator calls are done. */
+/** Stops a onetime task whose work is over, once its actuator calls are done. */
 function finishOnetime(run: TaskRun): void {
   if (!isOver(run)) return
   if ((run.state.work?.inFlight.size ?? 0) === 0) stop(run, 'finished')
   else stopClocks(run)
 }
 
-/** Whether a onetime task takes no more inputs: its tick came, and no sensor is at work or waits. */
+/** Whether a onetime task accepts no more inputs: it has ticked, and no sensor is at work or waits. */
 export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
   if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false
@@ -299,7 +305,10 @@ export function isOver({ state, model }: TaskRun): boolean {
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
 }
 
-/** Inputs that a finished onetime task still takes: its actuator calls may be delayed, or wait for a resume. */
+/**
+ * Whether a finished onetime task still accepts the input, since its actuator calls may be delayed, or wait for a
+ * resume.
+ */
 function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
   if (input.kind === 'timer') return input.timer === 'wake' && input.key >= model.graph.sensors.length
   return input.kind === 'stop' || input.kind === 'resume' || isOwnTick(input)

@@ -1,4 +1,4 @@
-/** The message context of a node: the last values of its resource, each for a while. */
+/** Provides a node's view of messages: the last values of its resource, each for a limited time. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { messageValue } from './message-value.ts'
 import type { Message, Origin } from './origin.ts'
@@ -11,7 +11,10 @@ export interface Remembering {
   readonly now: number
 }
 
-/** Keeps a message as the newest of its resource. Values that it does not repeat stay for the rest of their time. */
+/**
+ * Stores a message as the newest of its resource. Values that it does not repeat stay available for the rest of their
+ * time.
+ */
 export function remember({ state, model, now }: Remembering, index: number, values: Message): void {
   const last = state.streams[index]
   if (!last) {
@@ -55,7 +58,7 @@ export function streamValue(run: TaskRun, execution: Reading, key: string): unkn
   const { node, origin } = execution
   const ofMessage = sees(execution) ? messageValue(origin.values ?? NOTHING, key) : undefined
   const isForNode = resourcePlaceOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
-  // The message itself is read without the state, which may have to be synchronized first.
+  // Reading from the message itself avoids the state, which may have to be synchronized first.
   if (ofMessage !== undefined && isForNode) return ofMessage
   const stream = streamOf(run, node)
   if (ofMessage !== undefined && stream === undefined) return ofMessage
@@ -63,7 +66,7 @@ export function streamValue(run: TaskRun, execution: Reading, key: string): unkn
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
-/** Whether the message that began an execution has that value, and is for its node. */
+/** Whether the message that began an execution contains that value, and is visible to its node. */
 export function isNewValue(run: TaskRun, execution: Reading, key: string): boolean {
   const { node, origin } = execution
   if (!sees(execution)) return false
@@ -71,7 +74,7 @@ export function isNewValue(run: TaskRun, execution: Reading, key: string): boole
   return isForNode && messageValue(origin.values ?? NOTHING, key) !== undefined
 }
 
-/** Arrival of the last message for an execution's node, or of the last with that value, if any. */
+/** Returns when the last message visible to an execution's node arrived, or the last one with that value, if any. */
 export function streamTime(run: TaskRun, execution: Reading, key?: string): number | undefined {
   const { node, origin } = execution
   const { model } = run
@@ -86,7 +89,9 @@ export function streamTime(run: TaskRun, execution: Reading, key?: string): numb
   return kept === undefined ? undefined : kept.until - model.streamValidity
 }
 
-/** The origin of an execution, with values that its sensor finds by name only in earlier messages. */
+/**
+ * Returns the origin of an execution, with the values that its sensor reads by name but finds only in earlier messages.
+ */
 export function withCarried(run: TaskRun, execution: Reading): Origin {
   const { node, origin } = execution
   if (node.kind === 'actuator' || (node.parameters === undefined && origin.carried === undefined)) return origin
@@ -118,8 +123,8 @@ export function streamValues(run: TaskRun, execution: Reading): Record<string, u
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
 /**
- * Whether the message that began an execution is for its node: a triggered node sees what began the run, on any
- * channel; a sensor that runs by itself sees only its own channel.
+ * Whether a node sees the message that began its execution. A triggered node sees what began the run, on any channel; a
+ * sensor that was not triggered sees only its own channel.
  */
 function sees({ node, via, origin }: Reading): boolean {
   if (origin.values === undefined) return false
@@ -134,7 +139,7 @@ function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undef
   return listensToChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
-/** The stream of the node's own resource, if it has valid values. */
+/** Returns the stream of the node's own resource, if it contains valid values. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
   if (listensToChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))

@@ -1,6 +1,6 @@
 /**
- * The state of one task. Parts that only a task with work needs (node states, values of messages, executions in flight)
- * are created on demand, which saves memory of large fleets.
+ * Represents the state of one task. Parts that only a task with work needs (node states, values of messages, unfinished
+ * executions) are created on demand, which saves memory when most tasks are idle.
  */
 import { UNKNOWN, type Graph } from '../graph/graph.ts'
 import { EffectQueues } from './effect-queues.ts'
@@ -19,7 +19,7 @@ import type {
   TaskStatus,
 } from './state.ts'
 
-/** The parts of a task that has worked. */
+/** State that exists once a task has worked. */
 export interface Work extends NodeStates {
   readonly streams: (Stream | null)[]
   readonly inFlight: InFlight<Execution>
@@ -38,7 +38,7 @@ export interface SmallWork {
 
 type Nodes = Pick<Graph, 'sensors' | 'gates' | 'actuators'>
 
-/** Shared, since lists that are empty for most tasks are replaced when they change. */
+/** Lists that are empty for most tasks; shared, since a change replaces the list. */
 const NONE: readonly never[] = []
 const NO_INPUTS: WaitingInput[] = []
 export const NO_CLOCKS: ClocksBegan = {}
@@ -57,26 +57,26 @@ export class TaskState implements Work {
   /** the execution that holds the lane: its plug is at work or will be called again */
   holder: Execution | null = null
   /**
-   * inputs that came while the lane was held, oldest first; replaced when it changes, unless it is a list of its own
+   * inputs that arrived while the lane was held, oldest first; shared while empty, so a change may have to replace it
    */
   waiting: WaitingInput[] = NO_INPUTS
-  /** number of the present input, when it waited; else 0 */
+  /** number of the current input if it waited; otherwise 0 */
   current = 0
-  /** inputs that came to the lane in this run */
+  /** number of inputs that arrived in this run */
   arrived = 0
-  /** inputs and effects that were dropped in this run, because too many waited or by the task's settings */
+  /** number of inputs and effects that were dropped in this run, because too many waited or by the task's settings */
   dropped = 0
   time = 0
   skippedTicks = 0
-  /** time of the restore, before which occurrences were missed. -Infinity: never */
+  /** time of the restore; earlier occurrences were missed. -Infinity: never restored */
   restoredAt = Number.NEGATIVE_INFINITY
   seed = 0
   clocksBegan = NO_CLOCKS
-  /** null without stamped messages */
+  /** null until a stamped message arrives */
   readings: Readings | null = null
-  /** null: none since its start */
+  /** the last downtime since the task's start; null: none */
   downtime: TaskDowntime | null = null
-  /** invocations with a failed execution, among the last 64 */
+  /** numbers of invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
   evaluation: Evaluation | null = null
   readonly #graph: Nodes
@@ -89,22 +89,22 @@ export class TaskState implements Work {
     this.#resourceCount = resourceCount
   }
 
-  /** Null while all of it is as in a task that never ran. */
+  /** Returns null while nothing differs from a task that never worked. */
   get work(): Work | null {
     return this.#small === null ? this.#work : this.#made()
   }
 
-  /** For reads: the present work, or a fresh one that is not kept. */
+  /** Returns the current work for reading, or a fresh one that is not stored. */
   shown(): Work {
     return this.#work ?? this.#small?.unpack() ?? freshWork(this.#graph, this.#resourceCount)
   }
 
-  /** Executions in flight, without unpacking: packed work has none. */
+  /** Returns unfinished executions without unpacking: packed work contains none. */
   get open(): Iterable<Execution> {
     return this.#work?.inFlight ?? NONE
   }
 
-  /** Replaces work without executions in flight by its packed form. */
+  /** Replaces work that has no unfinished executions by its packed form. */
   shrink(small: SmallWork): void {
     this.#small = small
     this.#work = null
@@ -146,7 +146,7 @@ export class TaskState implements Work {
     return this.#made().effectQueues
   }
 
-  /** Nothing is at work and nothing waits: the next input is taken at once. */
+  /** Whether the next input can be processed at once: nothing is at work and nothing waits. */
   get isFree(): boolean {
     return this.holder === null && this.waiting.length === 0
   }

@@ -1,7 +1,7 @@
 /**
- * What a change of a task's rule touches. A node is touched when anything but its position on a canvas and its
- * description changed: its plug, its properties, a variable that they read, its resource, its times. The rest
- * continues.
+ * Determines what a change of a task's rule touches. A node is touched when anything but its position on a canvas,
+ * description and icon changed: its plug, its properties, a variable that they read, its resource, its times. Untouched
+ * nodes continue.
  */
 import { ownValue, sameJson } from '#kernel'
 import type { GateNode, Graph, SensorNode } from '../graph/graph.ts'
@@ -72,14 +72,14 @@ function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Ru
   })
 }
 
-/** All variables, if it is only known that some are read. */
+/** Returns the value of a variable, or all variables if the name is unknown. */
 function variableOf({ model, overrides }: RuleSide, name: string | undefined): unknown {
   const { variables } = model.settings
   if (name === undefined) return [variables, overrides.byStream, overrides.byData]
   return [ownValue(variables, name), overrides.byStream.includes(name), overrides.byData.includes(name)]
 }
 
-/** Undefined: the sensor has no clock of its own. */
+/** Returns the settings of a sensor's own clock. */
 function clockOf({ byLabel }: Graph, label: string): Pick<SensorNode, 'pollingPeriod' | 'schedule'> | undefined {
   const node = byLabel.get(label)
   if (node?.kind !== 'sensor' || (node.pollingPeriod ?? node.schedule) === undefined) return undefined

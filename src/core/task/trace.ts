@@ -1,4 +1,4 @@
-/** The events of a task. Without subscribers, each function costs one comparison. */
+/** Emits the events of a task. Without subscribers, each function costs one comparison. */
 import type { HeldReason } from '../engine/events.ts'
 import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -7,7 +7,7 @@ import { effectId, timeOf, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
-/** `at` only where the clock is ahead of the rule's time. */
+/** Adds `at` only when the clock is ahead of the event's time. */
 function moment({ now, at, model }: TaskRun, time = now): { time: number; at?: number; task: string } {
   return at === time ? { time, task: model.id } : { time, at, task: model.id }
 }

@@ -1,4 +1,4 @@
-/** From a firing back to the data: the snapshot taken when a trigger fires, and the Why built from it on demand. */
+/** Explains a firing back to the data: takes a snapshot when a trigger fires, and builds the Why from it on demand. */
 import type { InputSummary, Why, WhyGate, WhySensor, WhyStep, WhyTrigger } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
@@ -17,7 +17,7 @@ function see(state: TaskState, node: ObservableNode): Seen {
   return { node, state: observed.state, since: observed.since, origin }
 }
 
-/** The chain of a firing (data -> sensor states -> gate row -> trigger), each node once. */
+/** Builds the chain of a firing (data -> sensor states -> gate row -> trigger), with each node once. */
 export function buildWhy(firing: Firing): Why {
   const { seen } = firing
   const stateOf = new Map(seen.map((one) => [one.node, one.state]))
@@ -47,7 +47,7 @@ export function buildWhy(firing: Firing): Why {
   return firing.via === null ? why : withVia(why, firing.via)
 }
 
-/** The steps of a chain of triggers, built on demand: each firing has as many as the chain is long. */
+/** Adds the steps of a chain of triggers, built on demand, since each firing has as many steps as its chain is long. */
 function withVia(why: Why, link: Link): Why {
   return Object.defineProperty(why, 'via', { enumerable: true, get: () => stepsTo(link) })
 }
@@ -78,7 +78,7 @@ function carriedTimes(carried: Readonly<Record<string, number>>): NonNullable<Wh
   return Object.fromEntries(Object.entries(carried).map(([name, time]) => [name, { time }]))
 }
 
-/** Firings of one chain share its steps. */
+/** Steps are cached, since firings of one chain share them. */
 const STEPS = new WeakMap<Link, WhyStep>()
 const CHAINS = new WeakMap<Link, readonly WhyStep[]>()
 

@@ -1,4 +1,4 @@
-/** The reads of a piece of code in a property, in any of its languages. */
+/** Finds what a piece of code in a property reads, in any of the supported languages. */
 import { AppError } from '#kernel'
 import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
@@ -11,9 +11,9 @@ import { sandboxedUses } from '../script/compile-code.ts'
 import { compileScript } from '../script/script-source.ts'
 
 /**
- * The reads of code in a property: a JSON Logic value or its text, an expression, other JavaScript or a script, or, in
- * any other language, the placeholders in it. Invalid code reads nothing here, since the plug's own check reports it.
- * Never throws.
+ * Returns what code in a property reads: a JSON Logic value or its text, an expression, other JavaScript or a script;
+ * for any other language, the placeholders in the code. Invalid code reads nothing, since the plug's own check reports
+ * it. Never throws.
  */
 export function codeUses(code: unknown): readonly BindingUse[] {
   const logic = typeof code === 'string' ? logicOfText(code) : code

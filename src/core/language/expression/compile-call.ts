@@ -1,4 +1,4 @@
-/** Calls in expressions: functions of the tables and methods of values. */
+/** Compiles calls in expressions: functions from fixed tables, and methods of values. */
 import type { CallExpression, Expression, SpreadElement } from 'acorn'
 import { FORBIDDEN_KEYS, isKnown, nearest } from '#kernel'
 import { NOTHING } from './compile-member.ts'
@@ -14,7 +14,7 @@ import { findName, type Scope } from './scope.ts'
 import { numberOf } from './values.ts'
 import { calendarReader, isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from './word-functions.ts'
 
-/** Compiles a call of a function of the tables, or of a method of a value; any other callee is rejected. */
+/** Compiles a call of a function from the tables, or of a method of a value; any other callee is rejected. */
 export function compileCall(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Side {
   const { callee, optional } = node
   const label = compiler.label(node)
@@ -86,7 +86,7 @@ function compileWord(
   return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
 }
 
-/** The operand of `Math.abs` keeps the size of a sum or a difference. */
+/** Preserves the largest operand of a sum or difference through `Math.abs`. */
 function absOf(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Pick<Side, 'measured'> {
   const [callback, another] = node.arguments
   if (callback === undefined || another !== undefined || callback.type === 'SpreadElement') return {}
@@ -123,7 +123,7 @@ function argumentsOf(
   return (run, frame) => codes.map((code) => code(run, frame))
 }
 
-/** `Number` or `Math.max`; undefined for a method of a value. */
+/** Returns the name of a library function such as `Number` or `Math.max`; undefined for a method of a value. */
 function libraryName({ callee }: CallExpression, scope: Scope | undefined): string | undefined {
   if (callee.type === 'Identifier') return findName(scope, callee.name) ? undefined : callee.name
   if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return undefined

@@ -1,4 +1,4 @@
-/** Member reads in expressions: paths of the engine, constants, and own fields of values. */
+/** Compiles member reads in expressions: paths of the engine, constants, and own fields of values. */
 import type { ChainExpression, MemberExpression } from 'acorn'
 import { FORBIDDEN_KEYS } from '#kernel'
 import { isRoot } from '../placeholders/path.ts'
@@ -9,10 +9,10 @@ import type { Side } from './operators.ts'
 import { findName, type Scope } from './scope.ts'
 import { member } from './values.ts'
 
-/** The rest of a chain after a `?.` without a value. Never leaves the chain. */
+/** Result of a chain after a `?.` on a missing value. Never leaves the chain. */
 export const NOTHING: unique symbol = Symbol('nothing')
 
-/** `a.b` and `a[b]`: a path of the engine, a constant such as Math.PI, or an own field of a value. */
+/** Compiles `a.b` and `a[b]`: a path of the engine, a constant such as Math.PI, or an own field of a value. */
 export function compileMember(compiler: Compiler, node: MemberExpression, scope: Scope | undefined): Side {
   const read = rooted(compiler, node, scope)
   if (read) return read
@@ -60,7 +60,7 @@ function rooted(compiler: Compiler, node: MemberExpression, scope: Scope | undef
   }
   if (!isRoot(root)) return undefined
   if (!chain) {
-    // a computed name below a value is an ordinary read; one within the path would make the read dynamic
+    // a computed name below a value is an ordinary read; a computed name within the path would make the read dynamic
     const inner = at === node ? undefined : chainOf(node.object)
     if (at !== node && (!inner || 'path' in pathOf(root, inner.names))) return undefined
     return compiler.wrong(

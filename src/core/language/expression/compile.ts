@@ -1,4 +1,4 @@
-/** Syntax tree -> closures. Kinds of nodes that are not listed here are rejected. */
+/** Compiles a syntax tree to closures. Kinds of nodes that are not listed here are rejected. */
 import type {
   AnyNode,
   ArrowFunctionExpression,
@@ -287,7 +287,7 @@ function compileList(compiler: Compiler, node: ArrayExpression, scope: Scope | u
 
 type Part = (run: Run, frame: Frame | undefined, into: Record<string, unknown>) => void
 
-/** `{a: 1, [key]: 2, ...other}`; a field without a value is omitted, as in JSON. */
+/** Compiles `{a: 1, [key]: 2, ...other}`; a field without a value is omitted, as in JSON. */
 function compileRecord(compiler: Compiler, node: ObjectExpression, scope: Scope | undefined): Side {
   const parts = node.properties.map((property): Part => {
     if (property.type === 'SpreadElement') {

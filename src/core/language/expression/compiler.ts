@@ -1,4 +1,4 @@
-/** The interface of the compiler for the code of single kinds of nodes. */
+/** Declares the compiler's interface for the code that compiles single kinds of nodes. */
 import type { AnyNode, ArrowFunctionExpression, Expression, Super } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import type { Fault } from '../placeholders/path.ts'
@@ -17,6 +17,6 @@ export interface Compiler {
   constant(node: AnyNode, value: unknown): Side
   wrong(node: AnyNode, message: string, suggestion: string): Side
   refuse(node: AnyNode): Side
-  /** Reads a path through the lookup; equal paths are the same object. */
+  /** Compiles the read of a path; equal paths become the same object. */
   read(node: AnyNode, found: { readonly path: LogicPath } | { readonly fault: Fault }): Side
 }

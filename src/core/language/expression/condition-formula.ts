@@ -1,4 +1,4 @@
-/** Conditions that only calculate with numbers, truths and texts, as data. */
+/** Converts conditions to formulas, if they only calculate with numbers, booleans and texts. */
 import { type Formula, asTruth, kindOf, comparison, equalityTest, type Operator } from '../../plug/calculation.ts'
 import type { Steps } from '../../plug/plug.ts'
 import { logicOfText } from './condition.ts'
@@ -6,7 +6,7 @@ import { formulaOf, readOf } from './formula.ts'
 import { isPlainObject } from '#kernel'
 import { topPath } from '../logic/variable.ts'
 
-/** The formula of a condition in either language; undefined for any other. */
+/** Returns the formula of a condition in either language; undefined for any other condition. */
 export function conditionFormula(condition: unknown): Formula | undefined {
   const logic = typeof condition === 'string' ? logicOfText(condition) : condition
   const isText = logic === undefined && typeof condition === 'string'
@@ -14,7 +14,10 @@ export function conditionFormula(condition: unknown): Formula | undefined {
   return formula !== undefined && kindOf(formula) === 'truth' ? formula : undefined
 }
 
-/** A condition that compares one number of the message with one limit; undefined for any other. */
+/**
+ * Returns the steps of a condition that compares one number of the message with one limit; undefined for any other
+ * condition.
+ */
 export function conditionSteps(condition: unknown): Steps<'True' | 'False'> | undefined {
   const formula = conditionFormula(condition)
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
@@ -35,7 +38,7 @@ function numberOf(formula: Formula | undefined): number | undefined {
   return of === undefined ? undefined : -of
 }
 
-/** Below the limit, at it, above it. */
+/** Results below the limit, at the limit, and above it, for each operator. */
 const STATES: Readonly<Partial<Record<string, readonly ('True' | 'False')[]>>> = {
   '<': ['True', 'False', 'False'],
   '<=': ['True', 'True', 'False'],

@@ -1,4 +1,4 @@
-/** Conditions in either language: the text of an expression, or JSON Logic. */
+/** Compiles conditions in either language: the text of an expression, or JSON Logic. */
 import { AppError, isPlainObject, parsePlainJson } from '#kernel'
 import { isTruthy } from '../logic/comparisons.ts'
 import { compileLogic } from '../logic/json-logic.ts'
@@ -10,14 +10,14 @@ import { truthOf } from './values.ts'
 
 export interface CompiledCondition extends CodeReads {
   readonly uses: readonly LogicPath[]
-  /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` at the limit of work. */
+  /** Throws `BINDING` when a value that the result depends on is missing, `TOO_LARGE` at the limit of work. */
   holds(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): boolean
 }
 
 /**
- * Compiles a condition from the text of an expression, from a JSON Logic object of one operator, or from the JSON text
- * of one. In both languages a missing value is not 0: comparing its size or calculating with it is an error. Throws
- * `VALIDATION`.
+ * Compiles a condition from the text of an expression, from a JSON Logic object with one operator, or from the JSON
+ * text of such an object. In both languages a missing value is not 0: comparing its size or calculating with it is an
+ * error. Throws `VALIDATION`.
  */
 export function compileCondition(condition: unknown, options: ExpressionOptions = {}): CompiledCondition {
   const logic = typeof condition === 'string' ? logicOfText(condition) : condition
@@ -38,7 +38,7 @@ export function compileCondition(condition: unknown, options: ExpressionOptions 
   return { uses, ...readsOf(uses), holds: (lookup) => isTruthy(evaluate(lookup), 'the condition') }
 }
 
-/** The JSON object in a text; undefined for an expression. */
+/** Parses the JSON object in a text; undefined for an expression. */
 export function logicOfText(text: string): unknown {
   if (!text.trimStart().startsWith('{')) return undefined
   try {

@@ -1,15 +1,16 @@
 /**
- * Expressions: the safe, read-only part of JavaScript that computes a value. An expression is parsed and checked once
- * and runs as closures, with these promises:
+ * Compiles expressions, the safe, read-only part of JavaScript that computes a value. An expression is parsed and
+ * checked once and runs as closures, with these guarantees:
  *
- * EXPRESSION-1 All reads are in the text: the values of the message by their bare names, and the roots of placeholders.
- * EXPRESSION-2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. A
- *   function is never a value, so nothing of the machine can be named, kept or passed on.
+ * EXPRESSION-1 All reads are visible in the text: values of the message by their bare names, and the roots of
+ *   placeholders.
+ * EXPRESSION-2 Only own fields of data are reachable, and only functions and methods from fixed tables can be called. A
+ *   function is never a value, so nothing of the host can be named, kept or passed on.
  * EXPRESSION-3 Nothing is changed. Time is the engine's, and randomness the task's where the caller injects it; regular
  *   expressions are rejected.
- * EXPRESSION-4 Length, depth, and calls, items and characters of one evaluation are bounded.
+ * EXPRESSION-4 Length and depth are bounded, and for one evaluation the number of calls, items and characters.
  * EXPRESSION-5 Unknown is not false: comparing or calculating with a missing value is an error that names it.
- *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` test for it; `!x`, `&&`, `||` and `?:` decide.
+ *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` test for it; `!x`, `&&`, `||` and `?:` need a known value.
  *   kernel/values.ts defines what is known, what is a number and how values compare.
  */
 import { type AppError, type Issue, LruCache, slackOf, validationError } from '#kernel'
@@ -23,15 +24,15 @@ import { readSource, type Problem } from './source.ts'
 import { measure } from './values.ts'
 
 export interface CompiledExpression {
-  /** everything that an evaluation may read, each once */
+  /** all paths that an evaluation may read, each once */
   readonly uses: readonly LogicPath[]
   /**
-   * The value of the expression: JSON, or undefined. `lookup` returns the value at a path of `uses` (always the same
-   * object), undefined if it is missing; `now` is epoch ms; `chance` is the source of `Math.random`. Throws `BINDING`
-   * for a missing or unsuitable value, `TOO_LARGE` at the limit of work.
+   * Returns the value of the expression: JSON, or undefined. `lookup` returns the value at a path of `uses` (always the
+   * same object), or undefined if it is missing; `now` is epoch ms; `chance` is the source of `Math.random`. Throws
+   * `BINDING` for a missing or unsuitable value, `TOO_LARGE` at the limit of work.
    */
   evaluate(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): unknown
-  /** the same with the tolerance of comparisons: 0, except for a sum or a difference */
+  /** like `evaluate`, and also returns the tolerance for comparisons: 0, except for a sum or a difference */
   measure(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): Measured
 }
 
@@ -41,14 +42,15 @@ export interface Measured {
 }
 
 export interface ExpressionOptions {
-  /** allows `Math.random()`; each evaluation then has a `chance`; default false */
+  /** allows `Math.random()`; each evaluation then needs a `chance`; default false */
   readonly chance?: boolean
 }
 
 export const MAX_EXPRESSION = 10_000
 
 /**
- * Limit of compiled expressions in the cache: tasks of a template share them, and each is compiled at several places.
+ * Number of compiled expressions in the cache: tasks of a template share them, and each expression is compiled in
+ * several places.
  */
 const KEPT = 500
 const MAX_KEPT = 1_000
@@ -56,9 +58,9 @@ const MAX_KEPT = 1_000
 const MAX_PROBLEMS = 20
 
 /**
- * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders are read in place:
- * `"${path}"` as text, `${path}` and `$${path}` as value. Throws `VALIDATION` with every problem, each with its column
- * and a suggestion.
+ * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders may occur in the code:
+ * `"${path}"` reads a text, `${path}` and `$${path}` a value. Throws `VALIDATION` with every problem, each with its
+ * column and a suggestion.
  */
 export function compileExpression(
   text: string,
@@ -101,7 +103,7 @@ interface Compiled {
   readonly uses: readonly LogicPath[]
 }
 
-/** Compiled code is stateless and can be shared. */
+/** Compiled code is stateless, so it can be shared. */
 const kept = { withChance: new LruCache<string, Compiled>(KEPT), without: new LruCache<string, Compiled>(KEPT) }
 
 function compiledBefore(text: string, hasChance: boolean): Compiled {

@@ -1,5 +1,5 @@
 /**
- * The part of expressions that only calculates with numbers, as data. For numbers, a formula has the same value as its
+ * Converts expressions that only calculate with numbers to formulas. For numbers, a formula has the same value as its
  * expression (expression.ts); for other values it is undefined.
  */
 import type { Expression, Super } from 'acorn'
@@ -39,14 +39,14 @@ const FUNCTIONS: Readonly<Record<string, readonly [Operator, number]>> = {
 }
 const MAX_FORMULA = 500
 
-/** The meaning of bare names in a text. */
+/** Says whether bare names in a text refer to properties or to values of the message. */
 export type BareNames = 'properties' | 'streamdata'
 
 export function formulaOf(text: string, bare: BareNames): Formula | undefined {
   return read(text, (tree, reader) => reader.formula(tree), bare)
 }
 
-/** The formulas of an object literal, by name; undefined for any other text. */
+/** Returns the formulas of an object literal, by name; undefined for any other text. */
 export function formulasOf(text: string, bare: BareNames): Readonly<Record<string, Formula>> | undefined {
   return read(text, (tree, reader) => reader.record(tree), bare)
 }
@@ -157,7 +157,7 @@ class FormulaReader {
     const binding = bindingOfName(name, this.#source)
     if (binding !== undefined) return readOf(binding.path)
     if (this.#bare === 'properties') return { from: 'properties', name }
-    // `now`, `Infinity` and the like are not values of the message
+    // `now`, `Infinity` and similar names are not values of the message
     const found = NO_VALUES.has(name) || isRoot(name) ? undefined : messagePath(name)
     return found !== undefined && 'path' in found ? readOf(found.path) : undefined
   }
@@ -176,7 +176,7 @@ class FormulaReader {
 
 const NO_VALUES: ReadonlySet<string> = new Set(['now', 'undefined', 'NaN', 'Infinity', 'Math', 'Number', 'Date'])
 
-/** The number that a path reads; undefined for paths outside of formulas. */
+/** Returns the read of a number at a path; undefined for paths that formulas cannot read. */
 export function readOf({ root, segments }: Path): FormulaRead | undefined {
   const [first, second, third] = segments
   if (first === undefined) return undefined

@@ -1,4 +1,7 @@
-/** The functions and constants of expressions, by name. None of them is ever a value. */
+/**
+ * Lists the functions and constants of expressions by name. Expressions can call the functions, but not use them as
+ * values.
+ */
 import { isKnown, numberIn, parsePlainJson } from '#kernel'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
@@ -63,7 +66,7 @@ export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ['Date.now', ({ run }) => run.now],
 ])
 
-/** The first parts of dotted names above, such as `Math`. */
+/** First parts of the dotted names above, such as `Math`. */
 export const LIBRARIES: ReadonlySet<string> = new Set(
   [...FUNCTIONS.keys(), ...CONSTANTS.keys()]
     .filter((name) => name.includes('.'))
@@ -86,7 +89,7 @@ export function readNumber(call: Call): number {
   return number(call, 0)
 }
 
-/** Whether a text contains a part, or a list an item. */
+/** Whether a text contains a part, or a list contains an item. */
 export function containsPart(call: Call): unknown {
   const [whole, part] = [plain(call, 0), plain(call, 1)]
   if (!isKnown(part)) throw unknown(labelOf(call, 1), part)
@@ -107,19 +110,19 @@ function number(call: Call, index: number): number {
   return numberOf(plain(call, index), labelOf(call, index))
 }
 
-/** An argument of minimum or maximum: a literal limit may be infinite. */
+/** Returns an argument of minimum or maximum as a number; a literal limit may be infinite. */
 function bound(value: unknown, label: string): number {
   return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY ? value : numberOf(value, label)
 }
 
-/** The result of `Number`, as in JavaScript except for unknown values. */
+/** Returns the result of `Number`, as in JavaScript except for unknown values. */
 function converted(call: Call): number {
   const value = plain(call, 0)
   if (typeof value === 'boolean' || (typeof value === 'string' && value.trim() !== '')) return Number(value)
   return number(call, 0)
 }
 
-/** Whether a value is not a number; a missing one is neither. */
+/** Implements `isNaN`: whether a value is not a number. Throws for a missing value. */
 function isNoNumber(call: Call): boolean {
   const value = plain(call, 0)
   if (value === undefined) throw missing(labelOf(call, 0))

@@ -1,4 +1,4 @@
-/** The methods of lists in expressions. */
+/** Implements the methods of lists in expressions. */
 import { callbackArg, made, numberArg, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit, type Callback, type Run } from './run.ts'
 import { measure, numberOf, placeIn, sameValue, textOf, truthOf } from './values.ts'
@@ -8,7 +8,7 @@ type List = readonly unknown[]
 const END = Number.POSITIVE_INFINITY
 const MAX_FLAT_DEPTH = 8
 
-/** Methods of lists. None changes its list: sort and reverse copy, since data belongs to its sender. */
+/** Methods of lists. None of them changes its list: sort and reverse copy, since data belongs to its sender. */
 export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, Method<List>>([
   ['at', (self, call) => self.at(numberArg(call, 0, 0))],
   ['concat', (self, call) => made(call.run, self.concat(...call.args.map((arg) => paid(call, arg))))],
@@ -40,7 +40,7 @@ export const TAKES_CALLBACK: ReadonlySet<string> = new Set(
   'every filter find findIndex findLast findLastIndex flatMap map reduce reduceRight some sort toSorted'.split(' '),
 )
 
-/** The items for `Array.from`, `Math.max(...)` and spreading. */
+/** Returns the items for `Array.from`, `Math.max(...)` and spreading. */
 export function itemsOf(run: Run, value: unknown, label: string): List {
   if (Array.isArray(value)) return made(run, value as List)
   throw unfit(label, 'is not a list')
@@ -48,12 +48,12 @@ export function itemsOf(run: Run, value: unknown, label: string): List {
 
 function each(self: List, call: Call): (item: unknown, index: number) => unknown {
   const callback: Callback = callbackArg(call, 0)
-  // charges native work, even for a list full of holes
+  // charges for native work, even for a list full of holes
   spend(call.run, 1 + self.length / 16)
   return (item, index) => callback(item, index, self)
 }
 
-/** Calls back for a decision about an item. */
+/** Returns a callback whose result decides about an item, such as that of `filter`. */
 function decides(self: List, call: Call): (item: unknown, index: number) => boolean {
   const callback = each(self, call)
   return (item, index) => truthOf(callback(item, index), call.label)

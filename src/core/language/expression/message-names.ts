@@ -1,9 +1,9 @@
-/** The named values that code reads, of the message and of other nodes, and whether one of them is new. */
+/** Finds the values of the message and of other nodes that code reads, and whether any of them is new. */
 import { AppError } from '#kernel'
 import type { Path } from '../placeholders/scope.ts'
 import type { PlugContext } from '../../plug/plug.ts'
 
-/** Distinct names of message values that paths read. No path reads the message as a whole. */
+/** Returns the distinct names of message values that paths read. No path reads the message as a whole. */
 export function messageNames(uses: readonly Path[]): readonly string[] {
   const names = new Set<string>()
   for (const { root, segments } of uses) {
@@ -15,7 +15,7 @@ export function messageNames(uses: readonly Path[]): readonly string[] {
 
 export interface CodeReads {
   readonly names: readonly string[]
-  /** labels of the nodes whose data it reads */
+  /** labels of the nodes whose data the code reads */
   readonly nodes: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export function readsOf(uses: readonly Path[]): CodeReads {
   return { names: messageNames(uses), nodes: [...nodes] }
 }
 
-/** The error of a call without memory and without anything new. */
+/** Creates the error of a call that has neither memory nor new values. */
 export function noNews({ names, nodes }: CodeReads): AppError {
   const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
   const missing = [
@@ -35,8 +35,8 @@ export function noNews({ names, nodes }: CodeReads): AppError {
 }
 
 /**
- * Whether a read is new to the code: the present message has one of the values itself, or one of the nodes has run with
- * success since the last answer of the asking node. For code without such reads, every run is new.
+ * Whether any value that the code reads is new: the current message contains one of the values, or one of the nodes has
+ * succeeded since the reading node last succeeded. For code without such reads, every run is new.
  */
 export function hasNews(context: Pick<PlugContext, 'isNew' | 'isNewOf'>, { names, nodes }: CodeReads): boolean {
   if (names.length + nodes.length === 0) return true

@@ -1,4 +1,4 @@
-/** Arguments of methods and functions of expressions. */
+/** Reads arguments of methods and functions of expressions. */
 import { spend, unfit, type Callback, type Run } from './run.ts'
 import { numberOf, textOf } from './values.ts'
 
@@ -15,7 +15,7 @@ export function textArg({ run, args, label }: Call, index: number): string {
   return textOf(run, args[index], `argument ${index + 1} of ${label}`)
 }
 
-/** An argument as number, or a default when it is omitted. */
+/** Returns an argument as number, or a default when it is omitted. */
 export function numberArg({ args, label }: Call, index: number, otherwise: number): number {
   if (index >= args.length || args[index] === undefined) return otherwise
   refuseCallback(args[index], label)
@@ -33,7 +33,7 @@ export function made<T extends string | readonly unknown[]>(run: Run, result: T)
   return result
 }
 
-/** Charges a search for `wanted` in `text`, which may compare the two at each position. */
+/** Charges for a search of `wanted` in `text`, which may compare both at each position. */
 export function paySearch(run: Run, text: string, wanted: string): void {
   spend(run, 1 + (text.length * (1 + wanted.length / 16)) / 16)
 }

@@ -1,4 +1,4 @@
-/** The methods of values by their type. Each charges its work. */
+/** Finds the methods of values by type of the value. Each method charges for its work. */
 import { LIST_METHODS } from './list-methods.ts'
 import { numberArg, type Call, type Method } from './method.ts'
 import { missing, unfit } from './run.ts'

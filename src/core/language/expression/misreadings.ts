@@ -1,4 +1,4 @@
-/** Code that means something else in JavaScript than it seems to. It is rejected, with the right form. */
+/** Rejects code that means something else in JavaScript than it seems to, and suggests the right form. */
 import type { AnyNode, BinaryExpression, Node } from 'acorn'
 import { childrenOf } from '../script/syntax-tree.ts'
 import type { Problem } from './source.ts'
@@ -6,7 +6,7 @@ import { DAYS } from './word-functions.ts'
 
 const COMPARING = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in'])
 
-/** The positions of such code in a tree; `at` counts like the positions of the tree. */
+/** Returns the problems in a tree; their `at` counts like the positions of the tree. */
 export function misreadings(tree: Node): readonly Problem[] {
   const problems: Problem[] = []
   const visit = (inner: Node): void => {

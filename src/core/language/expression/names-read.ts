@@ -1,4 +1,4 @@
-/** The message values that a plug's properties read, so that the plug runs on messages that have them. */
+/** Finds the message values that a plug's properties read, so that the plug runs on messages that contain them. */
 import type { BindingUse } from '../placeholders/binding.ts'
 import type { Plug } from '../../plug/plug.ts'
 import { codeUses } from './code-uses.ts'
@@ -8,8 +8,8 @@ const NONE: ReadonlySet<string> = new Set()
 const NODE = { root: 'nodes', optional: true, pointer: '' } as const
 
 /**
- * The reads of logic and code in the properties. Plugs run by these alone, and do not need the placeholders of other
- * properties.
+ * Returns what logic and code in the properties read. Only these reads determine when a plug runs; placeholders in
+ * other properties do not.
  */
 export function codedUses(plug: Plug, properties: Readonly<Record<string, unknown>>): readonly BindingUse[] {
   const coded = Object.entries(plug.input).flatMap(([name, { format }]) => {
@@ -20,8 +20,8 @@ export function codedUses(plug: Plug, properties: Readonly<Record<string, unknow
 }
 
 /**
- * Names of the message values that a call with these properties reads, without placeholders; undefined if unknown.
- * `later`: absent properties that are known only at the call.
+ * Returns the names of the message values that a call with these properties reads, without placeholders; undefined if
+ * unknown. `later`: properties that are known only at the call.
  */
 export function namesRead(
   plug: Plug,

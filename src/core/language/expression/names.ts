@@ -7,7 +7,7 @@ import { toPath, type Fault } from '../placeholders/path.ts'
 import type { Root } from '../placeholders/scope.ts'
 import { isMarked } from './source.ts'
 
-/** A chain such as `nodes.a.rawData` down to its first name, and the member expressions on the way. */
+/** A chain such as `nodes.a.rawData`, with its first name and the member expressions that follow. */
 export interface Chain {
   readonly root: string
   readonly names: readonly string[]
@@ -21,7 +21,7 @@ export function memberName({ computed, property }: MemberExpression): string | u
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-/** The chain of fixed names that ends with this node, if any. */
+/** Returns the chain of fixed names that ends with this node, if any. */
 export function chainOf(node: Expression | Super): Chain | undefined {
   const names: string[] = []
   let at: Expression | Super = node
@@ -34,15 +34,17 @@ export function chainOf(node: Expression | Super): Chain | undefined {
   return at.type === 'Identifier' ? { root: at.name, names: names.reverse() } : undefined
 }
 
-/** `META.$.<key>` is metadata of the node's resource here as in every property; any other chain stays. */
+/**
+ * Converts `META.$.<key>` to metadata of the node's resource, as in every property; returns any other chain unchanged.
+ */
 export function withMeta(chain: Chain): Chain {
   const { root, names } = chain
   return root === 'META' && names[0] === '$' ? { root: 'node', names: ['resource', 'meta', ...names.slice(1)] } : chain
 }
 
 /**
- * Number of names after the root that the engine reads; further ones are read from that value. 0 for a longer chain
- * than the root allows.
+ * Returns how many names after the root the engine reads; further names are read from the resulting value. 0 for a
+ * chain longer than the root allows.
  */
 export function lookupLength(root: Root, names: readonly string[]): number {
   switch (root) {
@@ -59,7 +61,7 @@ export function lookupLength(root: Root, names: readonly string[]): number {
   }
 }
 
-/** The path of a root and its names. Secrets are rejected: the value of an expression is visible. */
+/** Returns the path of a root and its names. Secrets are rejected, since the value of an expression is visible. */
 export function pathOf(root: Root, names: readonly string[]): { readonly path: LogicPath } | { readonly fault: Fault } {
   if (root === 'vault') {
     return {
@@ -73,7 +75,7 @@ export function pathOf(root: Root, names: readonly string[]): { readonly path: L
   return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
 }
 
-/** The path of a bare name: a value of the message. */
+/** Returns the path of a bare name, which is a value of the message. */
 export function messagePath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
   if (FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
     return { fault: { message: `"${name}" is not data`, suggestion: 'name a value of the message' } }

@@ -1,4 +1,4 @@
-/** Numbers in rules: a name of the message, a placeholder, or an expression. */
+/** Compiles numbers in rules: a name of the message, a placeholder, or an expression. */
 import { AppError, isKnown, numberIn, shown, whyNoNumber } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugContext } from '../../plug/plug.ts'
@@ -8,7 +8,7 @@ import { shorten } from './parse.ts'
 import { readerOf } from './reader.ts'
 import { unknown } from './run.ts'
 
-/** A number and its tolerance in comparisons: 0, except for a sum or a difference. */
+/** A number and its tolerance for comparisons: 0, except for a sum or a difference. */
 export interface NumberReading {
   readonly number: number
   readonly slack: number
@@ -17,14 +17,14 @@ export interface NumberReading {
 export interface CompiledNumber extends CodeReads {
   readonly uses: readonly LogicPath[]
   /**
-   * The present number; a text counts as a plain decimal. Throws `BINDING` that names a missing or unknown value,
+   * Returns the current number; a text must be a plain decimal. Throws `BINDING` that names a missing or unknown value,
    * `PLUG_FAILED` for a value that is not a finite number.
    */
   read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): NumberReading
 }
 
 /**
- * Compiles a number, or an expression for one: the name of a message value such as `temperature`, a placeholder, or a
+ * Compiles a number, or code that returns one: the name of a message value such as `temperature`, a placeholder, or a
  * calculation. Throws `VALIDATION`.
  */
 export function compileNumber(condition: unknown): CompiledNumber {
@@ -49,7 +49,9 @@ export function compileNumber(condition: unknown): CompiledNumber {
   }
 }
 
-/** The result of code as a finite number. Throws `BINDING` for an unknown value, `PLUG_FAILED` for any other. */
+/**
+ * Returns the result of code as a finite number. Throws `BINDING` for an unknown value, `PLUG_FAILED` for any other.
+ */
 export function numberOfCode(code: string, value: unknown): number {
   const number = numberIn(value)
   if (number !== undefined) return number

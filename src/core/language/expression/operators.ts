@@ -1,20 +1,20 @@
 /**
- * The operators of expressions, where an unknown value is an error that names it; kernel/values.ts defines what is
- * known.
+ * Implements the operators of expressions, where an unknown value is an error that names it; kernel/values.ts defines
+ * what is known.
  */
 import { isEqual, isKnown, slackOf } from '#kernel'
 import { spend, unknown, type Code, type Run } from './run.ts'
 import { isAmong, numberOf, orderOf, sameValue, textOf, truthOf } from './values.ts'
 
-/** One operand: its code, its text for messages, and its value if it is constant. */
+/** An operand: its code, its text for messages, and its value if it is constant. */
 export interface Side {
   readonly code: Code
   readonly label: string
   readonly constant: boolean
   readonly value?: unknown
-  /** a text by its form, whatever its parts: numbers beside it are joined to it, not added */
+  /** true if the syntax makes the operand a text: other operands of `+` are then joined to it, not added */
   readonly isText?: boolean
-  /** of a sum or a difference: the same, with its largest operand in `largest` of the run */
+  /** only for a sum or a difference: code that also stores the largest operand in `largest` of the run */
   readonly measured?: Code
 }
 
@@ -133,12 +133,12 @@ function order(compare: Compare, within: CompareWithin): Binary {
   }
 }
 
-/** A number literal, including Infinity. */
+/** Returns the value of a number literal, including Infinity; undefined for other operands. */
 function limitOf({ constant, value }: Side): number | undefined {
   return constant && typeof value === 'number' && !Number.isNaN(value) ? value : undefined
 }
 
-/** `low <= value && value <= high`, each evaluated once. */
+/** Compiles `low <= value && value <= high` so that each operand is evaluated once. */
 export function betweenSides(value: Side, low: Side, high: Side): Code {
   return (run, frame) => {
     const [x, ofX] = [sizedValue(value, run, frame), run.largest]
@@ -162,7 +162,7 @@ function isAtMost([a, b]: readonly [number, number] | readonly [string, string],
   return typeof a === 'number' && typeof b === 'number' ? a - b <= slack : a <= b
 }
 
-/** Compares with a sum or difference: it equals the limit within the rounding of its operands. */
+/** Compares with a sum or difference, which equals the limit if it is within rounding error. */
 function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   return (run, frame) => {
     const first = sizedValue(left, run, frame)
@@ -176,7 +176,7 @@ function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   }
 }
 
-/** The value of an operand; sets `largest` of the run to its largest part, 0 unless it is a sum. */
+/** Returns the value of an operand; sets `largest` of the run to the largest part of a sum, otherwise to 0. */
 function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[1]): unknown {
   if (measured) return measured(run, frame)
   const value = code(run, frame)
@@ -184,7 +184,10 @@ function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[
   return value
 }
 
-/** `x == null` and `x === undefined` test for a value; any other comparison needs one. */
+/**
+ * Compiles equality. `x == null` and `x === undefined` test whether a value is missing; any other comparison needs a
+ * value.
+ */
 function equality(same: (run: Run, a: unknown, b: unknown) => boolean, negated: boolean): Binary {
   return (left, right) => {
     const a = left.code
@@ -241,8 +244,8 @@ function membership(left: Side, right: Side): Code {
 }
 
 /**
- * `a + b` and `a - b`. Numbers are added if one side is a number; two texts are joined, and anything with a text
- * literal.
+ * Compiles `a + b` and `a - b`. Numbers are added if one side is a number. Two texts are joined, as is anything with a
+ * text literal.
  */
 export function sum(operator: '+' | '-', left: Side, right: Side): Pick<Side, 'code' | 'isText' | 'measured'> {
   if (operator === '+' && (left.isText === true || right.isText === true)) {

@@ -1,15 +1,15 @@
-/** The syntax tree of an expression, or its syntax error. */
+/** Parses an expression, and describes its syntax errors. */
 import { parseExpressionAt, tokenizer, type Expression, type Options } from 'acorn'
 import { dottedName } from '../placeholders/dotted-name.ts'
 import type { Source, Problem } from './source.ts'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'module', preserveParens: true }
 
-/** The syntax tree of an expression, or its syntax error. Only a semicolon may follow. */
+/** Returns the syntax tree of an expression, or its syntax error. Only a semicolon may follow the expression. */
 export function parseSource(source: Source, text: string): { readonly tree: Expression } | Problem {
   try {
     const tree = parseExpressionAt(source.marked, 0, OPTIONS)
-    // spaces keep later positions
+    // spaces keep the later positions unchanged
     const rest = tokenizer(' '.repeat(tree.end) + source.marked.slice(tree.end), OPTIONS)
     let next = rest.getToken()
     if (next.type.label === ';') next = rest.getToken()
@@ -24,7 +24,7 @@ export function parseSource(source: Source, text: string): { readonly tree: Expr
   }
 }
 
-/** Words that are used as operators by mistake, and the right operators. */
+/** Words that are used by mistake instead of operators, with the right operators. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['between', 'write between(x, low, high), or low <= x && x <= high'],
   ['contains', 'write contains(textOrList, part)'],
@@ -38,7 +38,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['mod', 'write x % y'],
 ])
 
-/** A replacement for the word at a position of the text, if it is a known mistake. */
+/** Suggests a replacement for the word at a position of the text, if it is a known mistake. */
 export function insteadOfWord(text: string, at: number): string | undefined {
   const dotted = dottedName(text)
   if (dotted !== undefined) return `write streamdata["${dotted}"] for a name with dots`
@@ -50,7 +50,7 @@ export function shorten(text: string): string {
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }
 
-/** `column 5`, or `line 2, column 5` in a text of several lines; both from 1. */
+/** Returns a position as `column 5`, or in a text of several lines `line 2, column 5`; both count from 1. */
 export function placeIn(text: string, at: number): { readonly line: number; readonly column: number; words: string } {
   const before = text.slice(0, at).split('\n')
   const line = before.length

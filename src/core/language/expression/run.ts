@@ -1,4 +1,4 @@
-/** The state of one evaluation of an expression: its remaining work, its randomness, and its frames. */
+/** Holds the state of one evaluation of an expression: its remaining work, its randomness, and its frames. */
 import { AppError, isKnown, nextSeed, randomOf, whyNoNumber, whyUnknown } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 
@@ -7,14 +7,15 @@ export interface Run {
   readonly now: number
   /** remaining calls of arrow functions, list items and characters */
   left: number
-  /** the largest operand of the last sum */
+  /** largest operand of the last sum */
   largest: number
   readonly chance?: { random(): number } | undefined
   seed?: number
 }
 
 /**
- * The next number in [0, 1): all of one evaluation follow from one draw, so that code in the sandbox has the same ones.
+ * Returns the next number in [0, 1). All numbers of one evaluation derive from one draw, so that code in the sandbox
+ * gets the same numbers.
  */
 export function nextChance(run: Run, label: string): number {
   if (run.chance === undefined) throw unfit(label, 'has no chance here')
@@ -26,7 +27,7 @@ export function drawSeed(source: { random(): number }): number {
   return Math.floor(source.random() * 4_294_967_296)
 }
 
-/** The parameters of the arrow functions around a piece of code, the innermost first. */
+/** Holds the parameters of the arrow functions around a piece of code, innermost first. */
 export interface Frame {
   readonly slots: readonly unknown[]
   readonly outer: Frame | undefined
@@ -34,7 +35,7 @@ export interface Frame {
 
 export type Code = (run: Run, frame: Frame | undefined) => unknown
 
-/** An arrow function during its call. Never a value of an expression. */
+/** An arrow function during its call, which is never a value of an expression. */
 export type Callback = (...values: readonly unknown[]) => unknown
 
 export const MAX_WORK = 1_000_000
@@ -49,7 +50,7 @@ export function spend(run: Run, amount: number): void {
   }
 }
 
-/** The error for a missing value, since unknown is neither false nor 0. */
+/** Creates the error for a missing value, since unknown is neither false nor 0. */
 export function missing(label: string): AppError {
   return unknown(label, undefined)
 }

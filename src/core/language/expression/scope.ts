@@ -1,4 +1,4 @@
-/** The parameters of arrow functions in expressions, and the lookup of their names. */
+/** Looks up names of parameters of arrow functions in expressions. */
 import type { Pattern } from 'acorn'
 import type { Frame } from './run.ts'
 import { member } from './values.ts'
@@ -8,13 +8,13 @@ export interface Scope {
   readonly outer: Scope | undefined
 }
 
-/** How the arguments of a call become the slots of its body. */
+/** Says how the arguments of a call become the slots of its body. */
 export interface Parameters {
   readonly names: ReadonlyMap<string, number>
   slotsOf(values: readonly unknown[]): readonly unknown[]
 }
 
-/** Finds a name: the number of functions outwards, and its slot. */
+/** Finds a name: how many functions outwards it is declared, and its slot. */
 export function findName(scope: Scope | undefined, name: string): { depth: number; slot: number } | undefined {
   let depth = 0
   for (let at = scope; at !== undefined; at = at.outer, depth++) {
@@ -30,7 +30,7 @@ export function slotOf(frame: Frame | undefined, depth: number, slot: number): u
   return at?.slots[slot]
 }
 
-/** Names, `[a, b]` and `{a, b}` as parameters; or the first unsupported pattern. */
+/** Reads names, `[a, b]` and `{a, b}` as parameters; or returns the first unsupported pattern. */
 export function readParameters(patterns: readonly Pattern[]): Parameters | { readonly wrong: Pattern } {
   const names = new Map<string, number>()
   const readers: ((values: readonly unknown[]) => unknown)[] = []

@@ -1,8 +1,8 @@
 /**
- * The text of an expression before it is parsed. Stored rules have `${path}` and `$${path}` in the middle of code and
- * of quoted texts. Each is replaced by a mark of the same length, so that columns stay true: in code by a name, in a
- * quoted text by private-use characters. In a template literal `${...}` is JavaScript's own, and in a regular
- * expression it is rejected: the pattern would silently come from data.
+ * Prepares the text of an expression for the parser. Stored rules may contain `${path}` and `$${path}` in code and in
+ * quoted texts. Each placeholder is replaced by a mark of the same length, so that columns stay correct: a name in
+ * code, private-use characters in a quoted text. In a template literal `${...}` is JavaScript's own. In a regular
+ * expression it is rejected, since otherwise data would silently determine the pattern.
  */
 import { scanBinding, type Binding } from '../placeholders/binding.ts'
 
@@ -13,13 +13,13 @@ export interface Problem {
 }
 
 export interface Source {
-  /** what the parser reads; as long as the original */
+  /** text for the parser; as long as the original */
   readonly marked: string
   readonly bindings: readonly Binding[]
   readonly problems: readonly Problem[]
 }
 
-/** A binding has at least four characters, so a letter and three digits always fit. */
+/** Maximum number of bindings. A binding has at least four characters, so a letter and three digits always fit. */
 const MAX_BINDINGS = 999
 const NAME = '\u0180'
 const FIRST_MARK = 0xe100
@@ -39,9 +39,9 @@ export function readSource(text: string): Source {
   const problems: Problem[] = []
   let marked = ''
   let copied = 0
-  /** `'` and `"` inside of texts, a backtick inside of a template literal, `{` inside of braces */
+  /** open delimiters: `'` and `"` for texts, a backtick for a template literal, `{` for braces */
   const around: string[] = []
-  /** where the last placeholder ends: its value may be divided */
+  /** end of the last placeholder: a slash after it is a division */
   let valueEnd = -1
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at)
@@ -94,7 +94,7 @@ export function bindingOfName(name: string, { bindings }: Source): Binding | und
   return name.startsWith(NAME) ? bindings[Number.parseInt(name.slice(1), 10)] : undefined
 }
 
-/** The plain parts and bindings of a quoted text. */
+/** Splits a quoted text into plain parts and bindings. */
 export function partsOfText(value: string, { bindings }: Source): readonly (string | Binding)[] {
   if (bindings.length === 0) return [value]
   const pieces = value.split(MARKS)
@@ -108,7 +108,7 @@ export function isMarked(value: string): boolean {
   return MARKS.test(value)
 }
 
-/** Length of the regular expression that begins at a slash; 0 for a division. */
+/** Returns the length of the regular expression that begins at a slash; 0 for a division. */
 function regexLength(text: string, at: number): number {
   if (!BEFORE_REGEX.test(text.slice(Math.max(0, at - 40), at).trimEnd())) return 0
   REGEX.lastIndex = 0

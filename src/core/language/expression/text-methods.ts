@@ -1,4 +1,4 @@
-/** The methods of texts in expressions; searches are for plain text. */
+/** Implements the methods of texts in expressions; searches are for plain text. */
 import { made, numberArg, paySearch, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit } from './run.ts'
 
@@ -50,7 +50,7 @@ function filler(call: Call): string {
 function repeat(self: string, call: Call): string {
   const count = numberArg(call, 0, 0)
   if (!(count >= 0)) throw unfit(call.label, 'repeats a text 0 times or more')
-  // an empty text is charged too: its copies are counted one by one
+  // charges for an empty text, too: each copy counts
   spend(call.run, Math.max(self.length, 1 / 64) * count)
   return self.repeat(count)
 }
@@ -58,7 +58,7 @@ function repeat(self: string, call: Call): string {
 function replace(self: string, call: Call): string {
   const [wanted, instead] = [textArg(call, 0), textArg(call, 1)]
   paySearch(call.run, self, wanted)
-  // a function, so that $ in the new text is not a pattern
+  // a function, so that $ in the new text has no special meaning
   return made(
     call.run,
     self.replace(wanted, () => instead),

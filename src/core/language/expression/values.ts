@@ -1,17 +1,17 @@
 /**
- * Values of expressions are JSON and undefined. Only own fields are read, and their methods are never called:
- * conversions that JavaScript would leave to `toString` and `valueOf` are implemented here, and charged, since a list
- * may contain the same list many times.
+ * Reads and converts values of expressions, which are JSON and undefined. Only own fields are read, and their methods
+ * are never called: conversions that JavaScript would leave to `toString` and `valueOf` are implemented here, and
+ * charged, since a list may contain the same list many times.
  */
 import { FORBIDDEN_KEYS, isEqual, isKnown, numberOfText, ofData, ordered, ownValue } from '#kernel'
 import { missing, noNumber, spend, unfit, unknown, type Run } from './run.ts'
 
-/** The machine compares and copies texts in blocks; only long ones count. */
+/** Characters that one step pays for: texts are compared and copied in blocks, so only long ones count. */
 const CHARACTERS_PER_STEP = 64
 
 /**
- * A field of a value; undefined if it is missing. Throws `BINDING` for a field of a missing value, and for reserved
- * names.
+ * Returns a field of a value; undefined if it is missing. Throws `BINDING` for a field of a missing value, and for
+ * reserved names.
  */
 export function member(value: unknown, key: unknown, label: string): unknown {
   if (typeof value === 'object' && value !== null && typeof key === 'string') {
@@ -45,13 +45,13 @@ function scalarText(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'null'
 }
 
-/** The text of a value in `"${path}"`: a text as it is, any other value as JSON. */
+/** Returns the text of a value in `"${path}"`: a text unchanged, any other value as JSON. */
 export function insertedText(run: Run, value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'object' && value !== null ? jsonOf(run, value) : scalarText(value)
 }
 
-/** The JSON of a value. Throws `TOO_LARGE` before a small value would expand to a huge text. */
+/** Returns the JSON of a value. Throws `TOO_LARGE` before a small value would expand to a huge text. */
 export function jsonOf(run: Run, value: unknown, indent = 0): string {
   measure(run, value)
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
@@ -59,7 +59,7 @@ export function jsonOf(run: Run, value: unknown, indent = 0): string {
   return text
 }
 
-/** Charges one step for each part of a value, as often as it is reached. */
+/** Charges one step for each part of a value, as often as the part occurs. */
 export function measure(run: Run, value: unknown): void {
   spend(run, typeof value === 'string' ? 1 + value.length / CHARACTERS_PER_STEP : 1)
   if (typeof value !== 'object' || value === null) return
@@ -67,7 +67,8 @@ export function measure(run: Run, value: unknown): void {
 }
 
 /**
- * The operand of arithmetic: a finite number, or a text that is a plain decimal. Throws `BINDING` for any other value.
+ * Returns an operand of arithmetic: a finite number, or a text that is a plain decimal. Throws `BINDING` for any other
+ * value.
  */
 export function numberOf(value: unknown, label: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
@@ -83,7 +84,9 @@ export function truthOf(value: unknown, label: string): boolean {
   return Boolean(value)
 }
 
-/** Two values for a comparison by size: as numbers if one is a number, else as texts. Throws `BINDING`. */
+/**
+ * Converts two values for a comparison by size: to numbers if one is a number, otherwise to texts. Throws `BINDING`.
+ */
 export function orderOf(
   run: Run,
   a: unknown,
@@ -141,7 +144,7 @@ export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, 
   return !FORBIDDEN_KEYS.has(key) && Object.hasOwn(all, key)
 }
 
-/** The index of an item in a list, also of NaN; -1 without it. */
+/** Returns the index of an item in a list, also of NaN; -1 if the list lacks it. */
 export function placeIn(run: Run, list: readonly unknown[], wanted: unknown): number {
   spend(run, 1 + list.length / 4)
   if (Number.isNaN(wanted)) return list.findIndex(Number.isNaN)

@@ -1,4 +1,4 @@
-/** Functions of expressions beside those of JavaScript, named by what they do. */
+/** Implements the functions that expressions have in addition to those of JavaScript. */
 import type { AnyNode } from 'acorn'
 import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
 import { nearest } from '#kernel'
@@ -23,10 +23,10 @@ const FORMS: ReadonlyMap<string, readonly [form: string, least: number, most: nu
   ),
 ])
 
-/** ISO 8601 with a zone, or a date; other forms would depend on the machine's own zone. */
+/** Matches ISO 8601 with a zone, or a date; other forms would depend on the local time zone of the machine. */
 export const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** The range of Date, ms to both sides of 1970. */
+/** Range of Date: ms before and after 1970. */
 export const MAX_INSTANT = 8.64e15
 
 export const WORD_FUNCTIONS: ReadonlySet<string> = new Set(FORMS.keys())
@@ -35,7 +35,7 @@ export function isCalendarPart(name: string): name is CalendarPart {
   return CALENDAR.some((part) => part === name)
 }
 
-/** The problem with the arguments of such a call, if any. */
+/** Returns the problem with the arguments of such a call, if any. */
 export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | undefined {
   const [form, least, most] = FORMS.get(name) ?? ['', 0, Number.POSITIVE_INFINITY]
   if (args.length < least || args.length > most || args.some(({ type }) => type === 'SpreadElement')) {
@@ -58,7 +58,10 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
   }
 }
 
-/** Hours over midnight, months over the turn of the year: `between` compares numbers, and does not wrap around. */
+/**
+ * Reports `between` with hours across midnight or months across the new year: it compares numbers, and does not wrap
+ * around.
+ */
 function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
   if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
   const part = value.callee.name
@@ -74,7 +77,7 @@ export function similarFunction(name: string, others: Iterable<string> = []): st
   return nearest(name, [...WORD_FUNCTIONS, ...others])
 }
 
-/** Returns a reader of one part of the date and time of an instant (epoch ms) in a time zone; default UTC. */
+/** Returns a function that reads one part of the date and time of an instant (epoch ms) in a time zone; default UTC. */
 export function calendarReader(part: CalendarPart, zone?: string): (instant: number) => number | string {
   if (zone === undefined) return (instant) => IN_UTC[part](new Date(instant))
   const format = zoneFormat(zone)

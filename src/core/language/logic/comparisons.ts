@@ -1,19 +1,19 @@
 /**
- * The operations of JSON Logic that compare, calculate and decide; kernel/values.ts defines what is known and what is a
- * number.
+ * Implements the operations of JSON Logic that compare, calculate and decide; kernel/values.ts defines what is known
+ * and what is a number.
  */
 import jsonLogic from 'json-logic-js'
 import { AppError, isEqual, isKnown, numberIn, ordered, slackOf, whyNoNumber, whyUnknown } from '#kernel'
 import type { LogicNode } from './run.ts'
 import { missing } from './variable.ts'
 
-/** An operand as known before the run. */
+/** What is known about an operand before the run. */
 export interface Operand {
   readonly label: string
   readonly isNothing: boolean
 }
 
-/** A sum or a difference with its largest operand. Never leaves the operation around it. */
+/** A sum or a difference with its largest operand. Never leaves the operation that contains it. */
 export class Sized {
   readonly value: number
   readonly largest: number
@@ -46,14 +46,20 @@ const ARITHMETIC: ReadonlyMap<string, (a: number, b: number) => number> = new Ma
   ['+', (a, b) => a + b],
 ])
 
-/** Truth in JSON Logic: an empty list is false, the text "0" is true. Throws `BINDING` for an unknown value. */
+/**
+ * Whether a value counts as true in JSON Logic: an empty list is false, the text "0" is true. Throws `BINDING` for an
+ * unknown value.
+ */
 export function isTruthy(value: unknown, label: string): boolean {
   if (typeof value === 'boolean') return value
   if (!isKnown(value)) throw unknown(label, value)
   return jsonLogic.truthy(value)
 }
 
-/** The operation of a name over the values of its operands; undefined for one that decides nothing. */
+/**
+ * Returns the operation with that name, to be applied to values of operands; undefined for names that are not
+ * implemented here.
+ */
 export function operationOf(name: string): Apply | undefined {
   const compare = ORDER.get(name)
   const within = WITHIN.get(name)
@@ -86,13 +92,13 @@ export function operationOf(name: string): Apply | undefined {
   }
 }
 
-/** A sum or a difference with its largest operand; undefined for other names. */
+/** Returns an operation that keeps the largest operand of a sum or a difference; undefined for other names. */
 export function sizedOperation(name: string): Apply | undefined {
   const apply = name === '+' || name === '-' ? operationOf(name) : undefined
   return apply && ((values, operands) => new Sized(apply(values, operands) as number, largestOf(values)))
 }
 
-/** An operation as a function: several times faster than a walk through the logic. */
+/** Compiles an operation to a function, which is several times faster than traversing the logic. */
 export function compiled(
   name: string,
   nodes: readonly LogicNode[],
@@ -112,7 +118,7 @@ export function compiled(
   return (run) => apply(nodes.map((node) => node(run)), operands) // prettier-ignore
 }
 
-/** `and` and `or`: the first value that decides, or the last. */
+/** Compiles `and` and `or`: returns the first value whose truth is `wanted`, or the last value. */
 export function firstThat(nodes: readonly LogicNode[], operands: readonly Operand[], wanted: boolean): LogicNode {
   const last = nodes.length - 1
   return (run) => {
@@ -187,7 +193,7 @@ function numbersOf(values: readonly unknown[], operands: readonly Operand[]): re
   })
 }
 
-/** Of the operands of a sum, which may be sums. */
+/** Returns the largest of the operands of a sum, which may be sums themselves. */
 function largestOf(values: readonly unknown[]): number {
   return Math.max(
     0,
@@ -195,7 +201,7 @@ function largestOf(values: readonly unknown[]): number {
   )
 }
 
-/** Of the sums among the sides of a comparison. */
+/** Returns the largest operand among the sums that a comparison contains. */
 function largestSum(values: readonly unknown[]): number {
   return Math.max(0, ...values.map((value) => (value instanceof Sized ? value.largest : 0)))
 }

@@ -1,4 +1,4 @@
-/** Checks logic, and compiles it for the library and to functions. */
+/** Checks logic, and compiles it both for the library and to functions. */
 import { at, Issues, nearest, ofData } from '#kernel'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import type { Fault } from '../placeholders/path.ts'
@@ -10,7 +10,7 @@ import { itemPath, pathKey, topPath, withParts } from './variable.ts'
 const MAX_LOGIC_DEPTH = 64
 const MAX_LOGIC_PARTS = 10_000
 
-/** Limit of characters of a piece of logic in messages. */
+/** Maximum number of characters of a piece of logic in messages. */
 const MAX_LABEL = 60
 
 const MANY = Number.POSITIVE_INFINITY
@@ -28,14 +28,14 @@ const ARITIES: ReadonlyMap<string, Arity> = new Map([
 
 interface Piece {
   readonly logic: unknown
-  /** as a function, where worthwhile; never needed in loops */
+  /** the logic as a function, where worthwhile; never needed in loops */
   readonly node?: LogicNode | undefined
-  /** of a sum or a difference: the same with its largest operand */
+  /** only for a sum or a difference: the logic that also returns the largest operand */
   readonly sized?: { readonly logic: unknown; readonly node: LogicNode } | undefined
   readonly label?: string
 }
 
-/** Reads one path; undefined without a value. */
+/** Reads one path; undefined if it has no value. */
 type Reader = (run: Run, scope: unknown) => unknown
 
 const NOTHING: Piece = { logic: null }
@@ -43,13 +43,13 @@ const NOTHING: Piece = { logic: null }
 interface Place {
   readonly pointer: string
   readonly depth: number
-  /** inside map, filter, reduce, all, some or none */
+  /** true inside map, filter, reduce, all, some or none */
   readonly inLoop: boolean
 }
 
-/** Loops whose body decides about the item. */
+/** Loops whose body decides about an item. */
 const DECIDING_LOOPS: ReadonlySet<string> = new Set(['filter', 'all', 'some', 'none'])
-/** Operators that compare sums and differences with their other side. */
+/** Operators that compare sums and differences with another operand. */
 const COMPARING: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '===', '!=', '!==', '+', '-'])
 
 export class LogicCompiler {
@@ -163,7 +163,7 @@ export class LogicCompiler {
     return this.library.call(step, [logic])
   }
 
-  /** Every second argument of `if` is a test. */
+  /** Compiles `if`, where every second argument is a test. */
   private choice(args: readonly unknown[], position: Place): unknown[] {
     return args.map((_, index) => {
       const piece = this.argument(args, index, position)
@@ -172,7 +172,7 @@ export class LogicCompiler {
     })
   }
 
-  /** The body sees only the item, and each round is counted. */
+  /** Compiles a loop. Its body reads only the item, and each round is counted. */
   private loop(name: string, args: readonly unknown[], position: Place): Piece {
     const pieces = args.map((_, index) =>
       this.argument(args, index, { ...position, inLoop: index === 1 || position.inLoop }),
@@ -213,7 +213,7 @@ export class LogicCompiler {
     return { logic, label, node: (run) => run.lookup(path) ?? instead(run) }
   }
 
-  /** Logic for the library that reads a value, or the default, or null. */
+  /** Returns logic for the library that reads a value, otherwise the default, otherwise null. */
   private reading(read: Reader, otherwise?: Piece): unknown {
     const value = this.library.call((run, scope) => read(run, scope) ?? null)
     if (!otherwise) return value
@@ -242,7 +242,7 @@ export class LogicCompiler {
     for (const key of literalKeys(args)) {
       const result = position.inLoop ? itemPath(key) : topPath(key)
       if ('fault' in result) {
-        // in computed arguments a text may be something else than a key
+        // in computed arguments a text need not be a key
         if (listed.has(key)) this.fault(position.pointer, result.fault)
       } else if ('path' in result) {
         const path = this.remember(result.path)
@@ -324,7 +324,7 @@ function labelOf(value: unknown): string {
   return Array.isArray(value) ? '[...]' : `{"${Object.keys(value)[0] ?? ''}": ...}`
 }
 
-/** Every text and number in the arguments of `missing` that may turn out to be a key. */
+/** Collects all texts and numbers in the arguments of `missing` that may turn out to be keys. */
 function literalKeys(argument: unknown, keys = new Set<string>(), depth = 0): ReadonlySet<string> {
   if (typeof argument === 'string' || typeof argument === 'number') keys.add(String(argument))
   if (typeof argument !== 'object' || argument === null || depth > MAX_LOGIC_DEPTH) return keys
@@ -332,7 +332,7 @@ function literalKeys(argument: unknown, keys = new Set<string>(), depth = 0): Re
   return keys
 }
 
-/** The keys without a value. A key from data instead of the logic has no reader: data does not choose what is read. */
+/** Returns the keys without a value. Only keys in the logic have a reader: data must not choose what is read. */
 function absent(
   keys: readonly unknown[],
   readers: ReadonlyMap<string, Reader>,

@@ -1,14 +1,14 @@
 /**
- * JSON Logic (jsonlogic.com), the language of declarative conditions, in a safe form. json-logic-js evaluates it over a
- * guarded view of the data; own operations compare, calculate and decide (comparisons.ts), also in loops, and throw for
- * unknown values. Around the library:
+ * Compiles JSON Logic (jsonlogic.com), the language of declarative conditions, in a safe form. json-logic-js evaluates
+ * it over a guarded view of the data. Our own operations compare, calculate and decide (comparisons.ts), also in loops,
+ * and throw for unknown values. In addition to the library:
  *
  * LOGIC-1 Only own fields of lists and records are read: texts have no length, and values no methods. Reserved names
  *   are rejected.
- * LOGIC-2 All reads are in the logic: paths cannot be computed, and data never becomes logic.
+ * LOGIC-2 All reads are visible in the logic: paths cannot be computed, and data never becomes logic.
  * LOGIC-3 `log`, `method`, unknown operators and wrong numbers of arguments are rejected.
  * LOGIC-4 Depth, size and work of one evaluation are bounded.
- * LOGIC-5 Paths have the roots of placeholders; a path without one reads the message.
+ * LOGIC-5 Paths have the roots of placeholders; a path without a root reads the message.
  */
 import { validationError } from '#kernel'
 import { notEvaluated } from '../expression/refused.ts'
@@ -18,17 +18,17 @@ import { MAX_WORK, type LogicPath } from './run.ts'
 export interface CompiledLogic {
   readonly uses: readonly LogicPath[]
   /**
-   * The value of the logic. `lookup` returns the value at a path of `uses` (always the same object), undefined if it is
-   * missing. Throws `TOO_LARGE` at the limit of work, `BINDING` when a lookup fails or a value that decides is unknown.
-   * `{"==": [x, null]}`, `missing` and a default test for a value.
+   * Returns the value of the logic. `lookup` returns the value at a path of `uses` (always the same object), or
+   * undefined if it is missing. Throws `TOO_LARGE` at the limit of work, `BINDING` when a lookup fails or a value that
+   * the result depends on is unknown. `{"==": [x, null]}`, `missing` and a default accept missing values.
    */
   evaluate(lookup: (path: LogicPath) => unknown): unknown
 }
 
 /**
- * Compiles JSON Logic. `{"var": "temperature"}` reads the message, `{"var": "nodes.a.state"}` what placeholders read; a
- * text that is one `${path}` as a whole counts as such a var. Throws `VALIDATION` with every problem, each with its
- * JSON pointer.
+ * Compiles JSON Logic. `{"var": "temperature"}` reads the message, `{"var": "nodes.a.state"}` reads what placeholders
+ * read; a text that consists of one `${path}` counts as such a var. Throws `VALIDATION` with every problem, each with
+ * its JSON pointer.
  */
 export function compileLogic(logic: unknown): CompiledLogic {
   const compiler = new LogicCompiler()

@@ -1,13 +1,16 @@
 /**
- * The package json-logic-js as the evaluator, with a guard between it and the data. On its own, the library follows
- * prototypes when it reads, calls methods of records when it compares, and evaluates keys from data. So all reads go
- * through one operation, which returns a `Guarded` in place of a record.
+ * Uses the package json-logic-js as the evaluator, with a guard between the package and the data. Without the guard,
+ * the package follows prototypes when it reads, calls methods of records when it compares, and evaluates keys from
+ * data. Therefore all reads go through one operation, which returns a `Guarded` instead of a record.
  */
 import jsonLogic, { type RulesLogic } from 'json-logic-js'
 import { ownValue } from '#kernel'
 import { spend, type LogicNode, type Run } from './run.ts'
 
-/** Calls the function that is its first argument. JSON has no functions, so stored logic cannot use it. */
+/**
+ * Name of the operation that calls its first argument, a function. JSON has no functions, so stored logic cannot use
+ * it.
+ */
 const CALL = 'reflexarc: call'
 
 type Call = (scope: unknown, values: readonly unknown[]) => unknown
@@ -15,11 +18,14 @@ jsonLogic.add_operation(CALL, function (this: unknown, call: Call, ...values: un
   return call(this, values)
 })
 
-/** An operation within logic: `scope` is the current item inside of loops, `values` are the values of its arguments. */
+/**
+ * A function within logic. `scope` is the current item inside a loop, `values` are the values of the operation's
+ * arguments.
+ */
 export type Step = (run: Run, scope: unknown, values: readonly unknown[]) => unknown
 
 export class Library {
-  /** the present evaluation, since the library passes on only scopes */
+  /** the current evaluation, since the library passes only scopes to operations */
   private run: Run = { lookup: () => undefined, left: 0 }
 
   call(step: Step, args: readonly unknown[] = []): unknown {
@@ -48,7 +54,7 @@ export class Library {
   }
 }
 
-/** Replaces a record of the data: a value without fields that compares and prints as records do. */
+/** Replaces a record of the data by a value without fields that compares and prints like a record. */
 export class Guarded {
   readonly #record: object
 
@@ -66,7 +72,8 @@ export class Guarded {
 }
 
 /**
- * The library's view of a value. The same list or record always has the same view, so that it stays equal to itself.
+ * Returns the view of a value that the library sees. The same list or record always has the same view, so that it stays
+ * equal to itself.
  */
 export function guarded(value: unknown, run: Run): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -78,7 +85,7 @@ export function guarded(value: unknown, run: Run): unknown {
   return guard
 }
 
-/** The value below the current item, own fields only, if any. */
+/** Returns the value below the current item, reading only own fields. */
 export function below(scope: unknown, segments: readonly string[], run: Run): unknown {
   let value = scope
   for (const segment of segments) {
@@ -91,6 +98,6 @@ function opened(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Guarded) return Guarded.open(value)
   if (Array.isArray(value)) return value.map(opened)
-  // other records are the library's own: what the body of a reduce sees
+  // other records are the library's own, such as the scope of a reduce
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]))
 }

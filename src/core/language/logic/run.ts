@@ -1,18 +1,21 @@
-/** The state of one evaluation of JSON Logic: its remaining work, and the item of the loop around it. */
+/** Holds the state of one evaluation of JSON Logic, such as its remaining work. */
 import { AppError } from '#kernel'
 import type { Path } from '../placeholders/scope.ts'
 
-/** A path with its root in front, for a lookup by list. */
+/** A path that also lists its root and segments in `parts`, for lookups. */
 export interface LogicPath extends Path {
   readonly parts: readonly string[]
-  /** of an optional placeholder: it reads only the present message, without carried values */
+  /**
+   * true for an optional placeholder, which reads only the current message, without values carried over from earlier
+   * ones
+   */
   readonly own?: boolean
 }
 
 export interface Run {
   readonly lookup: (path: LogicPath) => unknown
   left: number
-  /** replacements of the lists and records that were read */
+  /** guarded replacements of the lists and records that were read */
   guards?: Map<object, unknown>
 }
 

@@ -1,11 +1,11 @@
-/** The reads of a `var` of JSON Logic: the message, other nodes, or the item of a loop. */
+/** Determines what a `var` of JSON Logic reads: the message, other nodes, or the item of a loop. */
 import { AppError, FORBIDDEN_KEYS } from '#kernel'
 import { dottedName } from '../placeholders/dotted-name.ts'
 import { isRoot, MAX_SEGMENTS, parsePath, printPath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
 import type { Path } from '../placeholders/scope.ts'
 import type { LogicPath } from './run.ts'
 
-/** The path of a `var` outside of loops; a path without a root reads the message. */
+/** Returns the path of a `var` outside loops; a path without a root reads the message. */
 export function topPath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
   const quoted = name.includes('[')
   const scanned = quoted ? scanSegments(name, 0) : undefined
@@ -23,24 +23,24 @@ export function topPath(name: string): { readonly path: LogicPath } | { readonly
   return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
 }
 
-/** The path of a `var` inside a loop, from the item on; empty for the item itself. */
+/** Returns the path of a `var` inside a loop, starting at the item; empty for the item itself. */
 export function itemPath(name: string): { readonly segments: readonly string[] } | { readonly fault: Fault } {
   const segments = name === '' ? [] : name.split('.')
   const fault = checkNames(name, segments)
   return fault ? { fault } : { segments }
 }
 
-/** `optional`: of a placeholder that may be missing. */
+/** Adds `parts` to a path. `optional`: the placeholder may be missing. */
 export function withParts({ root, segments }: Path, optional = false): LogicPath {
   return { root, segments, parts: [root, ...segments], ...(optional && { own: true }) }
 }
 
-/** Equal for paths with the same reads. */
+/** Returns equal keys for paths that read the same. */
 export function pathKey(path: LogicPath): string {
   return path.own === true ? `?${printPath(path)}` : printPath(path)
 }
 
-/** The error for a missing value, since unknown is neither 0 nor false. */
+/** Creates the error for a missing value, since unknown is neither 0 nor false. */
 export function missing(name: string): AppError {
   return new AppError(
     'BINDING',
@@ -56,7 +56,7 @@ function checkNames(name: string, segments: readonly string[]): Fault | undefine
   if (segments.includes('')) return badName(name)
   if (segments.length > MAX_SEGMENTS)
     return { message: `has more than ${MAX_SEGMENTS} steps`, suggestion: 'use a shorter path' }
-  // data never has these fields, so the read aims at the prototype
+  // data never contains these fields, so the read would reach the prototype
   const reserved = segments.find((segment) => FORBIDDEN_KEYS.has(segment) || segment in Object.prototype)
   if (reserved === undefined) return undefined
   return { message: `"${name}" reads "${reserved}", which is not data`, suggestion: 'name a field of the data' }

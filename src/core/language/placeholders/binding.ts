@@ -1,23 +1,23 @@
 /**
  * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text. A text is parsed once; inserted values are never
- * parsed. `\${` is a plain `${`, and `\\` in front of a binding is one backslash.
+ * parsed. `\${` is a plain `${`, and `\\` before a binding is one backslash.
  */
 import { EMPTY, scanSegments, toPath, unexpected, type Fault } from './path.ts'
 import type { Path, Root } from './scope.ts'
 
 /** A placeholder in a value. `pointer`: JSON pointer of its text. */
 export interface BindingUse {
-  /** the source text, such as `${?nodes.a.state}` */
+  /** source text of the placeholder, such as `${?nodes.a.state}` */
   readonly text: string
   readonly root: Root
   readonly segments: readonly string[]
-  /** a missing value is not an error */
+  /** true: a missing value is not an error */
   readonly optional: boolean
   readonly pointer: string
 }
 
 export interface BindingProblem {
-  /** JSON pointer of its text, relative to the searched value */
+  /** JSON pointer of the text, relative to the searched value */
   readonly pointer: string
   readonly message: string
   readonly suggestion: string
@@ -27,7 +27,7 @@ export interface Binding {
   readonly text: string
   readonly path: Path
   readonly optional: boolean
-  /** `$${}`: the value is inserted as a JSON literal */
+  /** true for `$${}`: the value is inserted as a JSON literal */
   readonly json: boolean
 }
 
@@ -37,7 +37,7 @@ export interface ParsedText {
   readonly faults: readonly Fault[]
 }
 
-/** Splits a text into plain parts and bindings. Never throws; a broken binding becomes a fault and not a part. */
+/** Splits a text into plain parts and bindings. Never throws; a broken binding becomes a fault instead of a part. */
 export function parseText(text: string): ParsedText {
   const parts: (string | Binding)[] = []
   const faults: Fault[] = []
@@ -68,7 +68,7 @@ export function parseText(text: string): ParsedText {
   return { parts, faults }
 }
 
-/** The binding of a text that is exactly one binding. */
+/** Returns the binding of a text that consists of exactly one binding. */
 export function wholeBinding(parsed: ParsedText): Binding | undefined {
   const [first] = parsed.parts
   return parsed.parts.length === 1 && typeof first === 'object' ? first : undefined
@@ -81,13 +81,13 @@ export function useOf(binding: Binding, pointer: string): BindingUse {
 
 export type Scanned = { binding: Binding; end: number } | { fault: Fault; end: number }
 
-/** The binding that begins at `start` and whose path begins at `inside`. Never throws. */
+/** Scans the binding that begins at `start` and whose path begins at `inside`. Never throws. */
 export function scanBinding(text: string, start: number, inside: number): Scanned {
   const optional = text[inside] === '?'
   const begin = optional ? inside + 1 : inside
   if (text[begin] === '}') return { fault: describe(text.slice(start, begin + 1), EMPTY), end: begin + 1 }
   const { segments, end, fault } = scanSegments(text, begin)
-  // reading continues where it stopped, so that a text full of broken bindings still takes one pass
+  // scanning continues where it stopped, so that a text full of broken bindings still takes one pass
   const shown = text.slice(start, Math.min(end + 1, start + 60))
   if (end >= text.length) {
     return {

@@ -1,4 +1,4 @@
-/** Properties whose only variable values are plain reads of the message or of another node's raw data. */
+/** Recognizes properties whose only variable values are plain reads of the message or of another node's raw data. */
 import type { Path } from './scope.ts'
 
 export type DirectRead =
@@ -10,7 +10,10 @@ export interface DirectProperties {
   readonly reads: readonly DirectRead[]
 }
 
-/** `${streamdata.<key>}` and `${nodes.<label>.rawData.<key>}`, alone in a property; undefined for any other path. */
+/**
+ * Returns the read of a property that consists of `${streamdata.<key>}` or `${nodes.<label>.rawData.<key>}`; undefined
+ * for any other path.
+ */
 export function directRead(property: string, { root, segments }: Path): DirectRead | undefined {
   const [first, second, third] = segments
   if (root === 'streamdata' && segments.length === 1 && first !== undefined) {

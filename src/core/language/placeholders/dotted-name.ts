@@ -1,8 +1,8 @@
-/** Dotted names, such as those of meters, that code would misread. */
+/** Recognizes dotted names, such as those of meters, that code would misread. */
 
 const OBIS = /\d+-\d+:\d+\.\d+\.\d+(?:\*\d+)?/
 
-/** The first unquoted name such as `1-0:1.8.0` in a text, if any. */
+/** Returns the first unquoted name such as `1-0:1.8.0` in a text, if any. */
 export function dottedName(text: string): string | undefined {
   const found = OBIS.exec(text)
   if (found === null || /["']$/.test(text.slice(0, found.index))) return undefined

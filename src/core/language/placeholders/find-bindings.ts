@@ -1,11 +1,11 @@
-/** The valid and the broken placeholders in a JSON value. */
+/** Finds the valid and the broken placeholders in a JSON value. */
 import type { BindingProblem, BindingUse } from './binding.ts'
 import { emptyFindings, type Findings } from './findings.ts'
 import { planValue, type CompileOptions } from './value.ts'
 
 /**
- * Every placeholder in a JSON value, in order; with `template` those of `{{}}` too. Broken ones are omitted. A whole
- * `META.$.<key>` text counts as an optional `node.resource.meta.<key>`. Never throws.
+ * Returns every placeholder in a JSON value, in order; with `template`, also those in `{{}}`. Broken placeholders are
+ * omitted. A text that is `META.$.<key>` as a whole counts as an optional `node.resource.meta.<key>`. Never throws.
  */
 export function findBindings(value: unknown, options: CompileOptions = {}): BindingUse[] {
   return search(value, options).uses

@@ -1,4 +1,4 @@
-/** The results of a walk over placeholders: uses, needs and faults. */
+/** Collects the results of a search for placeholders: uses, needs and faults. */
 import { AppError, describeIssue, type Issue } from '#kernel'
 import type { BindingProblem, BindingUse } from './binding.ts'
 

@@ -1,16 +1,17 @@
 /**
- * Templates of handlebars (`{{}}`), rendered without generated code. The output equals that of the package handlebars
- * for the same text and data, except for the deviations of decision 18, which test/properties/handlebars.test.ts
- * verifies. The package itself is not used, because its compiler generates code, its parser stops at the first mistake,
- * and neither has limits.
+ * Renders templates of handlebars (`{{}}`) without generated code. The output equals that of the package handlebars for
+ * the same text and data, except for the deviations below, which test/properties/handlebars.test.ts verifies. The
+ * package itself is not used: its compiler generates code, its parser stops at the first mistake, and neither has
+ * limits.
  *
- * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped. 2.
- * Extensions: the helpers in template-expression.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names
- * of OWN_NAMES, which every block can read. The top-level names are the nodes, each with its raw data, `state` and
- * `collectedTime`. They are read by name: a loop over all of them has no rounds. 3. Rejected, with a fault: partials,
- * decorators, raw blocks, unknown helpers, `log`, hashes other than `includeZero=`, keys that reach a prototype,
- * unknown `@` names, and everything above the limits here, in template-lexer.ts and in template-parse.ts. Time of
- * reading and rendering is proportional to those at most. 4. Inserted values are never parsed as template or binding.
+ * 1. Escaping: `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
+ * 2. Extensions: the helpers in template-expression.ts; `a[0]`, `a.0` and `a["b c"]` in addition to `a.[0]` and
+ *    `a.[b c]`; the names in OWN_NAMES, which every block can read. The top-level names are the nodes, each with its
+ *    raw data, `state` and `collectedTime`. They can only be read by name: a loop over all of them has no rounds.
+ * 3. Rejected, with a fault: partials, decorators, raw blocks, unknown helpers, `log`, hashes other than
+ *    `includeZero=`, keys that reach a prototype, unknown `@` names, and everything above the limits in this file,
+ *    template-lexer.ts and template-parse.ts. Reading and rendering take time at most proportional to these limits.
+ * 4. Inserted values are never parsed as template or binding.
  */
 import { AppError } from '#kernel'
 import { useOf, parseText } from './binding.ts'
@@ -39,7 +40,7 @@ const MAX_STEPS = 100_000
 const CALL_STEPS = 20
 const MAX_OUTPUT = 1_000_000
 
-/** Plan of a template within a bigger value; faults go to `findings`. */
+/** Returns the plan of a template within a bigger value; faults are added to `findings`. */
 export function planTemplate(text: string, pointer: string, findings: Findings): Plan {
   const parsed = parseTemplate(text)
   for (const fault of parsed.faults) findings.problems.push({ pointer, ...fault })
@@ -167,7 +168,7 @@ function compileBlock(block: Block, pointer: string): Step {
 
 const EMPTY: Step = { fixed: '', write: () => '' }
 
-/** All rounds of a loop; undefined without any. */
+/** Renders all rounds of a loop; undefined if the loop has no rounds. */
 function written(list: unknown, { names }: Block, body: Step, run: Run, outer: Frame): string | undefined {
   if (typeof list !== 'object' || list === null) return undefined
   const isList = Array.isArray(list)
@@ -213,12 +214,12 @@ function valueOf(operand: Operand, run: Run, frame: Frame): unknown {
   }
 }
 
-/** Values that `{{#with}}` and `{{#if}}` skip: false ones except 0, and empty lists. */
+/** Whether `{{#with}}` and `{{#if}}` skip a value: falsy values except 0, and empty lists. */
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : !value && value !== 0
 }
 
-/** The binding path of a name; undefined if only the rendering decides it. */
+/** Returns the binding path of a name; undefined if its meaning is only known when rendering. */
 function pathOf({ name, contexts }: FoundReference): Path | undefined {
   const { segments, depth, data, scoped } = name
   const [first = '', ...rest] = data ? segments.slice(1) : segments

@@ -1,11 +1,11 @@
-/** Texts that are metadata as a whole: `META.$.<key>`. */
+/** Parses texts that are metadata as a whole: `META.$.<key>`. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { MAX_SEGMENTS, scanSegments, type Fault } from './path.ts'
 
 const PREFIX = 'META.$.'
 
 /**
- * The metadata path of a text that is `META.$.<key>` as a whole, such as `['location', 'city']` for
+ * Returns the metadata path of a text that is `META.$.<key>` as a whole, such as `['location', 'city']` for
  * `META.$.location.city`; undefined for any other text. Keys may contain spaces.
  */
 export function metaPath(text: string): readonly string[] | undefined {
@@ -13,11 +13,11 @@ export function metaPath(text: string): readonly string[] | undefined {
   const scanned = scanSegments(text, PREFIX.length)
   const exact = scanned.fault === undefined && scanned.end === text.length
   if (exact) return scanned.segments
-  // a text with other placeholders is an ordinary one
+  // a text with other placeholders is an ordinary text
   return text.includes('{') ? undefined : text.slice(PREFIX.length).split('.')
 }
 
-/** The fault of the keys of a metadata path, if any. */
+/** Returns the fault in the keys of a metadata path, if any. */
 export function metaFault(text: string, segments: readonly string[]): Fault | undefined {
   if (segments.includes('')) {
     return { message: `"${text}" has an empty key`, suggestion: 'write META.$.<key>, with dots for nested keys' }

@@ -1,4 +1,4 @@
-/** Data to fetch before placeholders can be read: metadata, secrets, last values. */
+/** Determines which data to fetch before placeholders can be read: metadata, secrets, last values. */
 import type { Needs, Root } from './scope.ts'
 
 export function needsOf(uses: readonly { readonly root: Root; readonly segments: readonly string[] }[]): Needs {

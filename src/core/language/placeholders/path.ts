@@ -1,4 +1,4 @@
-/** Paths such as `nodes.a.rawData["b c"][0]`, parsed into segments or rejected with a reason. */
+/** Parses paths such as `nodes.a.rawData["b c"][0]` into segments, or rejects them with a reason. */
 import { FORBIDDEN_KEYS, nearest } from '#kernel'
 import { ROOTS, type Path, type Root } from './scope.ts'
 
@@ -7,7 +7,7 @@ export interface Fault {
   readonly suggestion: string
 }
 
-/** Result of reading segments: its end, and the fault there, if any. */
+/** The segments that were read, where they end, and the fault at that point, if any. */
 export interface ScannedSegments {
   readonly segments: readonly string[]
   readonly end: number
@@ -56,7 +56,7 @@ export function parsePath(text: string): { readonly path: Path } | { readonly fa
   return toPath(scanned.segments)
 }
 
-/** Splits segments into root and rest; the fault lists the roots. */
+/** Splits segments into root and rest; the fault for an unknown root lists the roots. */
 export function toPath(all: readonly string[]): { readonly path: Path } | { readonly fault: Fault } {
   const [root, ...segments] = all
   if (root === undefined) return { fault: EMPTY }
@@ -73,7 +73,7 @@ export function isRoot(text: string): text is Root {
   return ROOTS.some((root) => root === text)
 }
 
-/** The inverse of parsePath. */
+/** Prints a path as text. */
 export function printPath(path: Path): string {
   return path.segments.reduce((text, segment) => text + printStep(segment), path.root as string)
 }

@@ -1,4 +1,4 @@
-/** A node's properties, compiled once and resolved for each call. */
+/** Compiles a node's properties once, and resolves them for each call. */
 import { AppError, at } from '#kernel'
 import type { InputField } from '../../plug/plug.ts'
 import type { BindingUse } from './binding.ts'
@@ -11,23 +11,23 @@ import { planValue, refusedKey } from './value.ts'
 
 export interface CompiledProperties {
   readonly constant: Readonly<Record<string, unknown>> | undefined
-  /** the constant ones, and the names of the others */
+  /** constant properties; `moving` lists the names of the others */
   readonly fixed: Readonly<Record<string, unknown>>
   readonly moving: ReadonlySet<string>
-  /** if only plain reads depend on a scope */
+  /** present if only plain reads depend on a scope */
   readonly direct: DirectProperties | undefined
   readonly needs: Needs
   readonly uses: readonly BindingUse[]
   /**
-   * The properties of one execution; a property whose optional value is missing is absent. Values of other nodes are
-   * passed on, not copied. Throws `BINDING` with one issue for each property without a value.
+   * Returns the properties of one execution; a property whose optional value is missing is absent. Values of other
+   * nodes are passed on, not copied. Throws `BINDING` with one issue for each property without a value.
    */
   evaluate(scope: Scope): Record<string, unknown>
 }
 
 /**
- * Compiles a node's properties for a plug's input fields. Fields of format `template` accept `{{}}` too, fields of
- * format `logic` and `code` stay as they are. Throws `BINDING` with all broken placeholders.
+ * Compiles a node's properties for a plug's input fields. Fields with format `template` accept `{{}}`, too; fields with
+ * format `logic` and `code` are not changed. Throws `BINDING` with all broken placeholders.
  */
 export function compileProperties(
   properties: Readonly<Record<string, unknown>>,
@@ -58,7 +58,8 @@ export function compileProperties(
 }
 
 /**
- * Plain objects with a hidden class of their own in V8: numbers are read faster from fields that always were numbers.
+ * Creates plain objects with their own hidden class in V8: numbers are read faster from fields that always contained
+ * numbers.
  */
 const OwnShape = function OwnShape() {} as unknown as new () => Record<string, unknown>
 OwnShape.prototype = Object.prototype

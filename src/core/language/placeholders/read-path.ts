@@ -1,20 +1,23 @@
-/** Reads the value at a path, own properties only. */
+/** Reads the value at a path, using own properties only. */
 import { FORBIDDEN_KEYS, isPlainObject, nearest, ofData, ownValue } from '#kernel'
 import { printPath } from './path.ts'
 import type { Path, Scope } from './scope.ts'
 
-/** The value at a path, if any. Reads only own properties; texts have no fields, arrays have indexes and `length`. */
+/**
+ * Returns the value at a path, if any. Reads only own properties; texts have no fields, arrays have indexes and
+ * `length`.
+ */
 export function readPath(path: Path, scope: Scope): unknown {
   return read(path.root, path.segments, 0, scope)
 }
 
-/** The same for a path as one list with the root in front: `['nodes', 'a', 'state']`. Allocates nothing. */
+/** Reads a path given as one list that starts with the root: `['nodes', 'a', 'state']`. Allocates nothing. */
 export function readParts(parts: readonly string[], scope: Scope): unknown {
   for (const part of parts) if (FORBIDDEN_KEYS.has(part)) return undefined
   return read(parts[0], parts, 1, scope)
 }
 
-/** The value below `value` at `parts[from...]`, own properties only. */
+/** Returns the value below `value` at `parts[from...]`, reading only own properties. */
 export function descend(value: unknown, parts: readonly string[], from: number): unknown {
   let current = value
   for (let i = from; i < parts.length; i++) {
@@ -134,7 +137,7 @@ function explainStep(
     const kind = current === null ? 'null' : typeof current
     return { message: `${where} is a ${kind} and has no "${wanted}"`, suggestion: optional }
   }
-  // undefined fields are gone after a restore
+  // undefined fields disappear when a state is saved and restored
   const keys = Object.keys(current).filter((key) => current[key] !== undefined)
   const close = nearest(wanted, keys)
   const list = keys.length === 0 ? 'nothing' : keys.slice(0, 8).join(', ') + (keys.length > 8 ? ', ...' : '')

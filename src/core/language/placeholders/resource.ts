@@ -1,4 +1,4 @@
-/** The `resource` of a node: its spec, and its resolution when a task starts. */
+/** Parses the `resource` of a node, and resolves it when a task starts. */
 import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue, messageOf, ownValue } from '#kernel'
 import { parseText, useOf, type BindingUse } from './binding.ts'
 import { metaFault, metaPath } from './meta.ts'
@@ -18,7 +18,7 @@ export interface ResourceScope {
   readonly taskId: string
   readonly taskResource?: string | undefined
   variable(name: string): unknown
-  /** metadata of the task's resource, fetched before */
+  /** metadata of the task's resource, fetched beforehand */
   metadata(): Readonly<Record<string, unknown>> | undefined
 }
 
@@ -44,7 +44,7 @@ export function parseResource(text: string): ResourceSpec {
   return { kind: 'meta', path }
 }
 
-/** The resource id at task start. Throws `RESOLUTION` if it cannot be resolved. */
+/** Returns the resource id at the start of a task. Throws `RESOLUTION` if it cannot be resolved. */
 export function resolveResource(spec: ResourceSpec, scope: ResourceScope): string {
   switch (spec.kind) {
     case 'literal':
@@ -87,7 +87,7 @@ function metaId(path: readonly string[], scope: ResourceScope): string {
   return idOf(value, `"${text}"`)
 }
 
-/** The id of a reference in metadata: `{"$ref": "/resources/<id>"}`; undefined for anything else. */
+/** Returns the id in a metadata reference such as `{"$ref": "/resources/<id>"}`; undefined for anything else. */
 export function referencedId(value: unknown): string | undefined {
   if (!isPlainObject(value) || ownValue(value, '$ref') === undefined) return undefined
   try {

@@ -1,17 +1,20 @@
 /**
- * What placeholders can read when a node runs. All answers are synchronous: the engine first fetches metadata and
+ * Defines what placeholders can read when a node runs. All reads are synchronous: the engine first fetches metadata and
  * secrets that a graph declares in `Needs`.
  */
 export interface Scope {
-  /** raw data of a node with `state` (only when certain) and `collectedTime`; undefined before its first result */
+  /**
+   * raw data of a node with `state` (only when known for certain) and `collectedTime`; undefined before its first
+   * result
+   */
   nodeData(label: string): Readonly<Record<string, unknown>> | undefined
   streamValue(key: string): unknown
-  /** whether the message that began the run has that value itself, instead of an earlier one */
+  /** whether the message that began the run contains that value, instead of an earlier message */
   isNew(key: string): boolean
   readonly taskId: string
   readonly taskResource: string | undefined
   readonly nodeName: string
-  /** the node's own; `${node.RESOURCE}` falls back to the task's */
+  /** the node's own resource; `${node.RESOURCE}` falls back to the task's */
   readonly nodeResource: string | undefined
   taskMetadata(): unknown
   nodeMetadata(): unknown
@@ -28,7 +31,7 @@ export interface Needs {
   readonly variables: readonly string[]
 }
 
-/** The target of a binding: `nodes.a.rawData.x` is root `nodes` with segments `['a','rawData','x']`. */
+/** Roots of binding paths: `nodes.a.rawData.x` is root `nodes` with segments `['a','rawData','x']`. */
 export const ROOTS = ['nodes', 'streamdata', 'task', 'node', 'variables', 'vault', 'loop'] as const
 export type Root = (typeof ROOTS)[number]
 

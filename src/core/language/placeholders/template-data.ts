@@ -1,11 +1,11 @@
-/** The meaning of names in `{{}}` during rendering: as in handlebars, own properties only. */
+/** Looks up names in `{{}}` during rendering, as handlebars does but with own properties only. */
 import { ownValue } from '#kernel'
 import { printed } from './template-print.ts'
 import type { Reference } from './template-expression.ts'
 import type { Name } from './template-name.ts'
 import type { Scope } from './scope.ts'
 
-/** An object that is read by name and cannot be looped over. */
+/** An object whose fields are read by name and cannot be looped over. */
 export class Place {
   readonly #read: (key: string) => unknown
 
@@ -28,21 +28,21 @@ interface Chain<T> {
   readonly outer: Chain<T> | undefined
 }
 
-/** The scope of names at a point of a template. */
+/** The scope of names at one point of a template. */
 export interface Frame {
   readonly context: unknown
-  /** the context and its outer ones, for `../` */
+  /** the context and its outer contexts, for `../` */
   readonly contexts: Chain<unknown>
   readonly data: LoopData
-  /** the values named by `as |...|`, the innermost first */
+  /** values named by `as |...|`, innermost first */
   readonly parameters: Chain<readonly unknown[]> | undefined
   readonly root: Place
 }
 
-/** Names that are read from the task in every block, whatever its context. */
+/** Names that read from the task in every block, whatever its context. */
 export const OWN_NAMES: ReadonlySet<string> = new Set(['GLOBAL', 'META', 'RESOURCE', 'TASK_ID', 'NODE_NAME'])
 
-/** Replaces a missing context where handlebars passes on an empty object. */
+/** Replaces a missing context where handlebars would use an empty object. */
 const NOTHING: unknown = Object.freeze({})
 
 export function rootFrame(scope: Scope): Frame {
@@ -89,7 +89,7 @@ export function giving(frame: Frame, names: readonly string[], values: readonly 
   return names.length === 0 ? frame : { ...frame, parameters: { value: values, outer: frame.parameters } }
 }
 
-/** The frame inside a block that keeps the context, such as `{{#if}}`. */
+/** Returns the frame inside a block that keeps the context, such as `{{#if}}`. */
 export function stay(frame: Frame): Frame {
   return frame.context === null || frame.context === undefined ? enter(frame, NOTHING) : frame
 }
@@ -109,7 +109,9 @@ export function readReference({ name, parameter }: Reference, frame: Frame): unk
   return descendFrom(level?.value, segments, 0)
 }
 
-/** A falsy step is the answer itself: handlebars does this only for `@`. */
+/**
+ * Reads a name that begins with `@`. A falsy step ends the read and is its result: handlebars does this only for `@`.
+ */
 function readLoopData({ segments, depth }: Name, frame: Frame): unknown {
   let level: LoopData | undefined = frame.data
   for (let i = 0; i < depth; i++) level = level?.outer
@@ -143,7 +145,7 @@ function member(parent: unknown, key: string): unknown {
   return /^(?:0|[1-9]\d{0,9})$/.test(key) ? parent[Number(key)] : undefined
 }
 
-/** `==` for JSON, by which handlebars decides whether `../` has another step. */
+/** Implements `==` for JSON, with which handlebars decides whether `../` has another step. */
 function isLooselyEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null)

@@ -1,4 +1,4 @@
-/** The content of a tag: a name, its operands, and the names of a block (`as |item|`). */
+/** Reads the content of a tag: a name, its operands, and the names of a block (`as |item|`). */
 import { nearest } from '#kernel'
 import type { Fault } from './path.ts'
 import type { LiteralValue, Word } from './template-lexer.ts'
@@ -7,7 +7,7 @@ import { DateTime } from 'luxon'
 
 export interface Reference {
   readonly name: Name
-  /** of a block's name: number of such blocks outwards, and index of the name */
+  /** present for a name of `as |...|`: how many such blocks outwards it is declared, and its index */
   readonly parameter?: { readonly level: number; readonly index: number }
 }
 
@@ -20,18 +20,18 @@ export type Operand =
 export interface Expression {
   readonly head: Name
   readonly operands: readonly Operand[]
-  /** `includeZero=...` of `if` and `unless` */
+  /** value of `includeZero=...` for `if` and `unless` */
   readonly includeZero: Operand | undefined
   readonly names: readonly string[]
-  /** without operands, so that the head may be a plain name */
+  /** true without operands, so that the head may be a plain name */
   readonly bare: boolean
 }
 
-/** Limit of nested calls. */
+/** Maximum number of nested calls. */
 const MAX_CALL_DEPTH = 16
 const BLOCKS = ['each', 'if', 'unless', 'with']
 
-/** Reads the words of one tag. Problems go to `complain`, and the result is then undefined. */
+/** Reads the words of one tag. Problems are passed to `complain`, and the result is then undefined. */
 export class ExpressionReader {
   readonly #words: readonly Word[]
   readonly #refer: (name: Name) => Reference | undefined
@@ -73,7 +73,7 @@ export class ExpressionReader {
     return { head, operands, includeZero, names, bare: operands.length === 0 && includeZero === undefined }
   }
 
-  /** A name with `operands` as an operand: a call of a helper. */
+  /** Returns the operand for a name with `operands`, which is a call of a helper. */
   call(head: Name, operands: readonly Operand[]): Operand | undefined {
     const { text } = head
     const [from, key, ...more] = operands
@@ -159,7 +159,7 @@ export class ExpressionReader {
   }
 }
 
-/** Returns the text of a call, empty for meaningless arguments: a message with a gap is better than none. */
+/** Returns the text of a call; empty for meaningless arguments, since a message with a gap is better than none. */
 type TemplateHelper = (args: readonly unknown[]) => string
 
 interface HelperEntry {
@@ -170,7 +170,7 @@ interface HelperEntry {
 
 const MAX_INPUT = 100
 
-/** The helpers of `{{{name a b}}}`; times are UTC, formats are luxon's. */
+/** Helpers for `{{{name a b}}}`; times are UTC, formats are luxon's. */
 const HELPERS: ReadonlyMap<string, HelperEntry> = new Map([
   ['add', arithmetic('add', (a, b) => a + b)],
   ['subtract', arithmetic('subtract', (a, b) => a - b)],
@@ -184,7 +184,7 @@ function arithmetic(name: string, combine: (a: number, b: number) => number): He
   return {
     helper([a, b]) {
       const result = combine(toNumber(a), toNumber(b))
-      // 15 digits hide the noise of binary fractions: 0.1 + 0.2 reads 0.3
+      // 15 digits hide the noise of binary fractions: 0.1 + 0.2 becomes 0.3
       return Number.isFinite(result) ? String(Number(result.toPrecision(15))) : ''
     },
     arguments: [2, 2],
@@ -217,7 +217,7 @@ function toTime(value: unknown): DateTime | undefined {
   return DateTime.fromISO(value, { zone: 'utc' })
 }
 
-/** luxon throws for milliseconds outside the range of Date instead of returning an invalid time. */
+/** Limits ms to the range of Date, outside of which luxon throws instead of returning an invalid time. */
 function clampTime(ms: number): number {
   return Math.min(8.64e15, Math.max(-8.64e15, ms))
 }

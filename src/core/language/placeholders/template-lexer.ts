@@ -1,4 +1,4 @@
-/** The text of a template as words and tags. */
+/** Splits the text of a template into words and tags. */
 import type { Fault } from './path.ts'
 import { scanName, unexpectedIn, type Name } from './template-name.ts'
 
@@ -7,10 +7,10 @@ export type LiteralValue = string | number | boolean | null | undefined
 export type Word =
   | { readonly kind: 'name'; readonly name: Name }
   | { readonly kind: 'literal'; readonly value: LiteralValue }
-  /** `as` is `as |` */
+  /** `as` stands for `as |` */
   | { readonly kind: 'mark'; readonly mark: '(' | ')' | '=' | '|' | 'as' }
 
-/** `~` at a tag: strips whitespace before or behind it. */
+/** Says whether `~` at a tag strips whitespace to its left or right. */
 export interface Strip {
   readonly left: boolean
   readonly right: boolean
@@ -18,7 +18,10 @@ export interface Strip {
 
 export interface Tag {
   readonly text: string
-  /** its beginning; `else` for `{{else}}`, `{{else if x}}` and `{{^}}`; `raw` for `{{{` and `{{&` */
+  /**
+   * determined by the beginning of the tag; `else` for `{{else}}`, `{{else if x}}` and `{{^}}`; `raw` for `{{{` and
+   * `{{&`
+   */
   readonly kind: 'value' | 'raw' | 'open' | 'inverted' | 'close' | 'else' | 'comment'
   readonly words: readonly Word[]
   readonly strip: Strip
@@ -35,12 +38,12 @@ export interface LexedTemplate {
 const MAX_TAGS = 10_000
 const TOO_MANY_TAGS: Fault = { message: `the template has more than ${MAX_TAGS} tags`, suggestion: 'use {{#each}}' }
 
-/** Limit of reported faults; reading stops there. */
+/** Maximum number of reported faults, after which reading stops. */
 const MAX_FAULTS = 100
 
 /**
- * Splits a template into plain text and tags, as handlebars does, in one pass; never throws. `\{{` is a plain
- * `{{`, and `\\` in front of a tag is one backslash.
+ * Splits a template into plain text and tags, like handlebars, in one pass; never throws. `\{{` is a plain `{{`, and
+ * `\\` before a tag is one backslash.
  */
 export function lexTemplate(text: string): LexedTemplate {
   const tokens: TemplateToken[] = []
@@ -61,7 +64,7 @@ export function lexTemplate(text: string): LexedTemplate {
     if (++tags > MAX_TAGS) return { tokens: [], faults: [TOO_MANY_TAGS] }
     const scanned = scanTag(text, open)
     if ('tag' in scanned) tokens.push({ kind: 'tag', tag: scanned.tag })
-    // Reading continues behind the broken tag, so that its other faults are found too, each once
+    // Continues after a broken tag, so that other faults are found too, each once.
     const behind = 'tag' in scanned ? scanned.end : text.indexOf('}}', scanned.end)
     if ('fault' in scanned)
       faults.push(behind < 0 ? unclosed(text, open) : described(text, open, behind, scanned.fault))
@@ -111,7 +114,7 @@ const REFUSED: readonly (Fault & { readonly sign: string })[] = [
   { sign: '#*', message: 'is a decorator, and there are none', suggestion: 'leave it out' },
 ]
 
-/** `{{! ... }}` ends at the first `}}`, `{{!-- ... --}}` at the first `--}}`. */
+/** Scans a comment: `{{! ... }}` ends at the first `}}`, `{{!-- ... --}}` at the first `--}}`. */
 function scanComment(text: string, open: number, begin: number, left: boolean): Scanned {
   const isLong = text.startsWith('--', begin + 1)
   for (let close = text.indexOf('}}', begin); close >= 0; close = text.indexOf('}}', close + 1)) {
@@ -124,7 +127,7 @@ function scanComment(text: string, open: number, begin: number, left: boolean): 
   return { fault: EMPTY, end: text.length }
 }
 
-/** End of `else`, if the tag begins with it. */
+/** Returns the end of `else`, if the tag begins with it. */
 function elseEnd(text: string, begin: number): number | undefined {
   const word = /\s*else\b/y
   word.lastIndex = begin
@@ -135,7 +138,7 @@ type ScannedWords =
   | { readonly words: readonly Word[]; readonly right: boolean; readonly end: number }
   | { readonly fault: Fault; readonly end: number }
 
-/** The words up to the end of the tag: `}}` or `~}}` behind `before`. */
+/** Returns the words up to the end of the tag, which is `}}` or `~}}` preceded by `before`. */
 function scanWords(text: string, begin: number, before: string): ScannedWords {
   const words: Word[] = []
   const spaces = /\s*/y
@@ -184,7 +187,7 @@ function scanWord(text: string, at: number): ScannedWord {
   }
   const scanned = scanName(text, at)
   if ('fault' in scanned) return scanned
-  // A name needs a delimiter behind it: `a"b"` is two words without a space between
+  // A name must be followed by a delimiter: `a"b"` is two words without a space between
   const next = text.charAt(scanned.end)
   if (next !== '' && !/[=~}\s)|]/.test(next)) return { fault: unexpectedIn(next), end: scanned.end }
   return { word: { kind: 'name', name: scanned.name }, end: scanned.end }
@@ -198,7 +201,7 @@ const KEYWORDS: ReadonlyMap<string, LiteralValue> = new Map<string, LiteralValue
   ['undefined', undefined],
 ])
 
-/** Only the quote itself can be escaped: `"a\"b"`. */
+/** Scans a quoted text. Only the quote itself can be escaped: `"a\"b"`. */
 function scanQuoted(text: string, start: number, quote: string): ScannedWord {
   let value = ''
   let from = start + 1
@@ -214,7 +217,7 @@ const MAX_WORDS = 100
 const TOO_MANY_WORDS: Fault = { message: `has more than ${MAX_WORDS} words`, suggestion: 'use more tags' }
 const TWO_OF_THREE: Fault = { message: 'begins with {{{ and ends with }}', suggestion: 'close it with }}}' }
 
-/** Replaces the fault of an unfinished tag. */
+/** Stands for the fault of an unfinished tag. */
 const EMPTY: Fault = { message: '', suggestion: '' }
 
 function unclosed(text: string, open: number): Fault {

@@ -1,14 +1,14 @@
-/** Names in tags of a template, in the syntax of handlebars. */
+/** Reads names in tags of a template, in the syntax of handlebars. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { forbidden, MAX_SEGMENTS, unexpected, type Fault } from './path.ts'
 
 /** A name in a tag of a template, such as `a.b`, `a/b`, `../x`, `this.x`, `@index`, `a.[my key]`, `a.0`. */
 export interface Name {
-  /** without brackets, for the comparison with the end of a block */
+  /** the name without brackets, to be compared with the end of a block */
   readonly text: string
   readonly data: boolean
   readonly depth: number
-  /** begins with `this`, `.` or `..`: never a helper and never a name of `as |...|` */
+  /** true if it begins with `this`, `.` or `..`: never a helper and never a name of `as |...|` */
   readonly scoped: boolean
   readonly segments: readonly string[]
 }
@@ -18,12 +18,12 @@ export type ScannedName =
 
 /** Characters that end a bare name, as in handlebars. */
 const BARE_STOP = /[\s!"#%-,./;->@[-^`{-~]/
-/** Characters that may follow a single dot that means the context itself. */
+/** Characters that may follow a single dot that stands for the context itself. */
 const AFTER_DOT = /[=~}\s/.)|]/
 
 /**
- * Reads a name from `start` to its end; never throws. Beside the names of handlebars, `a[0]`, `a["my key"]` and
- * `["my key"].x` are names too.
+ * Reads a name from `start` to its end; never throws. In addition to the names of handlebars, accepts `a[0]`, `a["my
+ * key"]` and `["my key"].x`.
  */
 export function scanName(text: string, start: number): ScannedName {
   const data = text[start] === '@'
@@ -54,7 +54,7 @@ export function scanName(text: string, start: number): ScannedName {
   return { name: { text: shown, data, depth, scoped, segments }, end: at }
 }
 
-/** A quoted text or a number in place of a name: the name of that field. */
+/** Returns the name for a quoted text or a number, which reads the field with that name. */
 export function literalName(value: string | number | boolean | null | undefined): Name {
   const text = String(value)
   return { text, data: false, depth: 0, scoped: /^\.|this\b/.test(text), segments: text === '' ? [] : [text] }
@@ -76,7 +76,7 @@ function scanStep(text: string, start: number): Step {
   return { fault: nothing ? EMPTY_STEP : unexpectedIn(text.charAt(end)), end }
 }
 
-/** `[anything]`, where `\]` is `]`. */
+/** Reads `[anything]`, where `\]` is `]`. */
 function bracketStep(text: string, start: number): Step {
   let end = start + 1
   while (end < text.length && text[end] !== ']') end += text[end] === '\\' && text[end + 1] === ']' ? 2 : 1
@@ -87,7 +87,7 @@ function bracketStep(text: string, start: number): Step {
   return part === '' ? { fault: EMPTY_STEP, end: end + 1 } : { part, literal: true, end: end + 1 }
 }
 
-/** `["anything"]` and `['anything']`, as in `${}`; undefined for any other bracket. */
+/** Reads `["anything"]` and `['anything']`, as in `${}`; undefined for any other bracket. */
 function quotedStep(text: string, start: number): Step | undefined {
   const quote = text.charAt(start + 1)
   if (quote !== '"' && quote !== "'") return undefined

@@ -1,4 +1,4 @@
-/** The tags of a template as a tree of blocks, with all faults at once. */
+/** Parses the tags of a template to a tree of blocks, and reports all faults at once. */
 import { ExpressionReader, type Expression, type Operand, type Reference } from './template-expression.ts'
 import type { Fault } from './path.ts'
 import { lexTemplate, type Strip, type Tag } from './template-lexer.ts'
@@ -6,10 +6,10 @@ import type { Name } from './template-name.ts'
 import type { Block, BlockKind, Content, Program, TemplateNode } from './template-tree.ts'
 import { stripWhitespace } from './template-whitespace.ts'
 
-/** A name with its tag and context: see `rootPath` in handlebars.ts. */
+/** A name with the position of its tag and context: see `pathOf` in handlebars.ts. */
 export interface FoundReference extends Reference {
   readonly text: string
-  /** blocks around it that may change the context of names */
+  /** number of blocks around the name that may change the context */
   readonly contexts: number
 }
 
@@ -20,12 +20,12 @@ export interface ParsedTemplate {
   readonly faults: readonly Fault[]
 }
 
-/** Limit of nested blocks, and of links of `else if` chains that are open at once. */
+/** Maximum number of nested blocks, and of links in `else if` chains that are open at once. */
 const MAX_BLOCK_DEPTH = 16
 const MAX_CHAIN = 100
 const MAX_FAULTS = 100
 
-/** Parses a template; `faults` has everything invalid. Never throws. */
+/** Parses a template; `faults` lists everything invalid. Never throws. */
 export function parseTemplate(text: string): ParsedTemplate {
   const lexed = lexTemplate(text)
   const parser = new TemplateParser([...lexed.faults])
@@ -37,7 +37,7 @@ export function parseTemplate(text: string): ParsedTemplate {
   return parser.end()
 }
 
-/** A part of an open block: from its beginning or an `else if` on. */
+/** A part of an open block, which begins at its opening tag or at an `else if`. */
 interface Link {
   readonly tag: Tag
   readonly head: ReadHead | undefined
@@ -52,7 +52,7 @@ interface ReadHead {
 
 interface OpenBlock {
   readonly tag: Tag
-  /** the name that its end must have */
+  /** the name that the closing tag must repeat */
   readonly text: string
   readonly links: Link[]
   otherwise: { readonly tag: Tag; readonly body: TemplateNode[] } | undefined
@@ -121,7 +121,7 @@ class TemplateParser {
   }
 
   #open(tag: Tag): void {
-    // a faulty block is opened all the same, so that its end is not reported too
+    // a faulty block is opened nevertheless, so that its end is not reported too
     const head = this.#head(tag)
     if (this.#blocks.length >= MAX_BLOCK_DEPTH) {
       this.#fault(tag, `is inside more than ${MAX_BLOCK_DEPTH} blocks`, 'use fewer blocks inside each other')
@@ -172,7 +172,7 @@ class TemplateParser {
         this.#fault(tag, `is one of more than ${MAX_CHAIN} branches`, 'use fewer {{else if}}')
         this.isTooDeep = true
       }
-      // names of a link are resolved outside of the names of earlier links
+      // names of a link are resolved outside the names of earlier links
       block.links.push({ tag, head: undefined, body: [] })
       this.#links++
       const head = this.#head(tag)
@@ -204,7 +204,7 @@ class TemplateParser {
     )
   }
 
-  /** Block parameters come first, the innermost before the others. */
+  /** Resolves a name: first as a block parameter, innermost first, then as a reference to data. */
   #refer(tag: Tag, name: Name): Reference | undefined {
     const problem = nameFault(name)
     if (problem) return this.#fault(tag, problem.message, problem.suggestion)
@@ -245,7 +245,7 @@ const HELPER_BLOCKS: ReadonlyMap<string, BlockKind> = new Map([
   ['with', 'with'],
 ])
 
-/** Nested from the last link to the first, with strips as in handlebars. */
+/** Nests the links of a block from the last to the first, with strips as in handlebars. */
 function finishBlock(open: OpenBlock, closeStrip: Strip): Block | undefined {
   const { otherwise } = open
   let inverse: Program | undefined = otherwise && { body: otherwise.body, chained: false }

@@ -1,11 +1,11 @@
-/** The text of values in a rendering: as in handlebars, and so in JavaScript. */
+/** Prints values for a rendering, like handlebars and therefore JavaScript. */
 
-/** Limit of nested lists, which print nothing beyond it. */
+/** Maximum number of nested lists; deeper lists print nothing. */
 const MAX_LIST_DEPTH = 100
 
 /**
- * Lists as their items with commas, other objects as `[object Object]`, missing values as nothing. A list longer than
- * `room` characters is cut soon after them.
+ * Prints lists as their items with commas, other objects as `[object Object]`, missing values as nothing. A list longer
+ * than `room` characters is cut soon after that length.
  */
 export function printed(value: unknown, room: number, depth = 0): string {
   switch (typeof value) {

@@ -1,10 +1,10 @@
-/** A parsed template: texts, values and nested blocks, as in handlebars. */
+/** Defines the tree of a parsed template: texts, values and nested blocks, as in handlebars. */
 import type { Operand } from './template-expression.ts'
 import type { Strip } from './template-lexer.ts'
 
 export type BlockKind = 'each' | 'if' | 'unless' | 'with' | 'section'
 
-/** Plain text between tags; `value`: after whitespace control. */
+/** Plain text between tags. `value`: the text after whitespace control. */
 export interface Content {
   readonly kind: 'text'
   readonly original: string
@@ -18,7 +18,7 @@ export interface Block {
   readonly subject: Operand
   readonly includeZero: Operand | undefined
   readonly names: readonly string[]
-  /** the content of `{{^x}}` is `inverse`, and `program` is then missing until an else */
+  /** content of the block; for `{{^x}}` the content is `inverse`, and `program` is missing unless an else follows */
   program: Program | undefined
   inverse: Program | undefined
   readonly openStrip: Strip
@@ -34,6 +34,6 @@ export type TemplateNode =
 
 export interface Program {
   readonly body: TemplateNode[]
-  /** contains only the block of an `{{else if ...}}` */
+  /** true if the program contains only the block of an `{{else if ...}}` */
   readonly chained: boolean
 }

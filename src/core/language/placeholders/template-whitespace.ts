@@ -1,13 +1,13 @@
 /**
- * Whitespace control, step by step as in handlebars: `~` strips all whitespace on its side, and a block's tag or a
- * comment alone on its line strips the line.
+ * Controls whitespace, step by step as in handlebars: `~` strips all whitespace on its side, and a line that contains
+ * only a block's tag or a comment is stripped.
  */
 import type { Block, Content, Program, TemplateNode } from './template-tree.ts'
 
 interface Effect {
   readonly left: boolean
   readonly right: boolean
-  /** alone on a line, if the text around agrees */
+  /** whether the tag is alone on a line, if the surrounding text agrees */
   readonly open: boolean
   readonly close: boolean
   readonly inline: boolean
@@ -94,7 +94,7 @@ function blockIn({ body }: Program): Block | undefined {
     : node
 }
 
-/** Whether a line ends before the node at `index`: only whitespace follows the last line break. */
+/** Whether the node at `index` begins a line: only whitespace follows the last line break before it. */
 function endsLine(body: readonly TemplateNode[], index: number, isRoot: boolean): boolean {
   const before = body[index - 1]
   if (before === undefined) return isRoot
@@ -116,7 +116,7 @@ function startsLine(body: readonly TemplateNode[], index: number, isRoot: boolea
   return begin === original.length && isRoot && body[index + 2] === undefined
 }
 
-/** Strips leading whitespace of a text: all, or up to the end of the line. */
+/** Strips leading whitespace of a text: all of it, or up to the end of the line. */
 function takeFollowing(text: TemplateNode | undefined, all: boolean): void {
   if (text?.kind !== 'text' || (!all && text.rightStripped)) return
   const value = all ? text.value.trimStart() : text.value.replace(/^[ \t]*\r?\n?/, '')
@@ -124,7 +124,7 @@ function takeFollowing(text: TemplateNode | undefined, all: boolean): void {
   text.value = value
 }
 
-/** Strips trailing whitespace of a text: all, or back to the end of the line before. */
+/** Strips trailing whitespace of a text: all of it, or back to the end of the previous line. */
 function takePreceding(text: TemplateNode | undefined, all: boolean): void {
   if (text?.kind !== 'text' || (!all && text.leftStripped)) return
   let end = text.value.length

@@ -1,4 +1,4 @@
-/** Texts with placeholders as plans of fixed and variable parts. */
+/** Compiles texts with placeholders to plans of fixed and variable parts. */
 import { AppError } from '#kernel'
 import { wholeBinding, type Binding, type ParsedText } from './binding.ts'
 import { explainMissing, readPath } from './read-path.ts'
@@ -14,8 +14,8 @@ export type Plan =
     }
 
 /**
- * Plan of a parsed text. A single `${}` keeps the type of its value (undefined when it is optional and missing);
- * everything else results in a text.
+ * Returns the plan of a parsed text. A single `${}` keeps the type of its value (undefined when it is optional and
+ * missing); everything else results in a text.
  */
 export function planText(parsed: ParsedText, pointer: string): Plan {
   const only = wholeBinding(parsed)
@@ -33,13 +33,13 @@ export function planText(parsed: ParsedText, pointer: string): Plan {
   }
 }
 
-/** The form of a value inside a text: texts bare, everything else as JSON. */
+/** Returns a value as it appears inside a text: texts bare, everything else as JSON. */
 export function plainText(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : jsonText(value)
 }
 
-/** The value as JSON; values beyond JSON throw `BINDING`. */
+/** Returns the value as JSON. Throws `BINDING` for values that JSON cannot represent. */
 export function jsonText(value: unknown): string {
   let text: string | undefined
   let cause: unknown

@@ -1,4 +1,4 @@
-/** JSON values with placeholders in their texts, compiled once. */
+/** Compiles JSON values whose texts contain placeholders. */
 import { at, FORBIDDEN_KEYS, ownValue } from '#kernel'
 import { parseText, useOf, type BindingUse } from './binding.ts'
 import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
@@ -15,7 +15,7 @@ export interface CompileOptions {
 export interface CompiledValue {
   readonly constant: boolean
   readonly uses: readonly BindingUse[]
-  /** The resolved value. Throws `BINDING` for a missing value, `TOO_LARGE` for an endless template. */
+  /** Returns the resolved value. Throws `BINDING` for a missing value, `TOO_LARGE` for an endless template. */
   evaluate(scope: Scope): unknown
 }
 
@@ -23,7 +23,7 @@ const MAX_VALUE_DEPTH = 64
 
 /**
  * Parses every text in a JSON value once: `${path}`, `$${path}`, `${?path}`, `$${?path}` and whole `META.$.<key>`
- * texts. Keys of objects are never placeholders. Throws `BINDING` with one issue for each broken one.
+ * texts. Keys of objects are never placeholders. Throws `BINDING` with one issue for each broken placeholder.
  */
 export function compileValue(value: unknown, options: CompileOptions = {}): CompiledValue {
   const findings = emptyFindings()
@@ -33,7 +33,9 @@ export function compileValue(value: unknown, options: CompileOptions = {}): Comp
   return { constant: true, uses: findings.uses, evaluate: () => plan.value }
 }
 
-/** Plan of any JSON value; faults go to `findings`, and the plan then returns the value unchanged. */
+/**
+ * Returns the plan of any JSON value. Faults are added to `findings`, and the plan then returns the value unchanged.
+ */
 export function planValue(value: unknown, pointer: string, template: boolean, findings: Findings, depth = 0): Plan {
   if (typeof value === 'string') return planString(value, pointer, template, findings)
   if (typeof value !== 'object' || value === null) return { constant: true, value }
@@ -81,7 +83,7 @@ function planArray(
   const plans = values.map((item, index) => planValue(item, `${pointer}/${index}`, template, findings, depth + 1))
   if (plans.every((plan, index) => plan.constant && plan.value === values[index]))
     return { constant: true, value: values }
-  // a missing item becomes null, since omission would shift the others
+  // a missing item becomes null, since omission would shift the other items
   return join(plans, (items) => items.map((item) => item ?? null))
 }
 
@@ -100,7 +102,7 @@ function planObject(value: object, pointer: string, template: boolean, findings:
   })
 }
 
-/** Reports a key that would reach a prototype; true if it does. */
+/** Reports a key that would reach a prototype; returns true if it does. */
 export function refusedKey(key: string, pointer: string, findings: Findings): boolean {
   if (!FORBIDDEN_KEYS.has(key)) return false
   findings.problems.push({

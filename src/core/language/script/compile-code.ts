@@ -1,7 +1,8 @@
 /**
- * Compiles code of a rule as closures, in well under a microsecond per run, or, for any other JavaScript, for the
- * sandbox, in some milliseconds. Both read the same names, draw the same random numbers and return the same values, and
- * in both a missing value is an error and not false. Both are synchronous, except the sandbox while it is loaded.
+ * Compiles code of a rule, either to closures, which take well under a microsecond per run, or, for any other
+ * JavaScript, for the sandbox, which takes some milliseconds. Both read the same names, draw the same random numbers
+ * and return the same values, and in both a missing value is an error and not false. Both are synchronous, except while
+ * the sandbox is being loaded.
  */
 import { AppError, validationError } from '#kernel'
 import { compileCondition } from '../expression/condition.ts'
@@ -18,14 +19,14 @@ import { valuesOf } from './handed-in.ts'
 import { compileScriptExpression, type ScriptExpression, type Wanted } from './script-expression.ts'
 import { zoneOffsets } from './zone-offsets.ts'
 
-/** What code may use of a call besides values. `PlugContext` is one. */
+/** What code may use of a call in addition to values, such as a `PlugContext`. */
 export interface CodeContext {
-  /** in [0, 1): the source of `Math.random`, once per evaluation */
+  /** in [0, 1): source of `Math.random`, called once per evaluation */
   random(): number
   readonly log: PlugLog
 }
 
-/** A value now, or later while the sandbox is loaded. */
+/** Compiled code that returns a value, or a promise while the sandbox is being loaded. */
 export interface CompiledCode<T> {
   readonly uses: readonly LogicPath[]
   /**
@@ -39,7 +40,10 @@ type Lookup = (path: LogicPath) => unknown
 
 const WITH_CHANCE = { chance: true } as const
 
-/** Compiles code for JSON or undefined. Throws `VALIDATION` with columns if neither kind can run it. */
+/**
+ * Compiles code that returns JSON or undefined. Throws `VALIDATION` with columns if neither closures nor the sandbox
+ * can run it.
+ */
 export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknown> {
   return eitherLane(
     text,
@@ -49,7 +53,7 @@ export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknow
   )
 }
 
-/** A condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
+/** Compiles a condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
 export function compileConditionCode(source: unknown, sandbox: Sandbox): CompiledCode<boolean> {
   const closures = () => {
     const { uses, holds } = compileCondition(source, WITH_CHANCE)
@@ -62,7 +66,7 @@ function truthOfCode(value: unknown): boolean {
   return truthOf(value, 'the value of the code')
 }
 
-/** Compiles code for a finite number. Throws `VALIDATION`. */
+/** Compiles code that returns a finite number. Throws `VALIDATION`. */
 export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<NumberReading> {
   const closures = (): CompiledCode<NumberReading> => {
     const { uses, measure } = compileExpression(text, WITH_CHANCE)
@@ -74,7 +78,7 @@ export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<
       },
     }
   }
-  // a number comes as text in a list, since JSON has neither NaN nor Infinity
+  // the sandbox returns a number as text in a list, since JSON has neither NaN nor Infinity
   const read = (value: unknown) => {
     const number = numberOfCode(text, Array.isArray(value) ? Number(value[0]) : value)
     return { number, slack: 0 }
@@ -82,7 +86,7 @@ export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<
   return eitherLane(text, closures, (script) => inSandbox(script, sandbox, read), 'number')
 }
 
-/** The reads of sandboxed code; undefined if it cannot run there. */
+/** Returns what sandboxed code reads; undefined if the sandbox cannot run it. */
 export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
   if (text.length > MAX_EXPRESSION) return undefined
   const compiled = compileScriptExpression(text, 'value')
@@ -106,7 +110,7 @@ function eitherLane<T>(
   }
 }
 
-/** Of two errors the later one in the text, whose parser understood more. */
+/** Returns the error that is later in the text, since its parser understood more. */
 function further(text: string, closures: AppError, problems: readonly Problem[]): AppError {
   const [first] = problems
   if (first === undefined) return closures

@@ -1,7 +1,7 @@
 /**
- * The value of statements without a return: as with `eval`, that of the last statement with a value. A skipped branch
- * and a loop without rounds count as undefined, declarations keep the previous value, and `finally` is ignored. The
- * function around the statements is rewritten so that it returns that value.
+ * Determines the value of statements without a return: as with `eval`, it is the value of the last statement that has
+ * one. A skipped branch and a loop without rounds count as undefined, declarations keep the previous value, and
+ * `finally` is ignored. The function around the statements is rewritten so that it returns that value.
  */
 import type { AnyNode, Expression, Node, Statement } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
@@ -21,7 +21,7 @@ export class Completion {
   readonly #last: Node | undefined
   readonly #through: string
 
-  /** `through`: name of a function that converts the final value, without its suffix */
+  /** `through`: name, without its suffix, of a function that converts the final value */
   constructor(body: readonly Node[], through = '') {
     this.#last = body.at(-1)
     this.#through = through
@@ -32,7 +32,7 @@ export class Completion {
     return `let ${this.#name(suffix)}`
   }
 
-  /** The text for a node; undefined for nodes without a value. */
+  /** Returns the rewritten text of a node; undefined for nodes without a value. */
   replace(node: AnyNode, suffix: string, asWritten: () => string, write: Write): string | undefined {
     const text = this.#written(node, suffix, asWritten, write)
     if (node !== this.#last) return text
@@ -63,7 +63,7 @@ export class Completion {
         for (const one of node.body) this.#visit(one)
         return
       case 'LabeledStatement':
-        // a label must stand right before its loop
+        // a label must stand directly before its loop
         if (DECIDING.has(node.body.type)) {
           this.#deciding.add(node)
           this.#parts(node.body)
@@ -105,7 +105,7 @@ export class Completion {
   }
 }
 
-/** Whether statements can have a value: by a return, or by the last one that counts. */
+/** Whether statements can have a value: through a return, or through the last statement that counts. */
 export function givesValue(body: readonly Node[]): boolean {
   if (!returnsNothing(body)) return true
   const last = body.findLast((statement) => !isSilent(statement as AnyNode))
@@ -116,7 +116,7 @@ export function returnsNothing(body: readonly Node[]): boolean {
   return !body.some((statement) => holds(statement as AnyNode, 'ReturnStatement'))
 }
 
-/** A final block that was meant as an object: its first statement is a label before a value. */
+/** Returns a final block that was probably meant as an object: its first statement is a label before a value. */
 export function objectLikeBlock(body: readonly Node[]): Node | undefined {
   const last = body.at(-1) as Statement | undefined
   if (last?.type !== 'BlockStatement') return undefined
@@ -124,7 +124,7 @@ export function objectLikeBlock(body: readonly Node[]): Node | undefined {
   return first?.type === 'LabeledStatement' && first.body.type === 'ExpressionStatement' ? last : undefined
 }
 
-/** Unused values, because more statements follow. */
+/** Returns values that are not used, because more statements follow. */
 export function droppedValues(body: readonly Node[]): readonly Expression[] {
   const last = body.findLastIndex((statement) => !isSilent(statement as AnyNode))
   return body.slice(0, Math.max(0, last)).flatMap((item) => {

@@ -1,17 +1,17 @@
-/** The free names of a piece of JavaScript, which mean something outside. */
+/** Finds the free names in a piece of JavaScript, which refer to something outside. */
 import type { AnyNode, Identifier, Node } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
 export interface FreeName {
   readonly node: Identifier
-  /** the nodes around it, the nearest last */
+  /** the nodes around the name, nearest last */
   readonly around: readonly AnyNode[]
   readonly isTarget: boolean
 }
 
 type Names = ReadonlySet<string>
 
-/** Every use of an undeclared name, in the order of the text. */
+/** Returns every use of an undeclared name, in the order of the text. */
 export function freeNames(tree: Node): readonly FreeName[] {
   const found: FreeName[] = []
   const visit = (descendant: Node, scopes: readonly Names[], around: readonly AnyNode[]): void => {
@@ -32,7 +32,7 @@ export function freeNames(tree: Node): readonly FreeName[] {
   return found.filter(({ node }) => !seen.has(node.start) && seen.add(node.start))
 }
 
-/** Whether a name is a value, and not a key, label or declaration. */
+/** Whether an identifier is a value, and not a key, label or declaration. */
 function isUse(node: Identifier, around: readonly AnyNode[]): boolean {
   const parent = around.at(-1)
   switch (parent?.type) {
@@ -67,7 +67,7 @@ function isTarget(node: Identifier, around: readonly AnyNode[]): boolean {
   return false
 }
 
-/** The names that a node declares for its content. */
+/** Returns the names that a node declares for its content. */
 function namesIn(node: AnyNode): Names {
   const names = new Set<string>()
   switch (node.type) {
@@ -112,7 +112,7 @@ function addLexical(declaration: Node, names: Set<string>): void {
   else if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id) names.add(node.id.name)
 }
 
-/** `var` belongs to the whole function, wherever it stands. */
+/** Collects names declared with `var`, which belong to the whole function wherever they stand. */
 function addVars(declaration: Node, names: Set<string>): void {
   const node = declaration as AnyNode
   if (node.type === 'VariableDeclaration' && node.kind === 'var') addLexical(node, names)

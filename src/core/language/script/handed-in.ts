@@ -1,8 +1,8 @@
-/** Passes values of a rule into the sandbox: as JSON beside the code, never as a part of it. */
+/** Passes values of a rule into the sandbox: as JSON next to the code, never as part of the code. */
 import { DECIMAL, MAX_DECIMAL, MAX_DIGITS } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 
-/** An encoded value: JSON has neither undefined nor NaN, so these are an empty list and a text. */
+/** An encoded value: JSON has neither undefined nor NaN, so these are encoded as an empty list and a text. */
 export type HandedIn = readonly [] | readonly [value: unknown] | readonly [nothing: null, number: string]
 
 export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) => unknown): readonly HandedIn[] {
@@ -14,9 +14,8 @@ export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) =
 }
 
 /**
- * Comparison of and arithmetic with values of the rule, as code of the sandbox: as in kernel/values.ts, but without
- * rounding of sums. Needs `lack` for unknown values and `use` of the meters; values that JavaScript made of the code's
- * own variables stay as they are.
+ * Returns code for the sandbox that compares and calculates with values of the rule, as in kernel/values.ts but without
+ * rounding of sums. Needs `lack` for unknown values and `use` of the meters; the script's own values follow JavaScript.
  */
 export function lawCode(suffix: string): string {
   const [known, count, law] = ['known', 'count', 'law'].map((name) => name + suffix)
@@ -68,7 +67,7 @@ export function lawCode(suffix: string): string {
   })()`
 }
 
-/** A function for placeholders in a quoted text, as code of the sandbox; needs `lack` for missing values. */
+/** Returns code for the sandbox that inserts placeholders into a quoted text; needs `lack` for missing values. */
 export function textCode(suffix: string): string {
   return `const text${suffix} = (value, name, optional) => {
     if (value === undefined) return optional ? '' : lack${suffix}(name)

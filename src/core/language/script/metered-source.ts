@@ -1,13 +1,15 @@
 /**
  * Rewrites the source of a script before it runs. The interpreter counts loops and calls, but not the work of one
- * operator, such as a comparison of long texts. So operands, keys and results that may be long texts go through
- * functions of the prelude that count them; what cannot be counted is rejected. Everything keeps its value, its order
- * and its target.
+ * operator, such as a comparison of long texts. Therefore operands, keys and results that may be long texts pass
+ * through functions of the prelude that count them; what cannot be counted is rejected. Everything keeps its value, its
+ * order and its target.
  *
- * METER-1 A text reaches a native conversion or comparison only when its length was counted.
- * METER-2 A function of the script returns a text only counted, so an object that converts to a text is counted too.
+ * METER-1 A text reaches a native conversion or comparison only after its length was counted.
+ * METER-2 A function of the script returns a text only after it was counted, so an object that converts to a text is
+ *   counted too.
  * METER-3 A caught or dropped error is counted, because the interpreter writes the whole stack for it.
- * METER-4 Every loop and function checks whether the script has ended: an async function turns even that into a value.
+ * METER-4 Every loop and function checks whether the script has ended, since an async function turns even that error
+ *   into a value.
  */
 import type { AnyNode, Expression, MemberExpression, Node, Property, PropertyDefinition, Super } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
@@ -19,33 +21,33 @@ export interface Uncounted {
 }
 
 export interface MeteredSource {
-  /** a function of the meters of the prelude, in the order of METERS, that returns the value of the tree */
+  /** source that, given the meters of the prelude in the order of METERS, returns the value of the tree */
   readonly code: string
   readonly uncounted: readonly Uncounted[]
 }
 
 type Write = (node: Node) => string
 
-/** Additional rewriting, with names that end in a suffix which no name of the script has. */
+/** Additional rewriting; its names end in a suffix that no name of the script has. */
 export interface Rewriting {
   /**
-   * text for a node; undefined keeps the original, which `asWritten` returns with its meters, as `write` does for the
-   * nodes below
+   * returns the text for a node. Undefined keeps the original, which `asWritten` returns with its meters; `write` does
+   * the same for nodes below
    */
   readonly replace?: (node: AnyNode, suffix: string, asWritten: () => string, write: Write) => string | undefined
   readonly around?: (text: string, suffix: string) => string
 }
 
-/** Parts of the names of the meters in the rewritten source. */
+/** Parts of the names of meters in the rewritten source. */
 const METERS = ['use', 'give', 'made', 'cell', 'keys', 'step', 'fault', 'last'] as const
 type Meter = (typeof METERS)[number]
 
-/** Fields whose native setters turn texts into numbers. */
+/** Fields whose native setters convert texts to numbers. */
 const CONVERTING_FIELDS = new Set(['length', 'lastIndex'])
 const CONVERTING = new Set('== != === !== < <= > >= - * / % ** & | ^ << >> >>>'.split(' '))
 const EQUALITY = new Set(['===', '!=='])
 
-/** Rewrites the source of an expression; positions of `tree` are those of `source`. */
+/** Rewrites the source of an expression; positions in `tree` refer to `source`. */
 export function meteredSource(tree: Node, source: string, rewriting: Rewriting = {}): MeteredSource {
   const writer = new Writer(tree, source, rewriting)
   const written = writer.write(tree)
@@ -140,7 +142,7 @@ class Writer {
     }
   }
 
-  /** The rewritten source of a node: some children counted, some replaced by texts. */
+  /** Returns the rewritten source of a node: some children are counted, some are replaced by texts. */
   #children(node: AnyNode, counted: readonly Node[] = [], texts?: ReadonlyMap<Node, string>): string {
     let text = ''
     let at = node.start
@@ -164,7 +166,7 @@ class Writer {
   }
 
   #compared({ left, right, operator }: AnyNode & { type: 'BinaryExpression' }): readonly Node[] {
-    // texts of unequal length are not compared
+    // texts of unequal length are not compared character by character
     const isQuick = (side: Node) => isShort(side, this.#numbers)
     if (EQUALITY.has(operator) && (isQuick(left) || isQuick(right))) return []
     return [left, right]
@@ -184,7 +186,9 @@ class Writer {
     return this.#changing(left, (target) => this.#children(node, [right], new Map([[left, target]])))
   }
 
-  /** Reads, converts and writes in one go; `whole` returns it with another text for its target. */
+  /**
+   * Rewrites code that reads, converts and writes in one step. `whole` returns the code for a given text of its target.
+   */
   #changing(target: Node, whole: (target: string) => string): string {
     let inner = target as AnyNode
     while (inner.type === 'ParenthesizedExpression') inner = inner.expression
@@ -242,7 +246,7 @@ class Writer {
     return this.#children(node, [], new Map([...more, [body, text]]))
   }
 
-  /** A block that begins with a call of a meter, after its directives. */
+  /** Returns a block that begins with a call of a meter, after its directives. */
   #opened(block: AnyNode & { type: 'BlockStatement' }, meter: 'step' | 'fault'): string {
     const call = `${this.#call(meter, '')};`
     const directive = block.body.findLast((one) => one.type === 'ExpressionStatement' && one.directive !== undefined)
@@ -250,7 +254,7 @@ class Writer {
     return this.#children(block, [], new Map([[directive, `${this.write(directive)};${call}`]]))
   }
 
-  /** Texts in destructuring cannot be counted. */
+  /** Rejects destructuring into members that convert texts, which cannot be counted. */
   #refuseTargets(pattern: AnyNode, isTop: boolean): void {
     for (const target of targetsIn(pattern, isTop)) {
       if (isConverting(target)) {
@@ -264,7 +268,7 @@ function isBlock(node: Node): node is AnyNode & { type: 'BlockStatement' } {
   return node.type === 'BlockStatement'
 }
 
-/** Native work of unbounded length that a meter cannot precede. */
+/** Describes native work of unbounded length that a meter cannot precede. */
 function uncountedIn(node: AnyNode): string | undefined {
   switch (node.type) {
     case 'WithStatement':
@@ -282,7 +286,7 @@ function uncountedIn(node: AnyNode): string | undefined {
   }
 }
 
-/** The members that a pattern assigns to, except for plain `o.x = 1`. */
+/** Returns the members that a pattern assigns to, except for plain `o.x = 1`. */
 function targetsIn(pattern: AnyNode, isTop: boolean): readonly MemberExpression[] {
   switch (pattern.type) {
     case 'MemberExpression':
@@ -308,7 +312,7 @@ function isConverting(node: MemberExpression | PropertyDefinition): boolean {
   return !(named.type === 'Literal' && typeof named.value === 'number')
 }
 
-/** A suffix that names of the script do not have, in any spelling. */
+/** Returns a suffix that names of the script do not have, in any spelling. */
 function unusedSuffix(tree: Node): string {
   const names = new Set<string>()
   const visit = (inner: Node): void => {

@@ -1,26 +1,26 @@
 /**
- * Code that runs in the sandbox before a script: it removes or replaces everything that belongs to the machine or its
- * clock, and counts long native work. The counter of the interpreter sees only loops and calls, so that a search in a
- * long text would cost nothing. Built-in functions are wrapped here; metered-source.ts routes operators through `use`,
- * `made`, `cell` and so on. A script that catches the error for too much work reaches `step`, which waits for the
- * interpreter's own end, which scripts cannot catch.
+ * Contains the code that runs in the sandbox before a script: it removes or replaces everything that provides access to
+ * the host or its clock, and counts long native work. The interpreter itself counts only loops and calls, so a search
+ * in a long text would cost nothing. Built-in functions are wrapped here; metered-source.ts routes operators through
+ * `use`, `made`, `cell` and so on. A script that catches the error for too much work reaches `step`, which waits until
+ * the interpreter ends the run; scripts cannot catch that.
  */
 
-/** Limit of units of one run: characters, items, steps of searches, and a flat rate for each error. */
+/** Maximum units of work of one run: characters, items, steps of searches, and a flat rate for each error. */
 const WORK = 20_000_000
-/** The cost of an error: the interpreter writes the whole stack. */
+/** Cost of an error, for which the interpreter writes the whole stack. */
 const ERROR_COST = 5000
-/** Limit of characters of a joined text, which would exhaust the memory once it is read. */
+/** Maximum number of characters of a joined text, which would exhaust the memory once it is read. */
 const MAX_TEXT = 2_000_000
-/** Limits of lines that one run may log, and of characters of each. */
+/** Maximum number of lines that one run may log, and of characters in each line. */
 const MAX_LINES = 100
 const MAX_LINE = 1000
-/** Limit of characters of JSON that a script may remember: it must fit into the next input. */
+/** Maximum number of characters of JSON that a script may remember, since it must fit into the next input. */
 const MAX_MEMORY = 100_000
-/** Limit of nested JSON: the parser inside of the sandbox would overflow its stack. */
+/** Maximum depth of nested JSON, beyond which the parser inside the sandbox would overflow its stack. */
 const DEPTH = 200
 
-/** JavaScript for the sandbox; its value is a function of (run, input) that returns the JSON of an envelope. */
+/** JavaScript for the sandbox. Its value is a function of (run, input) that returns an envelope as JSON. */
 export const PRELUDE = `(() => {
 'use strict'
 const { apply, ownKeys, construct } = Reflect

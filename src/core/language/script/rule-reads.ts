@@ -1,4 +1,4 @@
-/** The reads of a piece of code from the rule around it. */
+/** Finds what a piece of code reads from the rule around it. */
 import type { AnyNode, CallExpression, Identifier, MemberExpression, Node } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { pathKey, withParts } from '../logic/variable.ts'
@@ -12,7 +12,7 @@ import { bindingOfName, partsOfText, type Problem, type Source } from '../expres
 import { type FreeName, freeNames } from './free-names.ts'
 import { childrenOf } from './syntax-tree.ts'
 
-/** Globals that sandboxed code may name. */
+/** Globals that sandboxed code may use. */
 const LIBRARIES: ReadonlyMap<string, object> = new Map<string, object>([
   ['Math', Math],
   ['JSON', JSON],
@@ -46,7 +46,7 @@ function isGlobal(name: string): boolean {
   return GLOBALS.has(name)
 }
 
-/** Whether a library such as Math has a member; true for other names. */
+/** Whether a library such as Math has that member; true for names that are not libraries. */
 function hasMember(library: string, name: string): boolean {
   const owner = LIBRARIES.get(library)
   return owner === undefined || (Object.getOwnPropertyNames(owner).includes(name) && !LEFT_OUT.has(name))
@@ -61,17 +61,17 @@ const TESTED = new Set(['ConditionalExpression', 'IfStatement', 'WhileStatement'
 const EQUALITY = new Set(['==', '!=', '===', '!=='])
 
 /**
- * The meaning of names that the code does not declare. `value`: values of the message, which must be known, since the
- * code computes a value. `script`: a script's own or JavaScript's, except for the roots of placeholders; a placeholder
- * without ? must have a value wherever it is needed.
+ * Says what names mean that the code does not declare. `value`: they are values of the message, which must be known,
+ * since the code computes a value. `script`: they belong to the script or to JavaScript, except for the roots of
+ * placeholders; a placeholder without ? must have a value wherever it is needed.
  */
 export type Meaning = 'value' | 'script'
 
-/** The reads of a piece of code from the rule around it, and the text that replaces each at runtime. */
+/** Collects what a piece of code reads from the rule around it, and the text that replaces each read at runtime. */
 export class Reads {
   readonly uses: LogicPath[] = []
   readonly problems: Problem[] = []
-  /** functions of expressions that are called, and `now` */
+  /** functions of expressions that the code calls, and `now` */
   readonly words = new Set<string>()
   readonly zones = new Set<string>()
   hasChance = false
@@ -80,13 +80,13 @@ export class Reads {
   readonly #before: number
   readonly #meaning: Meaning
   readonly #wordAt = new Map<Node, string>()
-  /** names of fields that are text literals */
+  /** names of fields that are written as text literals */
   readonly #keys = new Set<Node>()
   readonly #places = new Map<string, number>()
-  /** the value that replaces a node, and its name in messages */
+  /** the index of the value that replaces a node, and the label of that value in messages */
   readonly #reads = new Map<Node, { readonly place: number; readonly label: string }>()
   readonly #needed = new Map<Node, string>()
-  /** reads that decide something, so that null and NaN are errors, too */
+  /** reads on which a decision depends, so that null and NaN are errors, too */
   readonly #deciding = new Set<Node>()
   readonly #numbers = new Set<Node>()
 
@@ -187,7 +187,7 @@ export class Reads {
     this.#wordAt.set(node, node.name)
   }
 
-  /** A chain such as `nodes.a.state`, as far as the engine reads it. */
+  /** Records a chain such as `nodes.a.state`, up to the part that the engine reads. */
   #rooted({ node, around }: FreeName): void {
     const chain: MemberExpression[] = []
     for (const parent of around.toReversed()) {
@@ -239,7 +239,10 @@ export class Reads {
     return index
   }
 
-  /** Whether the read, or a read below it, decides something; `always`: unless the code tests it. */
+  /**
+   * Marks a read whose value is needed, because the read or a read below it decides something. `always`: unless the
+   * code tests the value.
+   */
   #need(read: Node, around: readonly AnyNode[], always: boolean): void {
     let node: Node = read
     let isAsked = !always
@@ -283,7 +286,7 @@ export class Reads {
     return partsOfText(String(node.value), this.#source).some((part) => typeof part !== 'string')
   }
 
-  /** Permanent problems, and reads inside of quoted texts. */
+  /** Reports problems that exist whatever the values, and finds reads inside quoted texts. */
   #look(inner: Node, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
     const node = inner as AnyNode
     if (node.type === 'Literal' && typeof node.value === 'string') this.#texts(node)
@@ -336,7 +339,7 @@ export class Reads {
   }
 }
 
-/** Whether a name begins `META.$`; a message value may have the name META. */
+/** Whether a name begins `META.$`. Other uses of META are ordinary names, since a message value may have that name. */
 function isMeta({ node, around }: FreeName): boolean {
   const parent = around.at(-1)
   return (
@@ -356,7 +359,7 @@ function isField(node: AnyNode): node is AnyNode & { type: 'Property' | 'MethodD
   return node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition'
 }
 
-/** Whether the value of a part can be that of the whole, a missing one included. */
+/** Whether the value of a part can become the value of the whole, including a missing value. */
 function handsOn(parent: AnyNode, part: Node): boolean {
   switch (parent.type) {
     case 'ParenthesizedExpression':
@@ -388,7 +391,7 @@ function asks(parent: AnyNode, node: Node): boolean {
   }
 }
 
-/** An operand whose absence would make the outcome a guess. */
+/** Whether the node is an operand whose absence would make the result a guess. */
 function decides(parent: AnyNode, node: Node): boolean {
   switch (parent.type) {
     case 'BinaryExpression':
@@ -438,7 +441,7 @@ function isNothing(wrapped: Node): boolean {
   return (node.type === 'Literal' && node.value === null) || (node.type === 'Identifier' && node.name === 'undefined')
 }
 
-/** Names of fields that the code creates itself, which may be functions. */
+/** Returns names of fields that the code itself creates, and which may be functions. */
 function fieldsIn(tree: Node): ReadonlySet<string> {
   const fields = new Set<string>()
   const visit = (inner: Node): void => {

@@ -1,12 +1,12 @@
 /**
- * Scripts in a sandbox: a JavaScript interpreter (QuickJS as WebAssembly, so it also runs in a browser), fresh for each
- * run, with JSON in and JSON out.
+ * Runs scripts in a sandbox: a JavaScript interpreter (QuickJS as WebAssembly, so it also runs in a browser), fresh for
+ * each run, with JSON in and JSON out.
  *
  * SANDBOX-1 The inside has no object of the host, and no clock, network, file, timer or randomness except from the
  *   input.
  * SANDBOX-2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
  * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
- * SANDBOX-4 Runs wait only while an interpreter is loaded, or for one in another thread.
+ * SANDBOX-4 Runs wait only while an interpreter is loaded, or for an interpreter in another thread.
  */
 import variant from '@jitl/quickjs-singlefile-browser-release-sync'
 import {
@@ -19,15 +19,15 @@ import { AppError, messageOf, parsePlainJson } from '#kernel'
 import { PRELUDE } from './prelude.ts'
 import { compileScript } from './script-source.ts'
 
-/** Parts of the errors at a script's limits. */
+/** Texts by which errors at a script's limits are recognized. */
 const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length']
 
-/** A script's `options`; `now` and `seed` are its clock (epoch ms) and its randomness. */
+/** Input of a script, passed as `options`. `now` (epoch ms) and `seed` provide its clock and its randomness. */
 export interface ScriptInput {
   readonly now: number
   readonly seed: number
   /**
-   * rejects values that JSON would change silently, such as NaN, and keeps `options.internalState`; invisible to the
+   * rejects values that JSON would change silently, such as NaN, and returns `options.internalState`; invisible to the
    * script
    */
   readonly strict?: boolean
@@ -42,9 +42,9 @@ export interface ScriptLine {
 export type WriteLine = (line: ScriptLine) => void
 
 export interface ScriptResult {
-  /** plain JSON; null without a result */
+  /** plain JSON; null if the script returned nothing */
   readonly value: unknown
-  /** of a strict run: the final `options.internalState` as plain JSON; undefined: none, before and after */
+  /** only for a strict run: the final `options.internalState` as plain JSON; undefined: none, before and after */
   readonly memory: unknown
   readonly log: readonly ScriptLine[]
 }
@@ -52,30 +52,30 @@ export interface ScriptResult {
 const MAX_JSON = 1_000_000
 const MAX_MEMORY = 8_388_608
 const MAX_STACK = 131_072
-/** The interpreter asks about every 10,000 steps whether it may continue. */
+/** Maximum number of times that the interpreter may ask to continue, which it does about every 10,000 steps. */
 const MAX_QUESTIONS = 1000
-/** Only with a clock of the host. */
+/** Maximum duration of a run in ms, if the host provides a clock. */
 const MAX_MS = 1000
 
-/** Runs code of a sandbox: here, or in another thread. */
+/** Runs code of a sandbox, in this or in another thread. */
 export interface Interpreter {
   /**
-   * Returns the envelope's JSON for code of `compileScript` and the JSON of its input; now, or later. Throws or rejects
-   * with `TOO_LARGE` for an interrupted run.
+   * Returns the envelope's JSON, or a promise of it. Takes code of `compileScript` and the JSON of its input. Throws or
+   * rejects with `TOO_LARGE` for an interrupted run.
    */
   answer(code: string, input: string): string | Promise<string>
 }
 
 /**
- * The interpreter of this thread. Synchronous, except while it is loaded: for the first run and after one that broke
- * it.
+ * Runs the interpreter in this thread. Synchronous, except while the interpreter is being loaded: for the first run and
+ * after a run that broke it.
  */
 export class LocalInterpreter implements Interpreter {
   #module: QuickJSWASMModule | undefined
   #loading: Promise<void> | undefined
   readonly #elapsed: (() => number) | undefined
 
-  /** `elapsed`: a clock of the host in ms, which interrupts a run after a second whatever its counts */
+  /** `elapsed`: a clock of the host in ms, which interrupts a run after a second regardless of its counts. */
   constructor(elapsed?: () => number) {
     this.#elapsed = elapsed
   }
@@ -85,7 +85,7 @@ export class LocalInterpreter implements Interpreter {
     try {
       return converse(this.#module, code, input, this.#elapsed)
     } catch (error) {
-      // an interrupted run keeps its memory, so the next one needs another interpreter
+      // an interrupted run keeps its memory, so the next run needs another interpreter
       this.#module = undefined
       throw error instanceof AppError ? error : broken(error)
     }
@@ -107,14 +107,14 @@ export class LocalInterpreter implements Interpreter {
 export class Sandbox {
   readonly #interpreter: Interpreter
 
-  /** `elapsed`: the clock of the default interpreter; an injected one has its own */
+  /** `elapsed`: clock of the default interpreter; an injected interpreter has its own. */
   constructor(elapsed?: () => number, interpreter: Interpreter = new LocalInterpreter(elapsed)) {
     this.#interpreter = interpreter
   }
 
   /**
-   * Runs the source of a function of (options, send), or the body of one. Its result is the returned value, the value
-   * of a returned promise, or the value of `send(error, value)`, whichever comes first. Rejects with
+   * Runs the source of a function of (options, send), or the body of such a function. Its result is the returned value,
+   * the value of a returned promise, or the value of `send(error, value)`, whichever comes first. Rejects with
    * `VALIDATION` for an invalid script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
    */
   async run(source: string, input: ScriptInput): Promise<ScriptResult> {
@@ -122,8 +122,8 @@ export class Sandbox {
   }
 
   /**
-   * The same for a compiled script. `write` receives the lines of the log, also those of a failing script. Synchronous
-   * if the interpreter is, so not while one is loaded.
+   * Runs a compiled script. `write` receives the lines of the log, also those of a failing script. Synchronous if the
+   * interpreter is, so not while one is being loaded.
    */
   runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
     const json = JSON.stringify(input)
@@ -141,7 +141,7 @@ function broken(error: unknown): AppError {
   })
 }
 
-/** Returns the envelope's JSON. Every error is thrown, and the interpreter then left to the collector. */
+/** Returns the envelope's JSON. Every error is thrown; the interpreter is then left to garbage collection. */
 function converse(module: QuickJSWASMModule, code: string, input: string, elapsed?: () => number): string {
   const runtime = module.newRuntime()
   runtime.setMemoryLimit(MAX_MEMORY)
@@ -188,7 +188,7 @@ function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
   const [ok, value, log, memory] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[], (string | null)?]
   if (write) for (const line of log) write(line)
   if (!ok) {
-    // without memory even the text is missing
+    // without memory even the text of the error is missing
     const isLimit = value === 'null' || LIMITS.some((text) => value.includes(text))
     throw new AppError(isLimit ? 'TOO_LARGE' : 'PLUG_FAILED', `the script failed: ${value}`)
   }
@@ -207,7 +207,7 @@ function unwrap(context: QuickJSContext, result: Given): QuickJSHandle {
   return result.value
 }
 
-/** Only the interpreter's own errors, such as "interrupted": errors of scripts are in the envelope. */
+/** Converts the interpreter's own errors, such as "interrupted"; errors of scripts are in the envelope. */
 function failure(context: QuickJSContext, error: QuickJSHandle): AppError {
   const dumped: unknown = context.dump(error)
   const { message } = dumped as { message?: unknown }

@@ -1,12 +1,12 @@
 /**
- * Expressions beyond the closures of expression/: any JavaScript that computes a value, as an expression or as
- * statements that return one or end in one. It runs in the sandbox, fresh for each run:
+ * Compiles expressions beyond the closures of expression/: any JavaScript that computes a value, as an expression or as
+ * statements that return a value or end in one. It runs in the sandbox, fresh for each run:
  *
- * SCRIPT-1 All reads are in the text, as in expressions, and their values are passed in before the run; nothing else of
- *   the rule is inside.
- * SCRIPT-2 A missing value of the rule is an error that names it, where it is compared, calculated with or read
- *   further; so is null or NaN in a decision. They are compared and calculated with as kernel/values.ts defines.
- *   Variables of the code itself follow JavaScript.
+ * SCRIPT-1 All reads are visible in the text, as in expressions, and their values are passed in before the run; nothing
+ *   else of the rule is inside.
+ * SCRIPT-2 A missing value of the rule is an error that names it, wherever it is compared, calculated with or read
+ *   further; so is null or NaN in a decision. Values of the rule are compared and calculated with as kernel/values.ts
+ *   defines. Variables of the code itself follow JavaScript.
  * SCRIPT-3 Waiting is rejected; time is the engine's, and randomness comes from the input. So equal inputs lead to
  *   equal values.
  * SCRIPT-4 `in` finds the items of lists and the own keys of objects, and the functions of expressions exist, as in the
@@ -25,17 +25,17 @@ import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '.
 
 export interface ScriptExpression {
   /**
-   * code for the sandbox: takes `{ values, now, zones }`, a value for each of `uses` and the span of each of `zones`,
-   * and returns a form of SHAPES
+   * code for the sandbox: takes `{ values, now, zones }`, with a value for each of `uses` and the span of each of
+   * `zones`, and returns its result in a form of SHAPES
    */
   readonly code: string
   readonly uses: readonly LogicPath[]
   readonly zones: readonly string[]
-  /** `Math.random` may be called, so a seed is needed */
+  /** true if `Math.random` may be called, so that a seed is needed */
   readonly hasChance: boolean
 }
 
-/** The form of the value inside of the sandbox, where it is still a JavaScript value. */
+/** Form in which the sandbox returns the value, applied while it is still a JavaScript value. */
 export type Wanted = 'value' | 'truth' | 'number'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preserveParens: true }
@@ -144,9 +144,9 @@ function problemOf(error: unknown, text: string, before: number): Problem {
   return { at, message: `${reason} at ${placeIn(text, at).words}`, suggestion }
 }
 
-/** Statements that JavaScript reads differently from what they look like. */
+/** Finds statements that JavaScript reads differently from what they look like. */
 function misusedStatements(body: readonly Node[], before: number): readonly Problem[] {
-  // code with a return was always accepted, and stored rules may have such lines
+  // code with a return was always accepted, so stored rules may contain such lines
   if (!returnsNothing(body)) return []
   const block = objectLikeBlock(body)
   const problems = droppedValues(body).map(({ start }): Problem => {
@@ -158,7 +158,10 @@ function misusedStatements(body: readonly Node[], before: number): readonly Prob
   return [...problems, { at: block.start - before, message, suggestion: 'put brackets around an object: ({ ... })' }]
 }
 
-/** Names in here cannot clash with the code: its own names are its own, and every other is a read or a known global. */
+/**
+ * Wraps code for the sandbox. Names used here cannot clash with the code: names that it declares are local, and every
+ * other name is a read or a known global.
+ */
 function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, completion?: Completion): string {
   const values = reads.uses.map((_, i) => `v${i}${suffix}`).join(', ')
   return `({ values, now, zones }) => {
@@ -201,8 +204,8 @@ const PARTS: Readonly<Record<CalendarPart, string>> = {
 }
 
 /**
- * Declarations of the functions that a piece of code calls, under names that end in `suffix`. They need `use` of the
- * meters, and `zones`: by name of a time zone `[from, until, [begin, offset][]]` in ms.
+ * Returns declarations of the functions that a piece of code calls, with names that end in `suffix`. The declarations
+ * need `use` of the meters, and `zones`: for each name of a time zone `[from, until, [begin, offset][]]` in ms.
  */
 function wordCode(words: ReadonlySet<string>, suffix: string): string {
   const code: string[] = []

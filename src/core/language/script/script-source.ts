@@ -1,6 +1,7 @@
 /**
- * A script as code for the sandbox, with counted work: a function of (options, send) in the source, or the body of one.
- * Placeholders in it are data, wherever they stand; their values come in beside the code.
+ * Compiles a script to code for the sandbox, with counted work. The source is a function of (options, send), or the
+ * body of such a function. Placeholders in it are data, wherever they stand; their values are passed in separately from
+ * the code.
  */
 import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'
 import { type Issue, validationError } from '#kernel'
@@ -15,11 +16,11 @@ import { Reads } from './rule-reads.ts'
 
 export interface CompiledScript {
   /**
-   * an expression for a function of the prelude's meters that returns a function of (options, send); `options.values`
-   * are the values of `uses` in the form of `valuesOf`, and invisible to the script
+   * an expression: a function of the prelude's meters that returns a function of (options, send). `options.values`
+   * contains the values of `uses` in the form of `valuesOf`, invisible to the script
    */
   readonly code: string
-  /** the reads of its placeholders, each once */
+  /** what its placeholders read, each path once */
   readonly uses: readonly LogicPath[]
 }
 
@@ -28,8 +29,8 @@ const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preservePare
 const MAX_SCRIPT = 100_000
 
 /**
- * Compiles a script. `${path}`, `$${path}` and their optional forms are read where they stand in code and quoted texts;
- * in a template literal `${...}` is JavaScript's own, and may name the roots of placeholders. Throws `VALIDATION` with
+ * Compiles a script. `${path}`, `$${path}` and their optional forms are read where they stand in code and quoted texts.
+ * In a template literal `${...}` is JavaScript's own, and may use the roots of placeholders. Throws `VALIDATION` with
  * the positions of all problems.
  */
 export function compileScript(source: string): CompiledScript {
@@ -64,7 +65,7 @@ export function compileScript(source: string): CompiledScript {
 interface Parsed {
   readonly tree: Node
   readonly written: string
-  /** number of characters in it before the script */
+  /** number of characters before the script in `written` */
   readonly before: number
   readonly completion?: Completion
 }
@@ -82,7 +83,7 @@ function parsedScript(marked: string, source: string): Parsed {
     const inner = tree && bare(tree)
     if (!tree || inner?.type !== 'FunctionExpression')
       throw refused(['the script ends its function and goes on behind it'])
-    // an async function waits for its return value; any other may send its answer meanwhile
+    // an async function waits for its return value; any other function may send its result meanwhile
     return { tree, written, before, completion: new Completion(inner.body.body, isAsync ? '' : 'settle') }
   } catch (error) {
     if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
@@ -111,7 +112,7 @@ function bare(node: Node): AnyNode {
   return inner
 }
 
-/** A body that waits must be an async function; any other answers at once. */
+/** Whether a body waits and must therefore be an async function; any other body returns at once. */
 function returnsPromise(source: string): boolean {
   try {
     parse(`(function (options, send) {\n${source}\n})`, OPTIONS)
@@ -121,7 +122,7 @@ function returnsPromise(source: string): boolean {
   }
 }
 
-/** Names in here cannot clash with the script's: the suffix is unique. */
+/** Wraps a script for the sandbox. Names used here cannot clash with the script's, since the suffix is unique. */
 function wrapped(inner: string, suffix: string, count: number, completion?: Completion): string {
   const values = Array.from({ length: count }, (_, i) => `v${i}${suffix}`).join(', ')
   const [name, options, send] = ['name', 'options', 'send'].map((one) => one + suffix)
@@ -138,8 +139,8 @@ function wrapped(inner: string, suffix: string, count: number, completion?: Comp
 }
 
 /**
- * The value of the last statement is the answer, unless it is a promise of undefined: then the script sends its answer
- * itself.
+ * Returns code that makes the value of the last statement the result, unless it is a promise of undefined: then the
+ * script sends its result itself.
  */
 function endCode(completion: Completion, suffix: string): string {
   return `${completion.declaration(suffix)}

@@ -1,8 +1,8 @@
-/** Expressions of a script that can never be a long text, so that they need not be counted. */
+/** Recognizes expressions of a script that can never be a long text, so that they need not be counted. */
 import type { AnyNode, Node } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
-/** Limit of characters of a text that costs no more than a number. */
+/** Maximum number of characters of a text that costs no more than a number. */
 const SHORT = 64
 const QUICK_UNARY = new Set(['!', 'typeof', 'void', 'delete', '-', '+', '~'])
 
@@ -31,8 +31,8 @@ export function isShort(wrapped: Node, numbers: ReadonlySet<string>): boolean {
 }
 
 /**
- * Names that only ever hold numbers: each declaration begins with a number, and all changes are `++`, `--` or the
- * addition of a number. Names with another meaning anywhere in the script are excluded.
+ * Returns names that only ever hold numbers: each declaration begins with a number, and all changes are `++`, `--` or
+ * the addition of a number. Names with another meaning anywhere in the script are excluded.
  */
 export function numberNames(tree: Node): ReadonlySet<string> {
   const numbers = new Set<string>()
@@ -65,7 +65,7 @@ export function numberNames(tree: Node): ReadonlySet<string> {
     for (const child of childrenOf(node)) visit(child)
   }
   visit(tree)
-  // through the global object a name may get any value
+  // any name may get any value through the global object
   return hasGlobals ? known : new Set([...numbers].filter((name) => !others.has(name)))
 }
 

@@ -1,4 +1,4 @@
-/** Walks over syntax trees. */
+/** Traverses syntax trees. */
 import type { Node } from 'acorn'
 
 export function childrenOf(node: Node): readonly Node[] {

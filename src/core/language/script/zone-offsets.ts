@@ -1,20 +1,23 @@
-/** Offsets of a time zone from UTC around an instant, for scripts, which have no zones of their own. */
+/** Computes offsets of a time zone from UTC around an instant, for scripts, which have no time zones. */
 import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
 
-/** An offset from an instant on; both in ms. */
+/** An offset and the instant from which it applies; both in ms. */
 type Change = readonly [begin: number, offset: number]
 
-/** The offsets of a time zone, for instants from (inclusive) until (exclusive), epoch ms. */
+/** Offsets of a time zone, for instants from `from` (inclusive) to `until` (exclusive), epoch ms. */
 export type ZoneSpan = readonly [from: number, until: number, changes: readonly Change[]]
 
 const DAY = 86_400_000
-/** Spans begin at whole multiples of this, so that equal times have equal spans. */
+/** Length to whose multiples spans are aligned, so that equal times have equal spans. */
 const STEP = 32 * DAY
 const AROUND = 12 * STEP
-/** Zones change their offset at most once within it. */
+/** Time within which zones change their offset at most once. */
 const PROBE = 4 * DAY
 
-/** Returns the offsets of a zone for a year around a time (epoch ms). Throws `PLUG_FAILED` for an unknown zone. */
+/**
+ * Returns a function that finds the offsets of a zone for a year around a time (epoch ms). Throws `PLUG_FAILED` for an
+ * unknown zone.
+ */
 export function zoneOffsets(zone: string): (now: number) => ZoneSpan {
   const format = zoneFormat(zone)
   const offsetAt = (at: number): number => {

@@ -1,6 +1,6 @@
 /**
- * A rule in the `bn` form (`format=bn`): nodes with their states, and a truth table for each relation. Fields without a
- * place in the form keep their names in a node's `properties`.
+ * Defines the `bn` form of a rule (`format=bn`): nodes with their states, and a truth table for each relation. Fields
+ * for which the form has no place keep their names in a node's `properties`.
  */
 import { Type } from 'typebox'
 import type { Position } from '../rule.ts'
@@ -12,13 +12,13 @@ export interface BnGraph {
   metadata?: BnMetadata
 }
 
-/** A sensor (with `properties.sensor`) or a relation (without). */
+/** A sensor (if it has `properties.sensor`) or a relation (otherwise). */
 export interface BnNode {
   name: string
   states: readonly string[]
   type?: string
   mode?: string
-  /** of sensors: one number per state, all equal */
+  /** only for sensors: one number per state, all equal */
   priors?: readonly number[]
   properties?: BnNodeProperties
 }
@@ -27,14 +27,17 @@ export interface BnNodeProperties {
   position?: Position
   cost?: number
   sensor?: BnPlug
-  /** the first trigger into this sensor */
+  /** first trigger into this sensor */
   nodeTrigger?: BnNodeTrigger
   nodeTriggers?: readonly BnNodeTrigger[]
   /** actuators that this node fires */
   actions?: readonly BnAction[]
-  /** of a relation whose table alone would be read as another type */
+  /** type of a relation whose table alone would be read as another type */
   type?: string
-  /** of a GENERAL relation: row numbers of its table, in the order of its combinations; present if that differs */
+  /**
+   * for a GENERAL relation: row numbers of its table, in the order of its combinations; present only if that order
+   * differs
+   */
   rowOrder?: readonly number[]
   readonly [field: string]: unknown
 }
@@ -48,24 +51,24 @@ export interface BnPlug {
 
 export interface BnNodeTrigger {
   nodeName: string
-  /** empty without a change of state */
+  /** empty if the trigger has no change of state */
   stateFrom?: string
   stateTo?: string
   states?: readonly string[]
   begins?: readonly string[]
   ends?: readonly string[]
-  /** s */
+  /** cool-down in seconds */
   invocationPolicy?: number
-  /** position among the rule's triggers; present if the order in the graph differs */
+  /** position among the rule's triggers; present if the graph implies another order */
   order?: number
 }
 
 export interface BnAction extends BnPlug {
   position?: Position
   triggeredStates?: readonly string[]
-  /** s; 0: no limit */
+  /** cool-down in seconds; 0: none */
   actionPolicy?: number
-  /** 0 if the trigger itself has it; `actionPolicy` is also 0 without a value */
+  /** cool-down in seconds, including an explicit 0; `actionPolicy` is 0 both for 0 and for no value */
   invocationPolicy?: number
   nodeTrigger?: { stateFrom?: string; stateTo?: string }
   begins?: readonly string[]
@@ -75,9 +78,12 @@ export interface BnAction extends BnPlug {
 }
 
 export interface BnTable {
-  /** the relation, then its parents */
+  /** the relation followed by its parents */
   nodes: readonly string[]
-  /** row-major: the relation slowest, the last parent fastest; 1 where the relation has that state, else 0 */
+  /**
+   * row-major numbers: the relation varies slowest, the last parent fastest; 1 where the relation has that state, else
+   * 0
+   */
   function: readonly number[]
 }
 
@@ -87,7 +93,7 @@ export interface BnMetadata {
   actions?: readonly BnAction[]
 }
 
-/** Limit of numbers in all tables of one graph together. */
+/** Maximum number of cells in all tables of one graph together. */
 export const MAX_CELLS = 1_048_576
 
 const PositionSchema = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
@@ -143,7 +149,7 @@ const Node = Type.Object(
   { title: 'node' },
 )
 
-/** The shape of the `bn` form. Objects accept other fields. */
+/** Describes the shape of the `bn` form. Objects accept other fields. */
 export const BnGraphSchema = Type.Object({
   name: Type.Optional(Type.String()),
   nodes: Type.Array(Node),

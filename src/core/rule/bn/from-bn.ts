@@ -1,4 +1,4 @@
-/** Converts the tabular form to a rule. */
+/** Converts the `bn` form to a rule. */
 import { Equal } from 'typebox/value'
 import { at, type Issue, shown } from '#kernel'
 import { checkShape } from '../check/check-shape.ts'
@@ -11,7 +11,7 @@ import { readTables, type GateTable } from './read-tables.ts'
 export interface FromBn {
   graph: RuleGraph | undefined
   issues: Issue[]
-  /** the source of each part of `graph` */
+  /** finds the source of each part of `graph` */
   origins: Origins
 }
 
@@ -31,14 +31,14 @@ const PLACED_IN_ACTION = new Set([
 ])
 
 /**
- * Converts a `bn` form to a rule. Gates may have any state names; in the rule they are TRUE and FALSE. Tables with
- * numbers other than 0 and 1, or of the wrong length, are issues. Never throws.
+ * Converts a `bn` form to a rule. Gates may have any state names; in the rule these become TRUE and FALSE. Tables of
+ * the wrong length, or with numbers other than 0 and 1, are reported as issues. Never throws.
  */
 export function fromBn(bn: BnGraph): FromBn {
   const report = new Report()
   const origins = new Origins()
   const fitting = checkShape(BnGraphSchema, bn, '', 'the bn graph', report)
-  // unknown fields keep their names, so there is nothing to warn about
+  // unknown fields keep their names, so warnings about them are dropped
   const issues = report.issues.filter(({ type }) => type !== 'FIELD')
   if (report.hasErrors || fitting === undefined) return { graph: undefined, issues, origins }
   const tables = new Report()
@@ -119,7 +119,7 @@ class Reader {
     }
   }
 
-  /** Maps a gate's own name of a state to TRUE or FALSE. */
+  /** Maps a gate's own state name to TRUE or FALSE. */
   #stateOf(node: BnNode | undefined, state: string): string {
     const gate = node && this.#gates.get(node.name)
     if (gate === undefined || !node?.states.includes(state)) return state
@@ -149,7 +149,7 @@ class Reader {
       label,
       { ...action, states: action.triggeredStates ?? [] },
       action.nodeTrigger ?? {},
-      // the form has 0 also for a trigger without a value
+      // in the form, 0 may also mean that the trigger has no value
       action.invocationPolicy ?? (action.actionPolicy || undefined),
     )
     this.#triggers.push({ trigger, order: action.order, path })
@@ -180,7 +180,7 @@ class Reader {
     return trigger
   }
 
-  /** The label of an actuator; equal ones in several nodes are one actuator. */
+  /** Returns the label of an actuator; actions with equal content in several nodes become one actuator. */
   #enterActuator(action: BnAction, path: string): string {
     const wanted = action.label === undefined || action.label === '' ? action.name : action.label
     for (let number = 1; ; number++) {
@@ -253,9 +253,9 @@ function otherFields(fields: object, placed: ReadonlySet<string>): Record<string
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !placed.has(key)))
 }
 
-/** Maps parts of a rule back to the tabular form, for issues. */
+/** Maps parts of a rule back to the `bn` form, for issues. */
 class Origins {
-  /** rule path -> path there; `deep` if paths below are the same */
+  /** rule path -> path in the `bn` form; `deep` if paths below it are the same in both forms */
   readonly #places = new Map<string, { readonly path: string; readonly deep: boolean }>()
 
   sensor(index: number, path: string, plug: BnPlug): void {
@@ -285,7 +285,7 @@ class Origins {
     this.#put(at('', 'triggers', index), path)
   }
 
-  /** The path in the `bn` form for a path in the rule; paths outside the graph stay. */
+  /** Returns the path in the `bn` form for a path in the rule; paths outside the graph stay the same. */
   of(path: string): string {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
       const head = path.slice(0, end)

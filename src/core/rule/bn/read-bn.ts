@@ -1,21 +1,24 @@
-/** Converts documents in the tabular form to the simplified one before the checks. */
+/** Converts documents in the `bn` form to the simplified form before they are checked. */
 import type { Issue } from '#kernel'
 import type { Report } from '../check/report.ts'
 import type { BnGraph } from './bn-graph.ts'
 import { fromBn } from './from-bn.ts'
 
-/** Whether a document has `nodes`, where the simplified form has `sensors`. */
+/** Whether a document is in the `bn` form: it has `nodes` instead of `sensors`. */
 export function isBnDocument(document: Readonly<Record<string, unknown>>): boolean {
   return Array.isArray(document['nodes']) && document['sensors'] === undefined
 }
 
-/** A document in simplified form, and a way back for the paths of its issues. */
+/** A document in simplified form, and a function that maps paths of its issues back. */
 export interface Simplified {
   readonly document: Readonly<Record<string, unknown>>
   readonly toOriginal: (issue: Issue) => Issue
 }
 
-/** Converts a `bn` document to simplified form; everything beside the graph stays. Undefined for an invalid one. */
+/**
+ * Converts a `bn` document to simplified form; fields outside the graph stay the same. Undefined for an invalid
+ * document.
+ */
 export function readBn(document: Readonly<Record<string, unknown>>, report: Report): Simplified | undefined {
   const { nodes, posterior = [], metadata, ...others } = document
   const { graph, issues, origins } = fromBn({
@@ -29,7 +32,7 @@ export function readBn(document: Readonly<Record<string, unknown>>, report: Repo
   const toOriginal = (issue: Issue): Issue => {
     const path = origins.of(issue.path)
     if (taken.has(issue) || path === issue.path) return issue
-    // fixes do not fit a table
+    // automatic fixes do not apply to a table
     const { fix: _fix, ...kept } = issue
     return { ...kept, path }
   }

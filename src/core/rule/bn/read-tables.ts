@@ -1,4 +1,4 @@
-/** Reads the truth tables of the tabular form. */
+/** Reads the truth tables of the `bn` form. */
 import { at, shown } from '#kernel'
 import type { Report } from '../check/report.ts'
 import type { RelationType } from '../rule.ts'
@@ -14,7 +14,7 @@ export interface GateTable {
 
 const TYPES: readonly RelationType[] = ['AND', 'OR', 'GENERAL', 'NAND']
 
-/** All gates of a `bn` form by name; reports invalid tables, and nodes that are neither sensor nor gate. */
+/** Returns all gates of a `bn` form by name. Reports invalid tables, and nodes that are neither sensor nor gate. */
 export function readTables(bn: BnGraph, report: Report): ReadonlyMap<string, GateTable> {
   const nodes = new Map(bn.nodes.map((node) => [node.name, node]))
   const gates = new Map<string, GateTable>()
@@ -104,7 +104,7 @@ function readTable(
   return { shape: inOrder(shapeOf(trueRows, sizes, hint), gate.properties?.rowOrder, sizes), parents, trueAt, path }
 }
 
-/** The combinations in their original order, unless the table has changed since. */
+/** Puts combinations in their original order, unless the table has changed since. */
 function inOrder(shape: Shape, order: readonly number[] | undefined, sizes: readonly number[]): Shape {
   if (order === undefined || shape.type !== 'GENERAL' || order.length !== shape.combinations.length) return shape
   const byRow = new Map(shape.combinations.map((states) => [rowAt(states, sizes), states]))
@@ -120,7 +120,7 @@ function isFalseFirst([first, second]: readonly string[]): boolean {
   return first?.toUpperCase() === 'FALSE' && second?.toUpperCase() === 'TRUE'
 }
 
-/** Whether all numbers are 0 or 1, and the second half is the opposite of the first. */
+/** Whether all numbers are 0 or 1, and the second half is the inverse of the first. */
 function isCertain(table: BnTable, rows: number, name: string, path: string, report: Report): boolean {
   const bad = table.function.findIndex((value) => value !== 0 && value !== 1)
   if (bad >= 0) {

@@ -1,4 +1,4 @@
-/** Converts a rule to its tabular form. */
+/** Converts a rule to its `bn` form. */
 import { at, type Issue, shown } from '#kernel'
 import type { PlugRegistry } from '../../plug/plug.ts'
 import { Report } from '../check/report.ts'
@@ -20,16 +20,16 @@ export interface ToBn {
   issues: Issue[]
 }
 
-/** Fields of a sensor or actuator with a place of their own in the form. All others keep their names. */
+/** Fields of a sensor or actuator that have their own place in the form. All others keep their names. */
 const PLACED = new Set(['label', 'name', 'version', 'properties', 'sequence'])
-/** Names in `properties` with another meaning there. */
+/** Names that have another meaning in `properties` of the form. */
 const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions', 'rowOrder'])
 
 /**
- * A checked rule in the `bn` form. `fromBn` returns the same rule, except that empty conditions and limits (`[]`, `""`,
- * 0) are omitted, actuators, GENERAL rows and repeated rows may change their order, and a GENERAL with the table of
- * another type keeps its type. Never throws; an unknown plug, an unknown label or tables above `MAX_CELLS` numbers are
- * issues.
+ * Converts a checked rule to the `bn` form. `fromBn` returns the same rule, with these exceptions: empty conditions and
+ * limits (`[]`, `""`, 0) are omitted; actuators, GENERAL rows and repeated rows may change their order; and a GENERAL
+ * whose table is that of another type keeps its type. Never throws: an unknown plug, an unknown label or tables above
+ * `MAX_CELLS` numbers are issues.
  */
 export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
   const report = new Report()
@@ -133,7 +133,7 @@ function nodeTriggerOf(trigger: Trigger): BnNodeTrigger {
   return { ...entry, ...edgesOf(trigger) }
 }
 
-/** Edges have no place in the form; they keep their names. */
+/** Returns `begins` and `ends` of a trigger, for which the form has no place; they keep their names. */
 function edgesOf({ begins = [], ends = [] }: Trigger): Pick<Trigger, 'begins' | 'ends'> {
   return { ...(begins.length > 0 && { begins }), ...(ends.length > 0 && { ends }) }
 }

@@ -1,12 +1,12 @@
 /**
- * Relations as truth tables and back. A table is represented by its TRUE rows: one flag per combination of parent
- * states, in row-major order with the last parent fastest.
+ * Converts relations to truth tables and back. A table is represented by its TRUE rows: one flag per combination of
+ * parent states, in row-major order with the last parent fastest.
  */
 import type { RelationType } from '../rule.ts'
 
 export type Rows = Uint8Array
 
-/** A relation by state numbers: `combinations[row][parent]`. */
+/** A relation with state numbers instead of names: `combinations[row][parent]`. */
 export interface Shape {
   readonly type: RelationType
   readonly combinations: readonly (readonly number[])[]
@@ -16,7 +16,7 @@ export function rowCount(sizes: readonly number[]): number {
   return sizes.reduce((product, size) => product * size, 1)
 }
 
-/** The TRUE rows of a relation. State numbers must be in range. */
+/** Returns the TRUE rows of a relation. State numbers must be in range. */
 export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
   const rows = new Uint8Array(rowCount(sizes))
   const [first = []] = shape.combinations
@@ -37,8 +37,9 @@ export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
 }
 
 /**
- * The relation with these TRUE rows. `hint` decides between types with the same table. Without it: one TRUE row is AND,
- * one state per parent that makes it TRUE is OR, anything else is GENERAL (NAND too, which the platform lacks).
+ * Returns the relation with these TRUE rows. `hint` chooses between types with the same table. Without `hint`, a single
+ * TRUE row is AND, one state per parent that makes the relation TRUE is OR, and anything else is GENERAL (including
+ * NAND, which the platform lacks).
  */
 export function shapeOf(rows: Rows, sizes: readonly number[], hint?: RelationType): Shape {
   const order: readonly RelationType[] = hint === undefined ? ['AND', 'OR'] : [hint, 'AND', 'OR']
@@ -65,7 +66,10 @@ function onlyRow(rows: Rows, value: 0 | 1, sizes: readonly number[]): number[] |
   return row >= 0 && rows.indexOf(value, row + 1) < 0 ? statesAt(row, sizes) : undefined
 }
 
-/** An OR is FALSE exactly where no parent has its own state: FALSE rows must be the product of "all states but one". */
+/**
+ * Returns the states of an OR, if the rows are one. An OR is FALSE exactly where no parent is in its wanted state, so
+ * its FALSE rows must be the product of "all states but one".
+ */
 function orStates(rows: Rows, sizes: readonly number[]): number[] | undefined {
   const seen = sizes.map(() => new Set<number>())
   let falseRows = 0

@@ -1,4 +1,4 @@
-/** Checks that placeholders read something that exists. */
+/** Checks that the things that placeholders read exist. */
 import { AppError, at, type Issue, shown } from '#kernel'
 import { codeUses } from '../../language/expression/code-uses.ts'
 import type { BindingUse } from '../../language/placeholders/binding.ts'
@@ -39,7 +39,7 @@ export function checkBindings(
   }
 }
 
-/** The nodes that properties and loop of a node read, as far as known. */
+/** Returns the labels of nodes that a node's properties and loop read, if known. */
 export function labelsRead({ node, plug }: PlugEntry): ReadonlySet<string> {
   const uses = Object.entries(node.properties ?? {}).flatMap(([key, value]) => {
     const field = fieldOf(plug, key)
@@ -62,7 +62,7 @@ function checkUse(binding: Place, index: RuleIndex, declared: ReadonlySet<string
   if (use.root === 'variables') checkVariable(name, use.text, entry, path, declared, report)
   if (use.root !== 'nodes') return
   const target = index.nodes.get(name)
-  // unknown names in `{{}}` are empty text, and so only a warning
+  // unknown names in `{{}}` render as empty text, so they are only a warning
   const severity = use.text.startsWith('{{') ? 'WARNING' : 'ERROR'
   if (target?.kind === 'actuator' && part !== 'state' && name !== entry.label) {
     const hint = 'read what the actuator is given, or let a sensor make the call'
@@ -116,7 +116,8 @@ function checkUse(binding: Place, index: RuleIndex, declared: ReadonlySet<string
 }
 
 /**
- * The longest dotted label that a tag may mean, and its right form. Placeholders of this shape were rejected before.
+ * Returns the longest dotted label that a tag may refer to, and how to write it correctly. Such placeholders used to be
+ * rejected.
  */
 function dottedLabel({ segments, text }: BindingUse, index: RuleIndex): { label: string; instead: string } | undefined {
   if (!text.startsWith('{{')) return undefined

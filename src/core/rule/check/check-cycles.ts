@@ -1,4 +1,4 @@
-/** Checks that no node leads back to itself. */
+/** Checks that no node depends on itself. */
 import type { Report } from './report.ts'
 import type { LooseRule, RuleIndex } from './rule-index.ts'
 import { at } from '#kernel'
@@ -9,7 +9,7 @@ interface Edge {
 }
 
 /**
- * Cycles over parents of relations and triggers together. Reports one whole cycle for each edge that closes one.
+ * Finds cycles over parents of relations and triggers together. Reports a whole cycle for each edge that closes one.
  * Returns the labels on the cycles.
  */
 export function checkCycles(rule: LooseRule, index: RuleIndex, report: Report): ReadonlySet<string> {
@@ -22,7 +22,7 @@ export function checkCycles(rule: LooseRule, index: RuleIndex, report: Report): 
   return onCycle
 }
 
-/** Depth first without recursion: a chain may be as long as the document. */
+/** Searches depth first without recursion, since a chain may be as long as the document. */
 function walk(
   start: string,
   edges: ReadonlyMap<string, readonly Edge[]>,
@@ -70,7 +70,7 @@ function edgesOf(rule: LooseRule, index: RuleIndex): ReadonlyMap<string, readonl
     else edges.set(from, [edge])
   }
   for (const { label, path, node } of index.relations) {
-    // of nodes with one label only the first takes part; the second was reported already
+    // of several nodes with the same label only the first is considered; the others were already reported
     if (index.nodes.get(label)?.path !== path) continue
     for (const parent of new Set(node.parentLabels)) {
       if (index.nodes.has(parent)) add(parent, { to: label, path: at(path, 'parentLabels') })

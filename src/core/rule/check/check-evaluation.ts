@@ -1,6 +1,6 @@
 /**
- * Finds parts of rules with another outcome under one evaluation per input than under an evaluation per answer, for
- * authors of older rules.
+ * Finds parts of older rules whose outcome differs now that a rule is evaluated once per input instead of once per
+ * result of a sensor.
  */
 import { at, shown } from '#kernel'
 import type { Relation, TaskSettings, Trigger } from '../rule.ts'
@@ -9,7 +9,10 @@ import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
-/** Destinations behind several sensors, reads against the declared order, and cool-downs on a change of state. */
+/**
+ * Reports destinations that depend on several sensors, reads against the declared order, and cool-downs on a change of
+ * state.
+ */
 export function checkEvaluation(
   rule: LooseRule,
   index: RuleIndex,
@@ -33,7 +36,7 @@ export function checkEvaluation(
     const isShared = kinds?.some((kind) => [...sensors].filter((label) => kind.has(label)).length > 1) ?? true
     const [first] = triggers
     if (sensors.size < 2 || !isShared || first === undefined) continue
-    // After a reset, states become known step by step, and are then final for their input.
+    // After a reset, states become known one by one, and are then final for their input.
     if (triggers.length === 1 && resetObservations && firesOnce(first.trigger, index)) continue
     const text = `${shown(destination)} follows ${list(sensors)}, which one input may run: it fires at most once for it, after all of them have answered, not for each answer`
     report.note('EVALUATION', first.path, text)
@@ -54,7 +57,10 @@ function behindOf(label: string, index: RuleIndex): readonly string[] {
   return [...behind]
 }
 
-/** Whether the answers of one input fire it at most once: on a change, or on a state that takes all of them. */
+/**
+ * Whether the results of one input can fire the trigger at most once: on a change, or on a state that needs all
+ * results.
+ */
 function firesOnce(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   const { sourceLabel = '', statesTrigger, stateChangeTrigger, begins, ends } = trigger
   if (statesTrigger !== undefined) return needsAll(trigger, index)
@@ -67,7 +73,10 @@ function typeOf(label: string, index: RuleIndex): Relation['type'] | undefined {
   return entry?.kind === 'relation' ? entry.node.type : undefined
 }
 
-/** Whether its only condition is that state of a relation which needs the answers of all its parents, all sensors. */
+/**
+ * Whether the only condition of a trigger is a state of a relation that needs the results of all its parents, and all
+ * parents are sensors.
+ */
 function needsAll(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   const { sourceLabel = '', statesTrigger = [], stateChangeTrigger, begins, ends } = trigger
   const entry = index.nodes.get(sourceLabel)

@@ -93,7 +93,7 @@ function checkKeptData(entry: PlugEntry, report: Report): void {
   )
 }
 
-/** A trigger's destination runs when it is fired; its own clocks never count. */
+/** Checks that the destination of a trigger has no clocks, since it runs only when fired. */
 function checkConditional(entry: PlugEntry, report: Report): void {
   const node: Partial<Sensor> = entry.node
   for (const field of ['pollingPeriod', 'schedule', 'tickTrigger'] as const) {
@@ -119,7 +119,10 @@ function checkClocks(entry: PlugEntry, report: Report): void {
   )
 }
 
-/** A plug that waits for silence needs another trigger, or the wait never begins. */
+/**
+ * Checks that something other than the awaited data runs a plug that reports missing data, since otherwise its wait
+ * never begins.
+ */
 function checkSilence(entry: PlugEntry, isFired: boolean, invocations: Invocations, report: Report): void {
   const { byAny, byClock, sources } = invocations
   if (!byAny.has(entry.label) || byClock.has(entry.label) || (isFired && sources > 1)) return
@@ -136,14 +139,14 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
   const { pollingPeriod, schedule, resource, dataTrigger, tickTrigger } = entry.node
   const channel = entry.plug?.channel
   if (channel !== undefined) {
-    // neither data nor clocks run it
+    // neither data nor clocks run a sensor with a channel
     if (resource !== undefined) return
     const hint = `it runs on the channel ${channel} of its resource: set one such as "$"`
     return report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
   }
   if (pollingPeriod !== undefined || schedule !== undefined) return
   if (hasTick && tickTrigger !== false) return
-  // explicitly false with a resource: meant for events and pushed states alone
+  // explicitly false with a resource: meant only for events and pushed states
   if (resource !== undefined && (dataTrigger !== false || tickTrigger === false)) return
   const hint = hasTick
     ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'

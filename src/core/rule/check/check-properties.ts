@@ -1,4 +1,4 @@
-/** Checks properties against the declarations of plugs. */
+/** Checks properties of nodes against the declarations of their plugs. */
 import { AppError, at, DURATION_PATTERN, messageOf, shown } from '#kernel'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
@@ -21,15 +21,15 @@ export function isUnresolved(field: InputField | undefined): boolean {
   return field?.format?.type === 'logic' || field?.format?.type === 'code'
 }
 
-/** The declaration of a property; own fields only. */
+/** Returns the declaration of a property; ignores inherited fields. */
 export function fieldOf(plug: Plug | undefined, key: string): InputField | undefined {
   return plug !== undefined && Object.hasOwn(plug.input, key) ? plug.input[key] : undefined
 }
 
 /**
- * Properties of every node against the declaration of its plug: missing, unknown and invalid ones, then the plug's own
- * check and, for constant properties, its `prepare`. In a template (`open`) a missing one is only a warning, because
- * the task may bring it.
+ * Checks the properties of every node against the declaration of its plug: missing, unknown and invalid properties,
+ * then the plug's own check and, for constant properties, its `prepare`. In a template (`open`) a missing property is
+ * only a warning, because the task may supply it.
  */
 export function checkProperties(index: RuleIndex, open: boolean, report: Report): void {
   for (const entry of index.plugNodes) {
@@ -37,7 +37,7 @@ export function checkProperties(index: RuleIndex, open: boolean, report: Report)
   }
 }
 
-/** The same of one node; its properties have no other checks except for placeholders. */
+/** Checks the properties of one node; apart from placeholders, they have no other checks. */
 export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
   const written = entry.node.properties ?? {}
   const path = at(entry.path, 'properties')
@@ -144,7 +144,7 @@ function ownCheck(
 ): void {
   if (plug.check === undefined) return
   try {
-    // a plain object, as in a run: a plug may use methods of objects
+    // passes a plain object, as in a run, since a plug may use methods of objects
     for (const { property, message, suggestion } of plug.check({ ...constants })) {
       report.error('PROPERTY', at(path, property), `${naming(entry)}: ${message}`, suggestion)
     }
@@ -159,8 +159,8 @@ function ownCheck(
 }
 
 /**
- * Reports problems of `prepare` now and with their path, not when the task starts: some involve several properties,
- * which no check of one of them sees.
+ * Reports problems of `prepare` now and with their path, instead of at the start of the task. Some involve several
+ * properties, so checks of single properties do not find them.
  */
 function prepareOnce(
   entry: PlugEntry,
@@ -171,7 +171,7 @@ function prepareOnce(
 ): void {
   if (plug.prepare === undefined) return
   const { properties } = finishProperties(plug, { ...constants })
-  if (properties === undefined) return // that was said before, or a template's task may still bring it
+  if (properties === undefined) return // was already reported, or a template's task may still supply it
   try {
     plug.prepare(properties)
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * Which results and rows of relations are possible, given the definitions of the gates above them. Exact, by
- * enumerating all joint states of the sensors of a relation; relations with too many are skipped.
+ * Determines which results and rows of relations are possible, given the definitions of the gates above them. The
+ * result is exact, since all combinations of sensor states are enumerated; relations with too many combinations are
+ * skipped.
  */
 import type { Relation } from '../rule.ts'
 import type { Report } from './report.ts'
@@ -9,16 +10,16 @@ import { at, shown } from '#kernel'
 
 const MAX_ASSIGNMENTS = 4096
 const MAX_CONE = 256
-/** Limit of parent look-ups for a whole rule, some tens of ms. */
+/** Maximum number of parent look-ups for a whole rule, which takes some tens of ms. */
 const MAX_WORK = 4_000_000
 
 interface Cone {
   readonly sensors: ReadonlyMap<string, readonly string[]>
-  /** the relation and the gates above it, parents first */
+  /** the relation and the gates that it depends on, parents first */
   readonly gates: readonly Relation[]
 }
 
-/** Warns of rows that never hold and of gates that never change. Only `usable` relations take part. */
+/** Warns of rows that never hold, and of gates that never change. Considers only `usable` relations. */
 export function checkReach(index: RuleIndex, usable: ReadonlySet<string>, report: Report): void {
   let work = MAX_WORK
   for (const entry of index.relations) {
@@ -29,7 +30,10 @@ export function checkReach(index: RuleIndex, usable: ReadonlySet<string>, report
   }
 }
 
-/** Undefined if a node above is unusable or the limits are exceeded. */
+/**
+ * Collects the gates and sensors that a relation depends on. Undefined if one of these gates is unusable or the limits
+ * are exceeded.
+ */
 function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<string>, limit: number): Cone | undefined {
   const sensors = new Map<string, readonly string[]>()
   const gates: Relation[] = []
@@ -48,7 +52,7 @@ function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<stri
     const parent = index.nodes.get(label)
     if (parent?.kind === 'relation') {
       if (!usable.has(label) || seen.size > MAX_CONE) return undefined
-      // earlier checks let only whole relations into `usable`
+      // earlier checks admit only complete relations to `usable`
       stack.push({ gate: parent.node as Relation, next: 0 })
       continue
     }
@@ -116,7 +120,7 @@ function reportFindings(
       `relation ${shown(relation.label)} is ${always} whatever its parents are`,
       'leave it out, or change its combinations',
     )
-    // a verdict on the whole gate covers its rows
+    // a warning about the whole gate covers its rows
     if (relation.type !== 'GENERAL' || always === 'FALSE') return
   }
   if (relation.type !== 'GENERAL') return

@@ -13,8 +13,8 @@ import {
 import { at, shown } from '#kernel'
 
 /**
- * Parents and rows of every relation. Returns the labels of valid relations: every parent is known and every row fits
- * it.
+ * Checks parents and rows of every relation. Returns the labels of valid relations: every parent is known and every row
+ * fits the parents.
  */
 export function checkRelations(index: RuleIndex, report: Report): ReadonlySet<string> {
   const sound = new Set<string>()
@@ -56,7 +56,7 @@ function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): r
   })
 }
 
-/** Whether there is at least one row and all rows fit the parents. */
+/** Whether the relation has at least one row and all rows fit the parents. */
 function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefined)[], report: Report): boolean {
   const { label, path, node } = entry
   const rows = node.combinations

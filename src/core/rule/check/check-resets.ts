@@ -1,16 +1,16 @@
-/** Warns of triggers on a change that each reset of observations repeats. */
+/** Warns of triggers on a change that fire again after each reset of observations. */
 import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/** Limit of nested relations that are followed. */
+/** Maximum depth of nested relations that are followed. */
 const MAX_DEPTH = 50
 
 /**
- * Triggers on a change from `*` whose source becomes unknown before each invocation that renews it. `*` is compared
- * with the state known at that moment, and only a named state with the one before the reset.
+ * Finds triggers on a change from `*` whose source becomes unknown before each invocation that renews it. `*` is
+ * compared with the state that is known at that moment; only a named state is compared with the state before the reset.
  */
 export function checkResets(
   rule: LooseRule,
@@ -31,7 +31,7 @@ export function checkResets(
     const { sourceLabel = '', destinationLabel = '' } = trigger
     const { stateFrom, stateTo = '' }: { stateFrom?: string; stateTo?: string } = trigger.stateChangeTrigger ?? {}
     if (stateFrom !== '*' || stateTo === '' || index.nodes.get(sourceLabel)?.kind === 'actuator') return
-    // a trigger that also names the state wants it each time
+    // a trigger that also names the state in `statesTrigger` intends to fire each time
     if (trigger.statesTrigger?.includes(stateTo) === true || !invocations.byAny.has(sourceLabel)) return
     if (resetScope !== 'task' && !isForgotten(sourceLabel, stateTo)) return
     const what = stateTo === '*' ? 'a state' : shown(stateTo)
@@ -61,12 +61,14 @@ class Reset {
     return this.#renewed.has(label)
   }
 
-  /** Whether a relation that was in that state, `*` for any, is unknown after it. */
+  /** Whether a relation that was in that state, `*` for any, is unknown after the reset. */
   forgets(label: string, state: string): boolean {
     return (state === '*' ? GATE_STATES : [state]).every((one) => this.#ends(label, one))
   }
 
-  /** Whether a node that was in a state (undefined: in any) is unknown after the reset, whatever the others are. */
+  /**
+   * Whether a node that was in a state (undefined: any) is unknown after the reset, whatever the states of other nodes.
+   */
   #ends(label: string, state: string | undefined, depth = 0): boolean {
     if (this.#index.nodes.get(label)?.kind !== 'relation') return this.#renewed.has(label)
     const key = JSON.stringify([label, state])
@@ -83,7 +85,7 @@ class Reset {
     if (entry?.kind !== 'relation') return false
     const { type, parentLabels = [], combinations = [] } = entry.node
     const [wanted = []] = combinations
-    // these states need each parent: one forgotten parent is enough
+    // these states need each parent, so one forgotten parent is enough
     if (type === (state === 'TRUE' ? 'AND' : state === 'FALSE' ? 'NAND' : ''))
       return parentLabels.some((parent, i) => this.#ends(parent, wanted[i], depth))
     if (type === 'OR' && state === 'FALSE')

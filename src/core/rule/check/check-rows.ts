@@ -1,4 +1,4 @@
-/** Warns of rows of relations that can never hold, because they contradict each other about one value. */
+/** Warns of rows of relations that can never hold, because their conditions on one value contradict each other. */
 import { finishProperties } from '../../plug/properties.ts'
 import type { Steps } from '../../plug/plug.ts'
 import { fieldOf, isConstant } from './check-properties.ts'
@@ -7,8 +7,8 @@ import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-inde
 import { at, shown } from '#kernel'
 
 /**
- * Rows of AND, NAND and GENERAL relations among `sound`. Considers only sensors whose state follows from one number of
- * the message (`steps`) and that no other input runs.
+ * Checks rows of the AND, NAND and GENERAL relations in `sound`. Considers only sensors whose state is determined by
+ * one number of the message (`steps`) and that no other input runs.
  */
 export function checkImpossibleRows(
   rule: LooseRule,
@@ -34,7 +34,7 @@ interface Reading {
 
 function readingOf({ kind, label, node, plug }: PlugEntry): Reading | undefined {
   const { resource, properties = {} } = node
-  // Other sources of its state, or of its runs on another message.
+  // Other ways for the sensor to get a state, or to run on another message.
   const others = [node.timeoutState, node.retryConfig, node.loopDef, node.schedule, node.pollingPeriod]
   const isOther = others.some((one) => one !== undefined) || node.dataTrigger === false || node.pauseExecution === true
   if (kind !== 'sensor' || plug?.steps === undefined || resource === undefined || isOther) return undefined
@@ -42,11 +42,11 @@ function readingOf({ kind, label, node, plug }: PlugEntry): Reading | undefined 
   try {
     const finished = finishProperties(plug, properties)
     const steps = finished.properties && plug.steps(finished.properties)
-    // The state for values that are not numbers is unknown.
+    // For values that are not numbers the state would be unknown.
     if (steps?.reads !== 'number') return undefined
     return { label, source: JSON.stringify([resource, steps.parameter]), parameter: steps.parameter, steps }
   } catch {
-    return undefined // reported by the check of properties
+    return undefined // the check of properties reports the error
   }
 }
 

@@ -1,4 +1,4 @@
-/** Checks cron, rrule and time zones by parsing them as a start would. */
+/** Checks cron, rrule and time zones by parsing them like a start does. */
 import { AppError, at, type Issue } from '#kernel'
 import { clockOf } from '../../schedule/expression.ts'
 import { cronWarning } from '../../schedule/parse-cron.ts'
@@ -9,7 +9,7 @@ import type { TaskSettings } from '../rule.ts'
 import type { Report } from './report.ts'
 import type { RuleIndex } from './rule-index.ts'
 
-/** The task's time zone and its cron or rrule. Everything else of the clock is checked elsewhere. */
+/** Checks the task's time zone and its cron or rrule. Other clock settings are checked elsewhere. */
 export function checkTaskSchedule(settings: TaskSettings, path: string, report: Report): void {
   const { cron, rrule, timeZone, dst } = settings
   if (cron === undefined && rrule === undefined && timeZone === undefined) return

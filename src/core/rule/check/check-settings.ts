@@ -1,11 +1,11 @@
-/** Checks task settings, alone and together. */
+/** Checks task settings, individually and in combination. */
 import { at, ownValue, shown } from '#kernel'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'
 import type { Report } from './report.ts'
 
-/** Clock fields and the task types that read them. */
+/** Clock fields, and the task types that read them. */
 const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | 'rrule', TaskType>> = {
   frequency: 'periodic',
   pollingInterval: 'periodic',
@@ -14,9 +14,9 @@ const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | '
 }
 
 /**
- * Task settings beyond their shape: the clock that a type needs, and clocks that it ignores. `defaults` are incomplete
- * on purpose (a template's `taskDefaults`): they may lack anything.
- * `written`: the document before its shape was checked, since an invalid field is not missing as well.
+ * Checks task settings beyond their shape: the clock that a type needs, and clocks that the type ignores. `defaults`:
+ * the settings are a template's `taskDefaults`, which may lack anything. `written`: the document before its shape was
+ * checked, so that an invalid field is not also reported as missing.
  */
 export function checkSettings(
   settings: TaskSettings,

@@ -1,9 +1,9 @@
 /**
- * Compares a document with one of the schemas of rule-schema.ts and returns it without invalid parts, so that the
- * checks of meaning can continue and everything is reported at once.
+ * Compares a document with one of the schemas of rule-schema.ts and returns it without invalid parts, so that further
+ * checks can continue and everything is reported at once.
  *
- * It supports only the keywords of JSON Schema that those schemas use, and knows nothing of rules. A library's own
- * error list is not used: it stops after eight problems and knows no labels.
+ * It supports only the keywords of JSON Schema that those schemas use, and knows nothing about rules. The error list of
+ * a schema library would not do: it stops after eight problems and contains no labels.
  */
 import { at, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
@@ -32,8 +32,8 @@ interface Shape {
 }
 
 /**
- * `value` without the parts that do not fit `shape`; undefined if nothing fits. A list of objects keeps its length (an
- * empty object replaces an invalid one), so that positions still match the document's.
+ * Returns `value` without the parts that do not fit `shape`; undefined if nothing fits. A list of objects keeps its
+ * length (an empty object replaces an invalid one), so that positions still match the document's.
  */
 export function checkShape(schema: object, value: unknown, path: string, subject: string, report: Report): unknown {
   const shape: Shape = schema
@@ -182,7 +182,7 @@ function checkEnum(
   return undefined
 }
 
-/** `sensor "a"`, `trigger "a" -> "b"`; undefined for objects without a name. */
+/** Names the object in messages, such as `sensor "a"` or `trigger "a" -> "b"`; undefined for objects without a name. */
 function naming(shape: Shape, value: Readonly<Record<string, unknown>>): string | undefined {
   if (shape.title === undefined) return undefined
   const { label, name, sourceLabel, destinationLabel } = value
@@ -203,7 +203,7 @@ function wanted(shape: Shape): string {
     case 'array':
       return shape.items?.type === undefined ? 'an array' : `an array of ${plural(shape.items)}${unit}`
     case 'string':
-      // the description explains a pattern
+      // the description explains the pattern
       return shape.pattern !== undefined && shape.description !== undefined
         ? `a ${shape.description}`
         : `${(shape.minLength ?? 0) > 0 ? 'non-empty text' : 'text'}${unit}`

@@ -1,4 +1,4 @@
-/** Checks ends, states and meaning of triggers. */
+/** Checks the source, destination and conditions of triggers. */
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { checkState, type LooseRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
@@ -20,7 +20,7 @@ export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report)
   })
 }
 
-/** A trigger without empty conditions: old exports write `[]` and `""` for "always". */
+/** Returns a trigger without empty conditions: old exports write `[]` and `""` for "always". */
 export function withoutEmptyConditions<T extends Partial<Trigger>>(trigger: T): T {
   const { stateChangeTrigger } = trigger
   const empty: (keyof Trigger)[] = LISTS.filter((field) => trigger[field]?.every((state) => state === '') === true)

@@ -1,6 +1,6 @@
 /**
- * What begins the invocations of a rule, and what each of them renews: like graph/plan.ts, for a rule that may still be
- * invalid.
+ * Determines what begins the invocations of a rule, and which nodes each invocation renews. Does the same as
+ * graph/plan.ts, but for a rule that may still be invalid.
  */
 import type { LooseRule, PlugEntry, RuleIndex } from './rule-index.ts'
 
@@ -8,18 +8,21 @@ const MAX_BEGINNINGS = 20
 
 export interface Invocations {
   readonly byClock: ReadonlySet<string>
-  /** the same of clocks and data */
+  /** labels that clocks or data renew */
   readonly byAny: ReadonlySet<string>
-  /** number of different resources, on different channels, whose messages begin invocations */
+  /** number of combinations of resource and channel whose messages begin invocations */
   readonly sources: number
-  /** the sensors that each kind of invocation renews, and relations over them; undefined with too many kinds */
+  /**
+   * for each kind of invocation, the sensors that it renews and the relations that depend on them; undefined if there
+   * are too many kinds
+   */
   kinds(): readonly ReadonlySet<string>[] | undefined
 }
 
 interface Beginnings {
   readonly ticked: readonly string[]
   readonly clocked: readonly string[]
-  /** by resource, or by channel and resource */
+  /** sensors that run on messages, by resource, or by channel and resource */
   readonly listeners: ReadonlyMap<string, readonly string[]>
 }
 
@@ -67,7 +70,7 @@ function hearsMessages({ plug }: PlugEntry, conditional: boolean, dataTrigger: b
 
 type Links = ReadonlyMap<string, readonly string[]>
 
-/** From parents to relations, and over triggers to sensors. */
+/** Links parents to relations, and sources of triggers to sensors. */
 function linksOf(rule: LooseRule, index: RuleIndex): Links {
   const links = new Map<string, string[]>()
   const link = (from: string, to: string): void => {

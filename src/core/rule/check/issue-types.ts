@@ -1,4 +1,4 @@
-/** The stable kinds of problem in a rule or template. docs/reference/errors.md shows the table. */
+/** Lists the stable kinds of problem in a rule or template. docs/reference/errors.md shows the table. */
 export const ISSUE_TYPES = {
   TYPE: 'a value of the wrong type or out of range',
   FIELD: 'an unknown field, or one without an effect in its place',

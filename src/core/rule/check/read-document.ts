@@ -1,20 +1,20 @@
-/** Copies a document from outside to plain JSON that is safe to walk. */
+/** Copies a document from outside to plain JSON that can be traversed safely. */
 import { at, FORBIDDEN_KEYS, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import { Report } from './report.ts'
 
 export const MAX_DEPTH = 64
 export const MAX_TEXT = 1_048_576
-/** Limit of bindings and tags of templates in all texts of a document together. */
+/** Maximum number of bindings and template tags in all texts of a document together. */
 const MAX_PLACEHOLDERS = 5_000
-/** Limits of a part that is read on its own. */
+/** Limits of a part that is read separately. */
 const PART_TEXT = 10_000
 const PART_PLACEHOLDERS = 50
 const PART_DEPTH = 32
 
 /**
- * A copy of a document from outside that is safe to walk: plain JSON, no prototypes, bounded in depth and size.
- * Omissions are reported. Undefined without a usable document.
+ * Copies a document from outside so that it can be traversed safely: plain JSON, no prototypes, bounded in depth and
+ * size. Omissions are reported. Undefined if the document is unusable.
  */
 export function readDocument(input: unknown, report: Report): Record<string, unknown> | undefined {
   if (!isPlainObject(input)) {
@@ -50,7 +50,10 @@ export function readDocument(input: unknown, report: Report): Record<string, unk
   return isPlainObject(copy) ? copy : undefined
 }
 
-/** The same for a part of a known document: undefined if the part alone exceeds a limit, or has anything to omit. */
+/**
+ * Copies a part of a known document in the same way. Undefined if the part alone exceeds a limit, or contains something
+ * to omit.
+ */
 export function readPart(part: unknown): Record<string, unknown> | undefined {
   const report = new Report()
   const budget = { left: PART_TEXT, placeholders: PART_PLACEHOLDERS, deep: false }
@@ -106,7 +109,7 @@ function copyOf(value: unknown, path: string, depth: number, budget: Budget, rep
     : copyOfObject(value, path, depth, budget, report)
 }
 
-/** By their first characters alone: what is too much is not parsed. */
+/** Counts only opening characters, so that texts with too many placeholders are never parsed. */
 function countPlaceholders(text: string, budget: Budget): void {
   for (const open of ['{{', '${']) {
     for (let from = text.indexOf(open); from >= 0 && budget.placeholders >= 0; from = text.indexOf(open, from + 2)) {
@@ -125,7 +128,7 @@ function copyOfArray(
   const copy: unknown[] = []
   budget.left -= 2 + values.length
   for (let i = 0; i < values.length && budget.left >= 0; i++) {
-    // a hole would shift the rest, and with it reported paths
+    // omitting a hole would shift the later items, and with them the reported paths
     copy.push(copyOf(values[i] === undefined ? null : values[i], at(path, i), depth + 1, budget, report) ?? null)
   }
   return copy

@@ -1,8 +1,8 @@
-/** Collects every problem of one document, so that all are reported at once. */
+/** Collects all problems of one document, so that they are reported at once. */
 import { type Fix, type Issue, nearest, renaming, replacing, shown } from '#kernel'
 import type { IssueType } from './issue-types.ts'
 
-/** Limit of searches for a close name. Beyond it, wrong names are reported without a suggestion. */
+/** Maximum number of searches for a similar name. Beyond it, wrong names are reported without a suggestion. */
 const MAX_SEARCHES = 50
 const MAX_CANDIDATES = 1000
 const LISTED = 8
@@ -11,7 +11,7 @@ const MAX_ISSUES = 1000
 export interface CheckOptions {
   /** default false; true: a property that its plug does not declare is an error instead of a warning */
   readonly strict?: boolean
-  /** default false; true: also notes decisions that differ from an evaluation per answer */
+  /** default false; true: also notes outcomes that changed now that rules are evaluated once per input */
   readonly evaluation?: boolean
 }
 
@@ -60,13 +60,13 @@ export class Report {
     this.#add('WARNING', ...found)
   }
 
-  /** A warning, or an error in strict mode. */
+  /** Adds a warning, or in strict mode an error. */
   lenient(...found: Found): void {
     if (this.#strict) this.error(...found)
     else this.warning(...found)
   }
 
-  /** Not a problem, but worth knowing. */
+  /** Adds a remark that is worth knowing, but not a problem. */
   note(...found: Found): void {
     this.#add('INFO', ...found)
   }
@@ -78,18 +78,18 @@ export class Report {
     }
   }
 
-  /** A suggestion for `text`: the closest candidate, or else the first few. */
+  /** Returns a suggestion for `text`: the most similar candidate, otherwise the first few candidates. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
     return this.#look(text, candidates, plural).text
   }
 
-  /** The same for a value that is exactly `text`. */
+  /** Returns a suggestion with a fix that replaces a value equal to `text`. */
   instead(text: string, candidates: Iterable<string>, plural: string): Hint {
     const { text: hint, close } = this.#look(text, candidates, plural)
     return { text: hint, fix: close === undefined ? undefined : replacing(close) }
   }
 
-  /** The same for the name of a field in `owner`. */
+  /** Returns a suggestion with a fix that renames a field of `owner`. */
   rename(name: string, candidates: Iterable<string>, plural: string, owner: object): Hint {
     const { text, close } = this.#look(name, candidates, plural)
     return { text, fix: close === undefined || Object.hasOwn(owner, close) ? undefined : renaming(close) }
@@ -112,21 +112,21 @@ export class Report {
   }
 
   #push(issue: Issue): void {
-    // an error is never dropped for a warning: without it the document would look valid
+    // an error is never dropped in favor of a warning, since without the error the document would look valid
     if (this.#issues.length < MAX_ISSUES) this.#issues.push(issue)
     else if (issue.severity === 'ERROR' && !this.#issues.some((known) => known.severity === 'ERROR'))
       this.#issues.push(issue)
   }
 }
 
-/** `the states are "A", "B"`, at most eight; undefined without any. */
+/** Returns text such as `the states are "A", "B"`, with at most eight candidates; undefined without candidates. */
 function listing(candidates: readonly string[], plural: string): string | undefined {
   if (candidates.length === 0) return undefined
   const first = candidates.slice(0, LISTED).map(shown).join(', ')
   return `the ${plural} are ${first}${candidates.length > LISTED ? ' ...' : ''}`
 }
 
-/** Stops the iteration after `count`: candidates are often created lazily. */
+/** Stops the iteration after `count` items, since candidates are often created lazily. */
 function take(candidates: Iterable<string>, count: number): string[] {
   const taken: string[] = []
   for (const candidate of candidates) {
@@ -136,7 +136,7 @@ function take(candidates: Iterable<string>, count: number): string[] {
   return taken
 }
 
-/** The closest of all, in portions, since `nearest` is limited to 200 names. */
+/** Finds the most similar candidate in portions, since `nearest` is limited to 200 names. */
 function closest(text: string, candidates: readonly string[]): string | undefined {
   const best: string[] = []
   for (let from = 0; from < candidates.length; from += 200) {

@@ -1,11 +1,11 @@
-/** The nodes of a rule by label, for the checks. */
+/** Indexes the nodes of a rule by label, for the checks. */
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 
-/** A rule after the check of its shape: any field may be missing, all present ones have the right type. */
+/** A rule after the check of its shape: any field may be missing, all present fields have the right type. */
 export interface LooseRule {
   sensors?: Partial<Sensor>[]
   actuators?: Partial<Actuator>[]
@@ -15,10 +15,10 @@ export interface LooseRule {
   task?: TaskSettings
 }
 
-/** The states of every gate, in the order of its truth table. */
+/** States of every gate, in the order of its truth table. */
 export const GATE_STATES: readonly string[] = ['TRUE', 'FALSE']
 
-/** Limit of listed versions of a plug, the newest. */
+/** Maximum number of versions of a plug that are listed, newest first. */
 const LISTED_VERSIONS = 20
 
 interface EntryBase {
@@ -39,17 +39,17 @@ export interface RelationEntry extends EntryBase {
 
 export type NodeEntry = PlugEntry | RelationEntry
 
-/** Every node of a rule by label, the first one of a repeated label. */
+/** Finds nodes of a rule by label; of several nodes with the same label, the first. */
 export interface RuleIndex {
   readonly nodes: ReadonlyMap<string, NodeEntry>
-  /** all sensors and actuators, also without a usable label */
+  /** all sensors and actuators, including those without a usable label */
   readonly plugNodes: readonly PlugEntry[]
   readonly relations: readonly RelationEntry[]
   /** labels of trigger destinations that are sensors */
   readonly conditional: ReadonlySet<string>
 }
 
-/** Looks up every label and plug; reports repeated labels and unknown plugs. */
+/** Looks up all labels and plugs; reports repeated labels and unknown plugs. */
 export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report): RuleIndex {
   const nodes = new Map<string, NodeEntry>()
   const plugNodes: PlugEntry[] = []
@@ -79,7 +79,7 @@ export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report):
   return { nodes, plugNodes, relations, conditional }
 }
 
-/** The possible states of a node; undefined for an unknown plug. */
+/** Returns the possible states of a node; undefined for an unknown plug. */
 export function statesOf(entry: NodeEntry): readonly string[] | undefined {
   return entry.kind === 'relation' ? GATE_STATES : entry.plug?.states
 }
@@ -88,7 +88,10 @@ export function naming({ kind, label }: NodeEntry): string {
   return `${kind} ${shown(label)}`
 }
 
-/** False, with a report, for an impossible state. `subject`: the part of the rule with the state. */
+/**
+ * Returns whether the state is possible, and reports it if not. `subject`: the part of the rule that contains the
+ * state.
+ */
 export function checkState(state: string, node: NodeEntry, path: string, subject: string, report: Report): boolean {
   const states = statesOf(node)
   if (states === undefined || states.includes(state)) return true
@@ -98,7 +101,7 @@ export function checkState(state: string, node: NodeEntry, path: string, subject
   return false
 }
 
-/** The node with that label. An unknown one is reported, with suggestions that are not `unlike`. */
+/** Returns the node with that label. Reports an unknown label, with suggestions other than `unlike`. */
 export function nodeNamed(
   label: string,
   unlike: NodeEntry['kind'],
@@ -149,7 +152,7 @@ function findPlug(
   return found?.plug
 }
 
-/** Reports the version that runs in place of a missing one. */
+/** Reports which version runs instead of a missing one. */
 function noteVersion(
   kind: PlugKind,
   { label = '', name, version }: Partial<Sensor>,

@@ -1,14 +1,14 @@
 /**
- * Late readings for plugs that absorb them: kept until the sensor's next call, which only updates its memory.
+ * Keeps late readings for plugs that absorb them, until the sensor's next call, which only uses them for its memory.
  *
- * ABSORB-1 each is passed to calls until one of them answers with success.
+ * ABSORB-1 each late reading is passed to calls until one of these calls succeeds.
  */
 import type { SensorNode } from '../../graph/graph.ts'
 import type { Message } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState, type Execution, type SensorState } from '../state.ts'
 
-/** limit of late readings of a sensor; later ones are dropped */
+/** maximum number of late readings per sensor; further ones are dropped */
 const MAX_ABSORBED = 100
 
 export function keepLate({ call }: SensorNode, sensor: SensorState, message: Message): void {

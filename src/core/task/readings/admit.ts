@@ -1,4 +1,4 @@
-/** Which sensors the readings of an input run: those for which they are neither late nor repeated. */
+/** Decides which sensors the readings of an input run: sensors for which a reading is neither late nor repeated. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
 import type { Message, Sent } from '../origin.ts'
@@ -9,7 +9,7 @@ import { keepLate } from './absorbed.ts'
 import { isSameMessage, mayComeAgain, stampOf, verdictOf, withReading, type Verdict } from './reading.ts'
 import { Readings } from './readings.ts'
 
-/** Late readings of a resource in a row after which a log line is written. */
+/** Number of consecutive late readings of a resource that causes a log line. */
 const MANY_LATE = 10
 
 export interface Admitted {
@@ -23,15 +23,15 @@ export function comparesReadings({ model: { settings } }: TaskRun): boolean {
   return settings.time === 'event' || settings.duplicates === 'drop'
 }
 
-/** Time of the measurement, at most that of the arrival, epoch ms. */
+/** Returns the measurement time, at most the time of arrival, epoch ms. */
 function readingTime(message: Message, arrived: number): number {
   const stamp = stampOf(message)
   return stamp === undefined ? arrived : Math.min(stamp, arrived)
 }
 
 /**
- * Notes the arrival of messages, at `now` of the clock. False if measurement times do not matter: none of the task's
- * messages had a timestamp, or the task ignores them.
+ * Records the arrival of messages, at `now` of the clock. Returns false if measurement times do not matter: no message
+ * of the task had a timestamp, or the task ignores timestamps.
  */
 export function noteArrival(run: TaskRun, now: number, messages: readonly Message[], sent: Sent | undefined): boolean {
   const { state, model } = run
@@ -43,7 +43,8 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   for (const message of messages) {
     const index = model.resources.indexOf(message.resource)
     if (index === -1 || stampOf(message) === undefined) continue
-    // Messages without a sensor move nothing; where they wait in order with others, they wait as long.
+    // Messages that run no sensor do not change times, except if readings are put in order: then they wait with the
+    // others.
     if (reorderMs === 0 && !runsSensor(model.dataPlans[index], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     const time = readingTime(message, now)
@@ -53,7 +54,7 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   return true
 }
 
-/** Updates the lag of a resource that was unknown at the last start. */
+/** Records the lag of a resource whose lag was unknown at the last start. */
 function noteLag(state: TaskRun['state'], resource: string, lag: number): void {
   const { downtime } = state
   if (downtime === null || Object.hasOwn(downtime.lags, resource)) return
@@ -64,7 +65,7 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
   return (plan?.partFor(message).sensors.length ?? 0) > 0
 }
 
-/** Whether a waiting reading equals a new one, which is counted then; sensors have not taken it yet. */
+/** Whether a waiting reading, which no sensor has processed yet, equals the new one; if so, counts a duplicate. */
 export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
   const { readings } = run.state
   if (run.model.settings.duplicates === 'take' || !messages.every(mayComeAgain)) return false
@@ -77,7 +78,7 @@ export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boole
   return true
 }
 
-/** The time of an input of data: the highest of the readings that run something, if any. */
+/** Returns the time of a data input: the highest of its readings that run a sensor, if any. */
 export function timeOfData({ model }: TaskRun, messages: readonly Message[], arrived: number): number | undefined {
   let time: number | undefined
   for (const message of messages) {
@@ -87,7 +88,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
   return time
 }
 
-/** Position of an input in the order of times, also of readings that run nothing. */
+/** Returns the time by which an input is put in order, also if its readings run nothing. */
 export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)
@@ -97,7 +98,7 @@ function timeIn({ time }: TaskRun['model']['settings'], message: Message, arrive
   return time === 'arrival' ? arrived : readingTime(message, arrived)
 }
 
-/** The readings of an input if none of them runs anything. */
+/** Admits the readings of an input that runs no sensor. */
 export function admitNone({ model }: TaskRun, messages: readonly Message[], arrived: number): readonly Admitted[] {
   return messages.flatMap((message) => {
     const index = model.resources.indexOf(message.resource)
@@ -107,8 +108,8 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
 }
 
 /**
- * Takes readings that came together, without duplicates; counts readings that no sensor takes, and notes what each has
- * taken.
+ * Admits readings that arrived together, without duplicates. Counts readings that no sensor processes, and records
+ * which sensors processed each reading.
  */
 export function admit(
   run: TaskRun,
@@ -134,12 +135,15 @@ export function admit(
   return admitted
 }
 
-/** Whether old readings are taken; sensors know only those of their newest time. */
+/**
+ * Whether the task remembers readings by itself: old readings are processed, but sensors only remember those of their
+ * newest time.
+ */
 export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
   return duplicates === 'drop' && (late === 'take' || time === 'arrival')
 }
 
-/** Whether a reading was taken before; remembers it. */
+/** Whether a reading was processed before; also remembers the reading. */
 function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, message: Message, arrived: number): boolean {
   const { settings, identityIgnores, dedupWindow } = run.model
   if (!remembersReadings(settings) || !mayComeAgain(message)) return false
@@ -157,7 +161,7 @@ function take(run: TaskRun, readings: Readings, node: SensorNode, message: Messa
   const sensor = sensorState(run.state, node)
   const { settings, identityIgnores } = run.model
   const isStamped = stampOf(message) !== undefined
-  // Nothing is kept of a resource without timestamps.
+  // Nothing is remembered for a resource without timestamps.
   if (!isStamped && !readings.newest.has(message.resource)) return 'taken'
   const time = readingTime(message, arrived)
   const verdict = isStamped ? verdictOf(sensor.taken, time, message, identityIgnores) : 'taken'

@@ -1,5 +1,5 @@
 /**
- * Messages that run no sensor: they are not inputs, but their values are available to later inputs.
+ * Handles messages that run no sensor: they are not inputs, but their values are available to later inputs.
  *
  * IDLE-1 a timer that is due by the time of such a message does not see its values, however early it arrives.
  * IDLE-2 a deviation from the order of times of such messages is counted as skewed.
@@ -12,14 +12,17 @@ import { admitNone, countReading, placeOfData, timeOfData, type Admitted } from 
 import type { Readings } from './readings.ts'
 import type { WaitingReading } from './reorder.ts'
 
-/** Whether an input is readings that run nothing and were measured before a time; the inputs behind it may be, too. */
+/**
+ * Whether an input consists of readings that run nothing and were measured before a time. If so, the inputs behind it
+ * should be checked, too.
+ */
 export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
   if (input.kind !== 'data' || input.arrived === undefined) return false
   const { messages, arrived } = input
   return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
 }
 
-/** Takes messages that run nothing: their values are available at once, unless a timer is due before. */
+/** Makes the values of messages that run nothing available: at once, or after a timer that is due before. */
 export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admitted[]): void {
   const { readings } = run.state
   if (readings === null || input.kind !== 'data' || input.arrived === undefined) return rememberAll(run, admitted)
@@ -27,7 +30,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   const { arrived } = input
   const messages = admitted.map(({ message }) => message)
   const time = placeOfData(run, messages, arrived)
-  // Late and repeated ones were counted.
+  // Late and repeated readings were counted before.
   if (readings.isBehind(time) && timeOfData(run, messages, arrived) === undefined) countReading(run, readings, 'skewed')
   if (earliestDue(run) > time) return rememberAll(run, admitted)
   const oldest = readings.ahead.hold({ time, arrived, input: { ...input, messages } })
@@ -36,7 +39,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   remember(run, oldest)
 }
 
-/** Remembers values from before an input that is taken now; at one time timers come first, then ticks. */
+/** Makes values from before the current input available. At the same time, timers and ticks come before such values. */
 export function rememberUntil(run: TaskRun, { ahead }: Readings, { kind }: Input): void {
   if (ahead.list.length === 0) return
   const comesFirst = kind === 'timers' || kind === 'tick'

@@ -1,11 +1,11 @@
-/** The measurement time of a message, and its identity when it is repeated. */
+/** Determines the measurement time of a message, and recognizes repeated messages. */
 import { hashText, isoInstant } from '#kernel'
 import type { Message } from '../origin.ts'
 
-/** Messages whose timestamp came from their host. */
+/** Messages whose timestamp was set by the host. */
 const UNSTAMPED = new WeakSet<Message>()
 
-/** Marks a message as one without a timestamp of its own. */
+/** Marks a message whose timestamp is not its own. */
 export function withoutStamp(message: Message): void {
   UNSTAMPED.add(message)
 }
@@ -15,8 +15,8 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
 }
 
 /**
- * Keys of a message that are ignored in comparisons, besides those of the engine. `all`: the message is not compared,
- * because its idempotency key identifies it.
+ * Lists keys of a message that are ignored in comparisons, in addition to those of the engine. `all`: the message is
+ * not compared, because its idempotency key identifies it.
  */
 export type Ignored = readonly string[] | 'all'
 
@@ -30,7 +30,7 @@ export function ignoredOf(message: Message): Ignored | undefined {
   return IGNORED.get(message)
 }
 
-/** Whether a message may be a repetition. */
+/** Whether a message could be a repetition. */
 export function mayComeAgain(message: Message): boolean {
   return stampOf(message) !== undefined && IGNORED.get(message) !== 'all'
 }
@@ -39,14 +39,14 @@ export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
 }
 
-/** Timestamp of a message, epoch ms; undefined without a valid one. */
+/** Returns the timestamp of a message, epoch ms; undefined if it is missing or invalid. */
 export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
 
 /**
- * Time of the measurement of a stamped message, at most that of the arrival, epoch ms; undefined without a valid
- * timestamp.
+ * Returns the measurement time of a stamped message, at most the time of arrival, epoch ms; undefined if the timestamp
+ * is missing or invalid.
  */
 export function measuredAt(message: Message, arrived: number): number | undefined {
   const stamp = readStamp(message)
@@ -58,13 +58,13 @@ function readStamp({ timestamp }: Message): number | undefined {
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
 
-/** Limit of readings that are kept of one time; the first ones count. */
+/** Maximum number of readings that are kept for one time; the first ones are kept. */
 export const MAX_KEPT = 16
 
-/** A taken reading: itself, or its identity after a restore. */
+/** A reading that a sensor processed: the message, or after a restore only its identity. */
 export type KnownReading = Message | string
 
-/** What a sensor has taken last: the highest time so far, and the readings of that time. */
+/** What a sensor processed last: the highest measurement time so far, and the readings with that time. */
 export interface Taken {
   readonly time: number
   readonly known: readonly KnownReading[]
@@ -72,7 +72,7 @@ export interface Taken {
 
 export type Verdict = 'taken' | 'late' | 'duplicate'
 
-/** Classifies a reading for a sensor. `time`: of the reading; `ignores`: keys without a meaning for comparisons. */
+/** Classifies a reading for a sensor. `time`: of the reading; `ignores`: keys that comparisons ignore. */
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
@@ -95,7 +95,7 @@ export function isAmong(all: readonly KnownReading[], message: Message, ignores:
   )
 }
 
-/** Whether two messages are equal but for ignored keys, if one may be a repetition. */
+/** Whether two messages are equal except for ignored keys; false if an idempotency key identifies `one` instead. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
   if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))
@@ -108,7 +108,7 @@ function without(message: Message, ignores: readonly string[]): object {
   return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 
-/** A 64-bit hash of a message, as text. */
+/** Returns a 64-bit hash of a message as text. */
 export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
   return identityHash(known, ignores).map(hex).join('')

@@ -1,8 +1,9 @@
 /**
- * Times of a task's readings, once a message with a time of its own has come: the newest measurement of each resource
- * and its lag, the time of the task, and counts of readings that were not taken.
+ * Tracks times of a task's readings, from the first message with a timestamp on: the newest measurement and the lag of
+ * each resource, the time of the task, and counts of readings that were not processed in order.
  *
- * READING-1 a reading is late for a sensor that has taken a newer one of the resource; one of equal time is not.
+ * READING-1 a reading is late for a sensor that has processed a newer one of the resource; a reading of equal time is
+ *   not late.
  * READING-2 a duplicate, and a late reading that is dropped, move no time, set no lag and run nothing.
  * READING-3 the time of a task never goes back.
  */
@@ -12,45 +13,46 @@ import { Reordering } from './reorder.ts'
 
 export interface NewestReading {
   readonly time: number
-  /** ms from measurement to arrival */
+  /** time from measurement to arrival, ms */
   readonly lag: number
 }
 
 export interface ReadingCounts {
   late: number
   duplicate: number
-  /** readings before the time of the task, but not late: taken at the time of the task */
+  /** readings older than the time of the task, but not late: processed at the time of the task */
   skewed: number
-  /** taken readings that are no longer recognized when repeated: too many were remembered in all tasks. Absent: none */
+  /**
+   * processed readings whose repetition is no longer recognized, because all tasks together remembered too many;
+   * absent: none
+   */
   forgotten?: number
 }
 
 export class Readings {
-  /** epoch ms of the last input, -Infinity before the first */
+  /** time of the last input, epoch ms; -Infinity before the first */
   time: number
-  /** epoch ms of the clock at which that input could be taken */
+  /** epoch ms of the clock when that input could first be processed */
   clock: number
   readonly newest = new Map<string, NewestReading>()
   readonly inRow = new Map<string, number>()
-  /** resources with a logged warning that only some of their messages have timestamps */
+  /** resources for which a warning was logged that only some of their messages have timestamps */
   readonly mixed = new Set<string>()
   readonly recent = new Map<string, RecentReadings>()
   readonly counts: ReadingCounts = { late: 0, duplicate: 0, skewed: 0 }
 
   readonly reordering: Reordering
-  /** messages that run nothing: their values are for inputs of their times, not for a timer that is due before */
+  /** messages that run nothing: their values are for inputs of their times, but not for a timer that is due before */
   readonly ahead = new Reordering(0, () => 0)
 
-  /**
-   * `last`: epoch ms of the last input of the task so far, negative before the first; `wait`: ms that readings wait.
-   */
+  /** `last`: epoch ms of the task's last input, negative before the first; `wait`: ms for which readings wait. */
   constructor(last: number, wait: number) {
     this.reordering = new Reordering(wait, (resource) => this.newest.get(resource)?.lag ?? 0)
     this.time = last < 0 ? Number.NEGATIVE_INFINITY : last
     this.clock = this.time
   }
 
-  /** A copy without waiting readings and recent ones. */
+  /** Copies everything except waiting and recent readings. */
   copy(): Readings {
     const copy = new Readings(-1, 0)
     copy.time = this.time
@@ -62,7 +64,7 @@ export class Readings {
     return copy
   }
 
-  /** Forgets measurements; time and counts stay. */
+  /** Forgets measurement times; the task's time and counts stay. */
   forgetTimes(): void {
     this.newest.clear()
     this.inRow.clear()
@@ -70,7 +72,7 @@ export class Readings {
     this.recent.clear()
   }
 
-  /** Forgets readings from before a time, epoch ms; returns how many of them were taken at `since` or later. */
+  /** Forgets readings from before a time, epoch ms; returns how many of them were processed at `since` or later. */
   forgetRecent(before: number, since: number): number {
     let count = 0
     for (const [resource, recent] of this.recent) {
@@ -94,14 +96,14 @@ export class Readings {
     if (newest === undefined || time > newest.time) this.newest.set(resource, { time, lag: arrival - time })
   }
 
-  /** Whether an input of a later time was taken. */
+  /** Whether an input with a later time was already processed. */
   isBehind(time: number): boolean {
     return time < this.time
   }
 
   /**
-   * The time of an input without its own: that of the task plus what has passed on the clock since, at most `next`, the
-   * time of what comes next.
+   * Returns the time of an input that has no measurement time: the time of the task plus what has passed on the clock
+   * since; at most `next`, the time of the next input.
    */
   elapsed(clock: number, next: number): number {
     if (this.time === Number.NEGATIVE_INFINITY) return clock
@@ -113,7 +115,10 @@ export class Readings {
     this.clock = Math.max(this.clock, clock)
   }
 
-  /** ms by which the clock was ahead when the present input could be taken: its timers wait so much longer. */
+  /**
+   * Returns the ms by which the clock was ahead of the current input when it could first be processed; its timers wait
+   * longer by that time.
+   */
   get lag(): number {
     return Math.max(0, this.clock - this.time)
   }

@@ -1,8 +1,8 @@
 /**
- * The last readings that a task has taken of a resource, as identities of 16 bytes. Kept where readings are taken after
- * newer ones, of which sensors remember nothing.
+ * Remembers the last readings that a task processed of a resource, as identities of 16 bytes. Used where readings are
+ * processed after newer ones, since sensors only remember readings of their newest time.
  *
- * RECENT-1 at most `MOST` of a resource are known, none that was taken longer ago than the window.
+ * RECENT-1 at most `MOST` readings of a resource are known, and none that was processed longer ago than the window.
  */
 import { identityHash } from './reading.ts'
 import type { Message } from '../origin.ts'
@@ -15,9 +15,9 @@ const TIME_DIGITS = 12
 const DIGITS = 2 * HASH_DIGITS + TIME_DIGITS
 
 export class RecentReadings {
-  /** two of each, in order from `#first` on, as a ring */
+  /** ring that starts at `#first`, with two numbers per reading */
   #hashes = new Uint32Array(0)
-  /** epoch ms of the clock at which each was taken */
+  /** epoch ms of the clock when each reading was processed */
   #times = new Float64Array(0)
   #first = 0
   #size = 0
@@ -35,7 +35,7 @@ export class RecentReadings {
     return this.#times.length
   }
 
-  /** The least room for readings that were taken at `since` or later. */
+  /** Returns the least capacity that holds the readings processed at `since` or later. */
   roomSince(since: number): number {
     let [from, to] = [0, this.#size]
     while (from < to) {
@@ -46,19 +46,19 @@ export class RecentReadings {
     return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
   }
 
-  /** When the oldest was taken, epoch ms; Infinity without one. */
+  /** Returns when the oldest known reading was processed, epoch ms; Infinity if none is known. */
   get oldest(): number {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#first] as number)
   }
 
-  /** When the newest was taken, epoch ms; -Infinity without one. */
+  /** Returns when the newest known reading was processed, epoch ms; -Infinity if none is known. */
   get newest(): number {
     return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
   }
 
   /**
-   * Adds a reading taken at `now`, epoch ms, in place of the oldest when there are `MOST`. False: it is known.
-   * `isNewer`: it cannot be known.
+   * Adds a reading processed at `now`, epoch ms, replacing the oldest when there are `MOST`. Returns false if it was
+   * already known. `isNewer`: true when it cannot be known.
    */
   add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
     const [one, other] = identityHash(message, ignores)
@@ -70,7 +70,7 @@ export class RecentReadings {
     return true
   }
 
-  /** Forgets the readings taken before a time, epoch ms; returns their number. */
+  /** Forgets readings processed before a time, epoch ms; returns their number. */
   forgetBefore(time: number): number {
     let count = 0
     while (this.oldest < time) {
@@ -84,7 +84,7 @@ export class RecentReadings {
     this.#resize(Math.max(LEAST_ROOM, this.#size))
   }
 
-  /** As text: digits of the two halves of an identity and of the time, one after the other. */
+  /** Returns the readings as text: for each, the digits of both halves of its identity and of its time. */
   save(): string {
     let text = ''
     for (let i = 0; i < this.#size; i++) {

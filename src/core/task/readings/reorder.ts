@@ -1,23 +1,23 @@
 /**
- * Readings that wait to be taken in the order of their times. Each waits until the clock has reached its time plus the
- * lag of its resource and the wait of the task; earlier measurements are taken with it.
+ * Holds readings so that they are processed in the order of their times. Each reading waits until the clock reaches its
+ * time plus the lag of its resource and the wait of the task; earlier measurements are released together with it.
  *
- * INORDER-1 readings that are taken at one moment are in the order of their times, equal ones as they came.
- * INORDER-2 at most `MOST` wait; when one more comes, the oldest is taken at once.
+ * INORDER-1 readings that are released at one moment are in the order of their times, equal times in order of arrival.
+ * INORDER-2 at most `MOST` wait; when one more arrives, the oldest is released at once.
  */
 import type { WaitingInput } from '../input.ts'
 
 export type DataInput = Extract<WaitingInput['input'], { kind: 'data' }>
 
 export interface WaitingReading {
-  /** epoch ms: the highest of their times */
+  /** epoch ms: the highest time of its messages */
   readonly time: number
   readonly arrived: number
   readonly input: DataInput
   readonly kept?: WaitingInput['kept']
 }
 
-/** A reading with the time at which the clock released it, epoch ms. */
+/** A reading with the time, epoch ms, at which the clock released it. */
 export interface Released {
   readonly clock: number
   readonly held: WaitingReading
@@ -44,7 +44,7 @@ export class Reordering {
     this.#list = []
   }
 
-  /** Adds a reading; returns the one to take instead when too many wait. */
+  /** Adds a reading; returns the oldest one, to be processed at once, when too many wait. */
   hold(held: WaitingReading): WaitingReading | undefined {
     const index = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
     this.#list = this.#list.toSpliced(index, 0, held)
@@ -54,14 +54,14 @@ export class Reordering {
     return oldest
   }
 
-  /** When the clock releases the first of them, epoch ms; Infinity without one. */
+  /** Returns when the clock releases the first reading, epoch ms; Infinity if none waits. */
   get earliest(): number {
     let at = Number.POSITIVE_INFINITY
     for (const held of this.#list) at = Math.min(at, this.#releaseOf(held))
     return at
   }
 
-  /** Removes readings that are due by the clock, each with earlier measurements. */
+  /** Removes and returns readings that are due by the clock, each together with earlier measurements. */
   release(clock: number): readonly Released[] {
     const released: Released[] = []
     for (let at = this.earliest; at <= clock; at = this.earliest) {
@@ -72,12 +72,12 @@ export class Reordering {
     return released
   }
 
-  /** Removes readings measured at or before a time. */
+  /** Removes and returns readings measured at or before a time. */
   upTo(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time <= time) + 1)
   }
 
-  /** Removes readings measured before a time. */
+  /** Removes and returns readings measured before a time. */
   before(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time < time) + 1)
   }
