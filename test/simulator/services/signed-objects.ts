@@ -3,7 +3,7 @@ import type { Outcome, World } from '../world/world.ts'
 import type { Question } from '../world/host-life.ts'
 
 export const BUCKET = '/storage/v1/bucket'
-/** routes, joined because a slash before a star would end this comment's code */
+/** routes, joined because a slash before a star would look like the start of a comment */
 export const OBJECTS = [BUCKET, ':bucket', '*'].join('/')
 export const CONTENTS = ['/reflexarc-ws-:bucket', '*'].join('/')
 /** days until a signed URL expires, more than any clock of a run is set by */
