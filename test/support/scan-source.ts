@@ -22,7 +22,7 @@ export function scanSource(source: string): Scan {
   const add = (index: number, quote: number | undefined) =>
     found.set(index, { specifier: quote === undefined ? undefined : strings.get(quote), line: lineAt(index) })
 
-  // `import x from '`, `export { y } from '`, `export * from '`: between the two words only names, braces, commas, stars
+  // `import x from '`, `export { y } from '`, `export * from '`: only names, braces, commas and stars in between
   for (const match of code.matchAll(/(?<![.\w$])(?:import|export)(?=[\s{*])[\w\s{},*$]*?(?<![\w$])from\s*(?=['"])/g)) {
     add(match.index, match.index + match[0].length)
   }

@@ -83,7 +83,7 @@ class PlanTime {
     this.#atEnds = atEnds
   }
 
-  /** Advances by `ms`, or until the last fault ends. */
+  /** Advances by `ms`, or so that the next step coincides with the end of the last fault. */
   pass(ms: number): void {
     const end = this.#endsAt + this.#chance.of(AFTER_END_MS)
     this.at = this.at < this.#endsAt && end > this.at && this.#chance.is(this.#atEnds) ? end : this.at + ms
