@@ -1,7 +1,6 @@
 /**
  * Simulates the event loop of a machine from a seed: clocks, timers, turns and random numbers. It replaces Node's own
- * in
- * the whole process, so that all code of the host, including packages, uses it.
+ * in the whole process, so that all code of the host, including packages, uses it.
  *
  * One thing happens at a time, and its consequences without a loop turn come before the next. Time passes only when
  * nothing is left to do at the current moment. Equal seeds produce equal orders, times and numbers.

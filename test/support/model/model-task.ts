@@ -1,12 +1,10 @@
 /**
  * Models a task in an obviously correct rather than fast way: everything is computed again whenever it is needed. The
- * model
- * shares only types with the engine.
+ * model shares only types with the engine.
  *
  * It takes one input after the other, at the input's own time, when no sensor is at work. A timer of the rule is also
- * an
- * input, before all others of its time. Ticks and timers of calls at work (time limit, pause before a retry) follow the
- * clock; ticks are then inputs that wait for their turn.
+ * an input, before all others of its time. Ticks and timers of calls at work (time limit, pause before a retry) follow
+ * the clock; ticks are then inputs that wait for their turn.
  */
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
