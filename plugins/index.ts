@@ -1,4 +1,4 @@
-/** The built-in plugs: one folder each, and this table. */
+/** Lists the built-in plugs, each in its own folder. */
 import { type Interpreter, type Plug, type PlugServices, Sandbox } from '#plug'
 import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
@@ -102,15 +102,15 @@ const simple: readonly Plug[] = [
 ]
 
 export interface BuiltinOptions {
-  /**
-   * clock in ms such as `() => performance.now()`, which limits scripts to a second. Default: only steps are counted
-   */
+  /** returns ms, such as `() => performance.now()`, and limits scripts to a second. Default: limits only steps */
   readonly clock?: () => number
-  /** runs scripts, for example in another thread, so that their plugs return later. Default: here, by `clock` */
+  /**
+   * runs scripts, for example in another thread, so that their plugs finish later. Default: here, limited by `clock`
+   */
   readonly interpreter?: Interpreter
   /** network access of callURL; default: offline */
   readonly outbound?: CallUrlOptions
-  /** services around the engine; plugs without their service fail with a message */
+  /** host services for plugs; a plug without its service fails with a message */
   readonly services?: PlugServices
 }
 

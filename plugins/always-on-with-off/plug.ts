@@ -1,4 +1,4 @@
-/** A sensor that is ON after each run, until OFF is pushed from outside. */
+/** A sensor that is ON after each run until an external push sets it to OFF. */
 import { definePlug } from '#plug'
 
 export const alwaysONWithOFF = definePlug({

@@ -1,4 +1,4 @@
-/** A sensor that shows a bit, which every run flips. */
+/** A sensor whose bit flips with every run. */
 import { definePlug } from '#plug'
 
 export const bitflip = definePlug({

@@ -1,4 +1,4 @@
-/** Sensors of the calendar of a time zone: its date, its day of the week, and comparisons with given ones. */
+/** Sensors that compare the current date or day of the week in a time zone with given ones. */
 import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 const SHARED = { version: '1.0.0', kind: 'sensor', category: 'Time', parameters: [], output: CALENDAR_OUTPUT } as const
@@ -125,7 +125,7 @@ function requireMonth(month: number): void {
 
 function requireDate(date: string): void {
   const match = /^(?:(\d{4})-)?(\d{2})-(\d{2})$/.exec(date)
-  // a leap year, so that 02-29 of every year is valid
+  // uses a leap year, so that every year's 02-29 is valid
   const time = match ? Date.parse(`${match[1] ?? '2024'}-${match[2]}-${match[3]}T00:00:00Z`) : Number.NaN
   if (Number.isFinite(time) && new Date(time).toISOString().slice(5, 10) === date.slice(-5)) return
   throw new AppError(

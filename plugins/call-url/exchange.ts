@@ -1,4 +1,4 @@
-/** HTTP call with limits of time, size and redirects, whose addresses are checked before each connection. */
+/** Makes HTTP calls with limits of time, size and redirects, and checks addresses before each connection. */
 import { type AllowList, AppError, isAddress } from '#plug'
 import type { OutboundResponse, Transport } from './transport.ts'
 
@@ -14,10 +14,10 @@ const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1_000_000
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** Headers that may follow a redirect to another origin; all others may hold secrets. */
+/** Headers that may follow a redirect to another origin; all others may contain secrets. */
 const KEPT_ELSEWHERE = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
-/** Parses the URL of a call. Throws `PLUG_FAILED` without parts of the URL, which may hold secrets. */
+/** Parses the URL of a call. Throws `PLUG_FAILED` without quoting the URL, which may contain secrets. */
 export function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -31,7 +31,7 @@ export function urlOf(text: string): URL {
 
 /**
  * Calls a URL and follows redirects; each address must be public or allowed, and not a metadata address. Throws
- * `PLUG_FAILED` with hosts at most.
+ * `PLUG_FAILED`, which at most names hosts.
  */
 export async function exchange(first: Exchange, transport: Transport, allowed: AllowList): Promise<OutboundResponse> {
   let { method, body } = first
@@ -105,7 +105,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Reports only the code or kind of a transport error, whose text may repeat the URL or a header. */
 function reasonOf(error: unknown): string {
-  // transports may wrap errors of the system
+  // transports may wrap system errors
   const own: unknown = error instanceof AppError && error.cause !== undefined ? error.cause : error
   if (own instanceof AppError) return `did not respond: ${own.message}`
   if (!(own instanceof Error)) return 'did not respond'

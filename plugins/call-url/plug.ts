@@ -5,7 +5,7 @@ import { headersOf } from './headers.ts'
 import type { Transport } from './transport.ts'
 
 export interface CallUrlOptions {
-  /** default: offline, so that simulations repeat */
+  /** default: offline, so that simulations are repeatable */
   readonly transport?: Transport
   /** private names, addresses and networks that may be called, such as `localhost:8080` or `10.0.0.0/8` */
   readonly allow?: readonly string[]

@@ -1,12 +1,13 @@
 /**
- * Network access of callURL, provided by the host. Checks of addresses, redirects and error texts are up to callURL.
+ * Defines the network access that a host provides to callURL. callURL itself checks addresses, redirects and error
+ * texts.
  */
 export interface Transport {
   readonly allow?: readonly string[]
   resolve(host: string): Promise<readonly string[]>
   /**
-   * Makes one request to exactly `address`, without following redirects. Rejects beyond `timeoutMs` or `maxBytes`, on
-   * abort of `signal`, and on a failed connection.
+   * Makes one request to exactly `address`, without following redirects. Rejects above `timeoutMs` or `maxBytes`, when
+   * `signal` aborts, and when the connection fails.
    */
   send(request: OutboundRequest): Promise<OutboundResponse>
 }

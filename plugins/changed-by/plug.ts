@@ -1,4 +1,4 @@
-/** A sensor that detects when a value has moved by a minimum since its last detection. */
+/** A sensor that detects when a value has changed by a minimum since the last detection. */
 import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode, slackOf } from '#plug'
 
 export const changedBy = definePlug({

@@ -31,7 +31,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       const plug = sensors.get(sensor)
       return plug !== undefined && propertyList.some((item) => isPlainObject(item) && actsWith(plug, item))
     },
-    // a sensor that does not declare what it touches is kept in order with itself
+    // a sensor that does not declare what it touches keeps its calls in order
     touches({ sensor, propertyList }, context) {
       const plug = sensors.get(sensor)
       const items = propertyList.filter((item) => isPlainObject(item))
@@ -80,7 +80,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
   })
 }
 
-/** Message values that any of the runs reads; undefined when those of one are unknown. */
+/** Returns the message values that any of the runs reads; undefined when a run's values are unknown. */
 function namesOf(plug: Plug | undefined, items: readonly unknown[]): readonly string[] | undefined {
   const names = new Set<string>()
   for (const item of items) {

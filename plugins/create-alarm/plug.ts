@@ -1,4 +1,4 @@
-/** A sensor and an actuator that raise an alarm, or count it again while it is open. */
+/** A sensor and an actuator that raise an alarm, or increase its count while it is open. */
 import {
   actingPlugs,
   type AlarmPort,
@@ -51,7 +51,7 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     touches({ type, resource, properties }, context) {
       const key = ownValue(properties, 'dedupKey')
       const own = touchingAlarm(resource, type, context)
-      // alarms of one key are one, whatever their source and type
+      // alarms with equal keys are the same alarm, whatever their source and type
       return typeof key === 'string' ? [...own, ...touching('alarm', key)] : own
     },
     check: ({ type, text, severity, properties }) => {

@@ -1,10 +1,10 @@
-/** A sensor that becomes Triggered a while after each run, unless it runs again before. */
+/** A sensor that becomes Triggered after a delay, unless it runs again before that. */
 import { AppError, definePlug } from '#plug'
 
 export const delaySensor = definePlug({
   name: 'delaySensor',
   version: '2.0.0',
-  // our 1.0.0 was never Idle; the other versions are those of other platforms
+  // our 1.0.0 was never Idle; other version numbers belong to other platforms
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Idle after each run, and Triggered after a delay. Another run restarts the wait.',
@@ -20,7 +20,7 @@ export const delaySensor = definePlug({
   },
   execute({ properties }) {
     if (properties.delay < 0) throw new AppError('PLUG_FAILED', negativeDelay(properties.delay))
-    // Idle at once, so that an earlier Triggered ends when it runs again
+    // Idle at once, so that running again ends an earlier Triggered
     return { state: 'Idle', then: { state: 'Triggered', after: properties.delay } }
   },
 })

@@ -1,4 +1,4 @@
-/** A sensor that throws a die with the randomness of its task. */
+/** A sensor that throws a die with the task's random numbers. */
 import { definePlug } from '#plug'
 
 const FACES = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX'] as const

@@ -1,5 +1,5 @@
 /**
- * Formulas of the sensor `Function`: compiled once, then evaluated over data, its history and the time between runs.
+ * Compiles the formulas of the sensor `Function`, and evaluates them over data, its history and the time between runs.
  */
 import {
   AppError,
@@ -22,7 +22,7 @@ import { compileOperand, type Kept, type Operand } from './operand.ts'
 /** Memory of a Function node: plain JSON that changes in place. Discarded when the formula changes. */
 export interface Memory {
   readonly formula: string
-  /** time of the last run with a new value, epoch ms, and the seconds between the two last ones */
+  /** time of the last run with a new value, epoch ms, and the seconds between the last two */
   last: number | null
   dt?: number | null
   readonly operands: Kept[]
@@ -43,8 +43,8 @@ type Term = (run: Run) => number
 
 export interface Formula extends CodeReads {
   /**
-   * Returns the value, or undefined while it needs more runs. Always records the new values of this run in `memory`,
-   * except those more than `lateness` ms older than the newest. JavaScript beyond an expression returns a promise.
+   * Returns the value, or undefined while more runs are needed. Always records the new values of this run in `memory`,
+   * except those more than `lateness` ms older than the newest. JavaScript other than an expression returns a promise.
    */
   evaluate(context: Context, memory: Memory, lateness: number): NumberReading | undefined | Promise<NumberReading>
   newMemory(): Memory

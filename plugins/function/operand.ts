@@ -1,4 +1,4 @@
-/** Operand of a formula: the current or an earlier value of a path, and its memory. */
+/** Compiles an operand of a formula, the current or an earlier value of a path, and manages its memory. */
 import { AppError, isKnown, numberIn, ofData, whyNoNumber } from '#plug'
 import { MAX_SAMPLES, sizeOf, summaryOf, type SlidingWindow } from '../window/sliding-window.ts'
 import { addTo, deviation, emptySummary, type Summary } from '../window/summary.ts'
@@ -13,7 +13,7 @@ export interface Kept {
   all?: Summary
 }
 
-/** Measurement and arrival of a value, epoch ms, and its allowed lateness. */
+/** The measurement and arrival of a value, epoch ms, and its allowed lateness. */
 export interface Moment {
   readonly at: number
   readonly now: number

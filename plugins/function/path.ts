@@ -1,16 +1,16 @@
-/** Paths in formulas, which address raw data, also through filters. */
+/** Compiles paths in formulas, which address raw data and may filter it. */
 import { AppError, dottedName, isEqual, numberIn, ofData, ownValue, type PlugContext } from '#plug'
 
 export type Reader = (context: Pick<PlugContext, 'lookup' | 'streamValue'>) => unknown
 
 export interface CompiledPath {
   readonly read: Reader
-  /** the message value that it reads; undefined: it reads a node */
+  /** the message value that the path reads; undefined: the path reads a node */
   readonly name: string | undefined
   readonly node: string | undefined
 }
 
-/** Step of a path, which may yield several values. */
+/** A step of a path, which may yield several values. */
 type Step = (value: unknown) => unknown
 
 const NAME = /^\.?([^.[\]<>()\s'"]+)/
@@ -21,8 +21,8 @@ const ENDING = /^\[(count|max|min|stringify|\*)\]/
 const MAX_STEPS = 32
 
 /**
- * `node.field.list[0].x`, `node.state` or `GLOBAL.field`. In brackets: an index, `(@.length-1)`, a filter such as
- * `?(@.name == 'x')`, `*`, and at the end `count`, `max`, `min` or `stringify`. Throws `VALIDATION`.
+ * Compiles `node.field.list[0].x`, `node.state` or `GLOBAL.field`. In brackets: an index, `(@.length-1)`, a filter such
+ * as `?(@.name == 'x')`, `*`, and at the end `count`, `max`, `min` or `stringify`. Throws `VALIDATION`.
  */
 export function compilePath(text: string): CompiledPath {
   const source = text.trim()
@@ -108,7 +108,7 @@ class Matches {
   }
 }
 
-/** The single value; of several matches the first. */
+/** Returns the single value, or the first of several matches. */
 export function single(value: unknown): unknown {
   return value instanceof Matches ? value.items[0] : value
 }
@@ -128,7 +128,7 @@ function compare(value: unknown, operator: string, wanted: unknown): boolean {
   if (operator === '==') return isEqual(value, wanted)
   if (operator === '!=') return !isEqual(value, wanted)
   if (typeof value !== typeof wanted || (typeof value !== 'number' && typeof value !== 'string')) return false
-  const [a, b] = [value as number, wanted as number] // texts compare as texts all the same
+  const [a, b] = [value as number, wanted as number] // texts compare as texts despite the cast
   if (operator === '<') return a < b
   if (operator === '<=') return a <= b
   return operator === '>' ? a > b : a >= b

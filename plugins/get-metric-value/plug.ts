@@ -51,7 +51,7 @@ export function getMetricValuePlug(data?: DataPort): Plug {
         aggregates: [aggregate],
         from: now - whole,
         until: now,
-        // one group; a ms longer, so that it includes a sample of right now
+        // one group, a ms longer so that it includes a sample from this moment
         grouping: `PT${((whole + 1) / 1_000).toFixed(3)}S`,
       })
       const row: unknown = Array.isArray(series) ? series[0] : undefined

@@ -1,7 +1,7 @@
 /** A sensor that reads an object as JSON or text. */
 import { AppError, definePlug, type ObjectPort, type Plug, requireService } from '#plug'
 
-/** limit in bytes, since raw data is stored with its task */
+/** maximum bytes, because raw data is stored with its task */
 const MAX_BYTES = 262_144
 
 export function getObjectPlug(objects?: ObjectPort): Plug {

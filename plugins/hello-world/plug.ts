@@ -1,6 +1,6 @@
 /**
- * The plug to copy. Create a folder next to this one, change everything below, and add the plug to plugins/index.ts.
- * A plug imports only from src/plug.ts and its own folder.
+ * A plug to copy. Create a folder next to this one, change everything below, and add the plug to plugins/index.ts. A
+ * plug imports only from src/plug.ts and its own folder.
  */
 import { definePlug } from '#plug'
 
@@ -13,8 +13,8 @@ export const helloWorld = definePlug({
   description: 'Greets a person by name. A small plug to copy.',
   category: 'Examples',
 
-  // Names of message values that `execute` reads by itself, beside the placeholders of a rule. The sensor then runs
-  // only on messages that have one of its values; without this line it runs on every message.
+  // Names of message values that `execute` reads directly, in addition to the placeholders of a rule. The sensor then
+  // runs only on messages that have one of these values; without this line it runs on every message.
   parameters: ({ reading }) => (reading === undefined ? [] : [reading]),
 
   // All possible states. Rules are checked against this list before they run.

@@ -1,4 +1,4 @@
-/** A sensor that Holds once a condition was true for a duration, or for a number of runs, without a break. */
+/** A sensor that becomes Holds once a condition was true for a duration, or for a number of runs, without a break. */
 import {
   AppError,
   compileCondition,
@@ -13,7 +13,7 @@ import {
   readerOf,
 } from '#plug'
 
-/** True when a downtime made the hold uncertain, so that it must be confirmed. */
+/** Returns whether a downtime made the hold uncertain, so that it must be confirmed. */
 function spans(since: number, duration: number, downtime: Downtime | undefined): boolean {
   return downtime?.policy === 'confirm' && since < downtime.until && since + duration > downtime.from
 }

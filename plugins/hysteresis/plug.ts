@@ -1,4 +1,4 @@
-/** A sensor with one threshold to become On and another to become Off again. */
+/** A sensor with one threshold to become On and another to become Off. */
 import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '#plug'
 
 export const hysteresis = definePlug({

@@ -1,7 +1,7 @@
 /** A sensor that counts its own runs. */
 import { definePlug } from '#plug'
 
-/** A truthy `reset` in a message starts again from 0 (false, 0 and null do not). */
+/** A truthy `reset` in a message restarts the count at 0 (false, 0 and null do not). */
 export const invokeCount = definePlug({
   name: 'invokeCount',
   version: '1.0.1',
@@ -14,7 +14,7 @@ export const invokeCount = definePlug({
   states: ['Incremented', 'Idle'],
   output: { count: { type: 'long', description: 'number of runs since the start or the last reset' } },
   execute(context) {
-    // a carried-over reset has already applied
+    // a `reset` from an earlier message has already been applied
     if (context.isNew('reset') && isReset(context.streamValue('reset')))
       return { state: 'Idle', rawData: { count: 0 }, internalState: 0 }
     const count = (typeof context.internalState === 'number' ? context.internalState : 0) + 1

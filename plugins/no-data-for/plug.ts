@@ -62,7 +62,7 @@ export const noDataFor = definePlug({
 
 interface Memory {
   last: number
-  /** last arrival of the value as null or otherwise unknown */
+  /** last arrival of a null or otherwise unknown value */
   blank?: number
 }
 
@@ -75,7 +75,7 @@ function arrivalOf(
   if (parameter === undefined) return { came: at, blank: undefined }
   const value = context.streamValue(parameter)
   if (isKnown(ofData(value))) return { came: at, blank }
-  // out of scope, it may still be the unknown one
+  // even outside the scope, it may be the unknown value
   if (value === undefined) return { came: at === blank ? undefined : at, blank }
   return { came: undefined, blank: at }
 }

@@ -1,4 +1,4 @@
-/** Points, circles and polygons on the globe, and containment. */
+/** Defines points, circles and polygons on the globe, and tests containment. */
 import { AppError, isPlainObject, numberIn } from '#plug'
 
 export interface Place {
@@ -12,11 +12,11 @@ export type Geofence =
   | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Place[] }
 
 const EARTH_RADIUS_M = 6_371_008.8
-/** degrees, a tenth of a millimetre: tolerance for rounding */
+/** tolerance for rounding, in degrees: a tenth of a millimetre */
 const EDGE = 1e-9
 const MAX_POINTS = 10_000
 
-/** Distance in metres on a sphere. */
+/** Returns the distance in metres on a sphere. */
 export function distanceM(a: Place, b: Place): number {
   const radians = Math.PI / 180
   const dLat = (b.latitude - a.latitude) * radians
@@ -26,7 +26,7 @@ export function distanceM(a: Place, b: Place): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** An edge belongs to its area. */
+/** Returns whether a place is inside; an edge belongs to its area. */
 export function isInside(place: Place, fence: Geofence): boolean {
   if (fence.type === 'circle') return distanceM(place, fence.center) <= fence.radius
   const line = unwrapped(fence.points)
@@ -80,7 +80,7 @@ export function placeOf(value: unknown, what: string): Place {
   )
 }
 
-/** Throws `PLUG_FAILED` for the first invalid area. */
+/** Parses the areas. Throws `PLUG_FAILED` for the first invalid one. */
 export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
   return list.map((value, index): Geofence => {
     const what = `geofence ${index}`

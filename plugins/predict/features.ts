@@ -1,4 +1,4 @@
-/** Input of a model: given features, or the newest samples of metrics. */
+/** Reads the input of a model: given features, or the newest samples of metrics. */
 import { AppError, type DataPort, isPlainObject, type PlugContext, requireService, resourceOf } from '#plug'
 
 export const FEATURE_INPUT = {

@@ -1,4 +1,4 @@
-/** A sensor that shows the message that arrived as raw data. */
+/** A sensor that shows the current message as raw data. */
 import { AppError, definePlug } from '#plug'
 
 export const stream = definePlug({

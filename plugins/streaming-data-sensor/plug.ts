@@ -10,7 +10,7 @@ export const streamingDataSensor = definePlug({
   category: 'Stream',
   parameters: ({ parameter, threshold }) => {
     if (parameter === undefined) return undefined
-    // a threshold known only at the call is usually a number
+    // a threshold that is known only at the call is usually a number
     const isName = typeof threshold === 'string' && numberOfText(threshold) === undefined
     return isName ? [parameter, threshold] : [parameter]
   },

@@ -1,4 +1,4 @@
-/** A sensor that fills raw data of nodes into a text. */
+/** A sensor that inserts raw data of nodes into a text. */
 import { definePlug } from '#plug'
 
 export const template = definePlug({

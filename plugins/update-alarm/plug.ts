@@ -1,4 +1,4 @@
-/** A sensor and an actuator that change status and severity of an alarm, by its id or by its source and type. */
+/** A sensor and an actuator that change the status and severity of an alarm, found by id or by source and type. */
 import {
   actingPlugs,
   type AlarmPort,
@@ -62,7 +62,7 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
       const port = requireService(alarms, 'alarms')
       const id = alarmId ?? (await openAlarm(port, resourceOf(context), type ?? ''))
       if (id === undefined) {
-        // a call repeated after a crash may have cleared it before
+        // a call repeated after a crash may already have cleared the alarm
         if (status === 'CLEARED') return { message: 'the alarm is not open', rawData: {} }
         throw new AppError('PLUG_FAILED', `the alarm ${type} of ${resourceOf(context)} is not open`)
       }

@@ -1,11 +1,12 @@
 /**
- * Ordered numbers for percentiles: add, remove and pick by rank in O(log n). A treap in parallel lists, so that it is
- * plain JSON that changes in place; its priorities come from a seed in the state, for reproducible runs.
+ * Stores ordered numbers for percentiles: adds, removes and picks by rank in O(log n). It is a treap in parallel lists,
+ * so that its state is plain JSON that changes in place; its priorities come from a seed in the state, for reproducible
+ * runs.
  */
 import { nextSeed, randomOf } from '#plug'
 
 export interface OrderTree {
-  /** -1 when empty; the same for children */
+  /** -1 when empty; children use the same value */
   root: number
   seed: number
   readonly keys: number[]
@@ -38,7 +39,7 @@ export function remove(tree: OrderTree, key: number): void {
   tree.root = removeAt(tree, tree.root, key)
 }
 
-/** Number at a rank from 0; NaN when out of range. */
+/** Returns the number at a rank from 0; NaN when out of range. */
 export function pick(tree: OrderTree, rank: number): number {
   let node = tree.root
   let wanted = rank
@@ -54,7 +55,7 @@ export function pick(tree: OrderTree, rank: number): number {
   return Number.NaN
 }
 
-/** Percentile, interpolated; NaN when empty. */
+/** Returns the interpolated percentile; NaN when empty. */
 export function percentileOf(tree: OrderTree, percent: number): number {
   const count = size(tree, tree.root)
   const rank = ((count - 1) * percent) / 100

@@ -117,7 +117,7 @@ export const windowStats = definePlug({
   },
 })
 
-/** Numbers of late readings; expressions that need more than their message are skipped. */
+/** Returns the numbers of late readings; skips expressions that need more than their message. */
 function lateSamples(context: PlugContext, { names, nodes, read }: CompiledNumber): { at: number; value: number }[] {
   if (names.length === 0 || nodes.length > 0) return []
   return context.late.flatMap((message) => {
@@ -127,7 +127,7 @@ function lateSamples(context: PlugContext, { names, nodes, read }: CompiledNumbe
     try {
       return [{ at, value: read({ ...reading, now: at, lookup: (path) => context.lookup(path) }).number }]
     } catch (error) {
-      // a value that is not a number would fail every later run
+      // rethrowing would fail every later run
       if (error instanceof AppError) return []
       throw error
     }

@@ -1,4 +1,4 @@
-/** Statistics of a window: count, mean, extremes, sum, deviation and percentiles. */
+/** Computes statistics of a window: count, mean, extremes, sum, deviation and percentiles. */
 import { keptPlain } from '#plug'
 import { hasAt, summaryOf } from '../window/sliding-window.ts'
 import { deviation } from '../window/summary.ts'
@@ -15,7 +15,7 @@ import { emptyTree, insert, percentileOf, remove, type OrderTree } from './order
 export const STATISTICS = ['count', 'mean', 'min', 'max', 'sum', 'std', 'percentile'] as const
 export type Statistic = (typeof STATISTICS)[number]
 
-/** Memory of a node: plain JSON that changes in place. The tree exists only for percentiles. */
+/** Memory of a node: plain JSON that changes in place. The tree exists only if percentiles are needed. */
 export interface Memory extends TimedWindow {
   readonly tree: OrderTree | null
 }
@@ -38,7 +38,7 @@ function fittingMemory(state: unknown, ordered: boolean): Memory {
   if (!isMemory(state) || (state.tree !== null) !== ordered) {
     return { ...timedWindow(), tree: ordered ? emptyTree() : null }
   }
-  // windows of older versions lack times of their own
+  // windows from older versions have no times of their own
   return 'newest' in state ? state : { ...timedWindow(state.window), tree: state.tree }
 }
 
@@ -49,7 +49,7 @@ export function take(memory: Memory, at: number, now: number, value: number, rea
   dropOld(memory, memory.newest ?? at, reach)
 }
 
-/** Adds a late number, unless the window has one of its time and value. */
+/** Adds a late number, unless the window already has one with the same time and value. */
 export function takeLate(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!hasAt(memory.window, at, value)) take(memory, at, now, value, reach)
 }

@@ -13,7 +13,7 @@ export interface SlidingWindow {
   readonly at: number[]
   readonly values: number[]
   head: number
-  /** for each number of the front, the summary of it and all later ones in the front; the oldest last */
+  /** for each number of the front: summary of that number and all later ones in the front; the oldest last */
   readonly front: Summary[]
   back: Summary
 }
@@ -34,7 +34,7 @@ export function pushTo(window: SlidingWindow, at: number, value: number): void {
   addTo(window.back, value)
 }
 
-/** Inserts a number by time, after equal times: a step for each newer number. */
+/** Inserts a number by time, after equal times. Takes one step per newer number. */
 export function insertTo(window: SlidingWindow, at: number, value: number): void {
   let place = window.at.length
   while (place > window.head && (window.at[place - 1] ?? at) > at) place--
@@ -46,7 +46,7 @@ export function insertTo(window: SlidingWindow, at: number, value: number): void
   else insertInFront(window.front, back - place, value)
 }
 
-/** True when the window has that number at that time. */
+/** Returns whether the window has that number at that time. */
 export function hasAt({ at, values, head }: SlidingWindow, time: number, value: number): boolean {
   for (let place = at.length - 1; place >= head && (at[place] as number) >= time; place--) {
     if (at[place] === time && values[place] === value) return true

@@ -1,6 +1,7 @@
 /**
- * Window over numbers with their own times, possibly out of order. It ends at the newest of these times; the engine's
- * clock only measures the time since that one arrived, for runs without a number. Plain JSON that changes in place.
+ * Stores a window over numbers with their own times, possibly out of order. It ends at the newest of these times; the
+ * engine's clock only measures the time since that one arrived, for runs without a number. The state is plain JSON that
+ * changes in place.
  */
 import {
   emptyWindow,
@@ -16,7 +17,7 @@ export interface TimedWindow {
   readonly window: SlidingWindow
   /** newest time so far, epoch ms; null before the first number */
   newest: number | null
-  /** its arrival, by the engine's clock */
+  /** arrival of the newest time, by the engine's clock */
   came: number
   late: number
 }
@@ -54,7 +55,7 @@ export function takeAt(timed: TimedWindow, at: number, now: number, value: numbe
   return true
 }
 
-/** End of the window in a run without a number: the newest time plus the time since its arrival. */
+/** Returns the end of the window in a run without a number: the newest time plus the time since its arrival. */
 export function endOf({ newest, came }: TimedWindow, now: number): number {
   return newest === null ? now : newest + Math.max(0, now - came)
 }

@@ -62,7 +62,8 @@ export interface CheckOptions
 }
 
 /**
- * Requires that destinations fired in these shares of cases (0 to 1), and that all gate rows, or all states, occurred.
+ * Minimum shares of cases (0 to 1) in which destinations must fire, and whether all gate rows and all states must
+ * occur.
  */
 export interface Cover {
   readonly fired?: Readonly<Record<string, number>>

@@ -1,6 +1,6 @@
 /**
- * A change of a running task keeps what it does not touch: one that touches nothing cannot be told from none, and one
- * that touches a node leaves those that do not follow from it as they would have been.
+ * Checks that a change of a running task keeps what it does not touch: a change without differences has no effect, and
+ * a change of one node affects only the nodes that depend on it.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const moments = fc
   .array(fc.nat(4000), { minLength: 1, maxLength: 3 })
   .map((times) => times.toSorted((one, other) => one - other))
 
-/** Another name, another place on the canvas, and a sensor before all others that nothing ever runs. */
+/** Changes the name and canvas places, and adds a first sensor that nothing ever runs. */
 function asBefore(rule: Rule): Rule {
   const { sensors = [], task } = rule
   const idle = { label: 'idle', name: 'compare', resource: 'nowhere', tickTrigger: false }
@@ -27,7 +27,7 @@ function asBefore(rule: Rule): Rule {
 
 type NodeState = readonly [label: string, state: Record<string, unknown>, firing: unknown]
 
-/** Places of triggers and links say nothing of what a node is. */
+/** Drops the nodes' places of triggers and links, which do not affect what a node is. */
 function withoutIdle({ state }: Observed): unknown {
   const { nodes, ...rest } = state as { nodes: readonly NodeState[] }
   return { ...rest, nodes: nodes.filter(([label]) => label !== 'idle') }
@@ -49,7 +49,7 @@ describe('a change that touches nothing', () => {
           const one = await slowly(given, { crashes, changes })
           const seen = ({ events, calls, attempts, broken }: Observed) => ({ events, calls, attempts, broken })
           expect(seen(one)).toEqual(seen(measure))
-          // Which calls a crash has made again, and which were made ahead in vain, is up to when answers come.
+          // Which calls a crash repeats, or were made ahead in vain, depends on latency.
           const mayBeAhead = given.rule.sensors?.some(({ name }) => name === 'ahead') === true
           if (!dies && !mayBeAhead) expect(one.made).toBe(measure.made)
           expect(withoutIdle(one)).toEqual(withoutIdle(measure))
@@ -59,7 +59,10 @@ describe('a change that touches nothing', () => {
     ))
 })
 
-/** Labels of what may differ when the first sensor does: what follows from it, what reads it, and chance. */
+/**
+ * Returns the labels that may differ when the first sensor does: its dependents, nodes that read it, and nodes that use
+ * randomness.
+ */
 function followers({ sensors = [], relations = [], triggers = [] }: Rule): ReadonlySet<string> {
   const found = new Set([
     's0',
@@ -87,7 +90,7 @@ describe('a change that touches one node', () => {
   it('leaves those that do not follow from it as they would have been', () =>
     fc.assert(
       fc.asyncProperty(latencyCases(), moments, async (given, [at = 0]) => {
-        // What comes later in a sequence waits for a result that is held back.
+        // Later sensors of a sequence wait for a result that is held back.
         fc.pre(given.rule.sensors?.[0]?.name !== 'delay')
         const sensors = (given.rule.sensors ?? []).map((one) =>
           one.label === 's0' ? { ...one, properties: { ...one.properties, limit: 33 } } : one,

@@ -30,7 +30,7 @@ type Step =
 interface Case {
   rules: readonly Rule[]
   steps: readonly Step[]
-  /** of its messages, but for those that come together */
+  /** stamps of its messages, except those sent together */
   stamps?: readonly Stamp[]
 }
 
@@ -38,7 +38,7 @@ const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
 const rare = <T>(usual: fc.Arbitrary<T>, ...odd: T[]) =>
   fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: fc.constantFrom(...odd) })
 
-/** What sensors are told to do, beside answering with a state at once or later. */
+/** What sensors may do other than return a state at once or later. */
 const ODD = [
   'nonsense',
   'throw',
@@ -49,7 +49,7 @@ const ODD = [
   ...['fail', 'hold', 'look', 'nonsense'].map((how) => `later ${how}`),
 ]
 
-/** What actuators do, beside giving an ordinary answer at once. */
+/** What actuators may do other than return an ordinary result at once. */
 const ACTS = ['later', 'later', 'later fail', 'later look', 'later log', 'throw', 'id', 'log', 'look and answer']
 
 const message = fc
@@ -66,7 +66,7 @@ const message = fc
       ...ODD_ANSWERS,
     ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
-    // what is given and missing: metrics that come one a message, too
+    // fields that are missing, including cases with one metric per message
     lacks: fc.constantFrom<readonly string[]>(
       [],
       [],
@@ -189,7 +189,7 @@ const rule: fc.Arbitrary<Rule> = fc
     return {
       sensors: sensors.map(({ plug, parameter, threshold, factor, sequence }, i) => {
         const common = { label: `s${i}`, sequence }
-        // The last sensor of a chain runs by its trigger and has no resource to listen to.
+        // The last sensor of a chain runs by its trigger and has no resource.
         const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: own }
         if (plug === 'say') return { ...common, ...resource, name: 'say' }
         const value = i === 0 || parameter === 'b' ? `\${streamdata.${parameter}}` : `\${nodes.s${i - 1}.rawData.value}`
@@ -236,7 +236,7 @@ const rule: fc.Arbitrary<Rule> = fc
     }
   })
 
-/** Conditions about truths and texts of the message. */
+/** Conditions on booleans and texts of the message. */
 const TRUTHS: readonly unknown[] = [
   { '==': [{ var: 'on' }, true] },
   'on',
@@ -249,7 +249,7 @@ const TRUTHS: readonly unknown[] = [
   { and: [{ var: 'on' }, { '<': [{ var: 'a' }, 25] }] },
 ]
 
-/** Properties of sensors that calculate; undefined for all others. */
+/** Returns the properties of calculating sensors; undefined for others. */
 function calculatingProperties(
   plug: keyof typeof STATES,
   of: { value: string; from: string; threshold: number; factor: number },
@@ -268,7 +268,7 @@ function calculatingProperties(
     : undefined
 }
 
-/** After these a task that can be a row is one. */
+/** After these messages, a task that can be a row is one. */
 const CALM = [10, 20].map((a): Step => {
   return {
     kind: 'message',
@@ -286,7 +286,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
   stamps,
 })
 
-/** Messages of which many have no number where one is compared, some of them one after the other. */
+/** Generates messages in which compared values are often not numbers, sometimes several in a row. */
 const oddMessage = fc
   .record({
     a: fc.oneof(
@@ -325,7 +325,7 @@ const oddCases: fc.Arbitrary<Case> = fc.record({
   stamps,
 })
 
-/** Messages that rows take, while listeners come and go. */
+/** Generates messages that rows take while subscribers come and go. */
 const evenMessage = fc
   .record({
     a: rare<unknown>(level, null, Number.NaN, 'warm', '25', true),
@@ -363,28 +363,31 @@ const evenCases: fc.Arbitrary<Case> = fc.record({
   stamps,
 })
 
-/** An engine whose plugs do what the message says, and everything that they did and saw. */
+/** Runs an engine whose plugs do what the message says, and records everything that they do and see. */
 class Run {
   readonly calls: string[] = []
-  /** what is told whether or not somebody listens */
+  /** events that are emitted with or without subscribers */
   readonly rare: string[] = []
   readonly clock = new VirtualClock(1_000)
   readonly engine: CoreEngine
   readonly #open: (() => void)[] = []
   readonly listening: Listening
   attached = 0
-  /** events that were told while a task was a row */
+  /** events emitted while a task was a row */
   heard = 0
-  /** rows with calls of actuators in flight, after steps */
+  /** rows with open actuator calls, after steps */
   acted = 0
-  /** stamped messages that were taken in rows, and those of them that came late */
+  /** stamped messages taken in rows, and how many of them were late */
   stamped = 0
   lagging = 0
   stamping = new Stamping(this.clock, [])
-  /** rows that took a message by themselves in which a sensor failed */
+  /** rows that individually took a message with a failing sensor */
   byThemselves = 0
 
-  /** `more`: somebody listens to all tasks; or to one; or there are no rows. `kept`: events of each task; 0: none. `fullStates`: of the engine */
+  /**
+   * `more`: subscribers to all tasks, to one, or to none; or no rows exist. `kept`: events of each task; 0: none.
+   * `fullStates`: of the engine
+   */
   constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', hearsRare = true, kept = 0, fullStates = 10_000) {
     this.engine = new CoreEngine({
       plugs: [...builtins, scale, this.#say(), this.#grow(), this.#act('act'), this.#act('tell', () => ['thing'])],
@@ -393,7 +396,7 @@ class Run {
       seed: 7,
       fullStates,
       generate,
-      // an executor that can hold answers back has no rows
+      // an executor with simulated latency has no rows
       ...(more === 'no rows' && { latency: () => 0 }),
       ...(kept > 0 && { history: { perTask: kept } }),
       ...(hearsRare && {
@@ -595,7 +598,7 @@ describe('listening changes nothing', () => {
     )
   })
 
-  /** Small cases that random ones rarely meet. */
+  /** Small cases that random ones rarely include. */
   const FIRST = node('s0', 'streamingDataSensor', { parameter: 'a', threshold: 0 }, { resource: 'r' })
   const SAYS = { label: 's0', resource: 'r', name: 'say' }
   const firedBy = (sensors: readonly Sensor[], ...triggers: Trigger[]): Rule => {
@@ -698,7 +701,7 @@ describe('listening changes nothing', () => {
   it('was tried on tasks that were rows', () => {
     expect(attached).toBeGreaterThan(runs(250).numRuns)
     expect(stamped).toBeGreaterThan(runs(100).numRuns)
-    // rare: a share of the cases may have none
+    // with few cases, these rare events may not occur
     const least = runs(50).numRuns < 50 ? 0 : 1
     for (const count of [heard, acted, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
   })

@@ -1,4 +1,7 @@
-/** What is done to one thing is done one after the other, in the order of firing: at the end it is as the last firing says. */
+/**
+ * Checks that effects on one thing happen one after the other in firing order, so that the last firing decides the
+ * result.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
@@ -10,13 +13,13 @@ import { promisesSettled } from '../support/live-engine.ts'
 import { actuatorPlug, sensorPlug } from '../support/make-plug.ts'
 
 interface AlarmCase {
-  /** whether the value is high, and ms since the message before */
+  /** whether each value is high, and ms since the previous message */
   readonly messages: readonly { readonly high: boolean; readonly gap: number }[]
-  /** of calls, in ms; begins again at its end */
+  /** ms per call; the list repeats */
   readonly latencies: readonly number[]
-  /** failed attempts of effects; begins again at its end */
+  /** failed attempts of effects; the list repeats */
   readonly fails: readonly number[]
-  /** whether a call that fails has reached the alarm all the same, as one whose answer is lost */
+  /** whether a failing call reaches the alarm anyway, as when only the response is lost */
   readonly failsLate: boolean
   /** ms at which the process dies */
   readonly crashes: readonly number[]
@@ -42,10 +45,10 @@ const ruleOf = (unordered: boolean): Rule => ({
   task: { type: 'reactive', resetObservations: false },
 })
 
-/** An alarm far away: calls take their time, fail, and do what they say when they get there. */
+/** Simulates a remote alarm: calls take time, may fail, and take effect on arrival. */
 class FarAlarm {
   raised = false
-  /** what was done to it, each effect once however often it was sent */
+  /** effects on the alarm, each once however often it was sent */
   readonly done = new Map<string, string>()
   mostOpen = 0
   readonly plugs: readonly Plug[]
@@ -146,7 +149,7 @@ const cases: fc.Arbitrary<AlarmCase> = fc.record({
   crashes: fc.array(fc.nat(4000), { maxLength: 3 }).map((times) => times.toSorted((one, other) => one - other)),
 })
 
-/** Raise, clear, raise; the first call takes longest. */
+/** Raises, clears and raises an alarm; the first call takes longest. */
 const RAISE_CLEAR_RAISE: AlarmCase = {
   messages: [true, false, true].map((high) => ({ high, gap: 100 })),
   latencies: [900, 500, 10],

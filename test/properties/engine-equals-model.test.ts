@@ -1,6 +1,6 @@
 /**
- * The engine against a naive model of a task (test/support/model/): the same events over random rules and scripts, however
- * they come about. The usual are 5,000 short cases and some with long waits.
+ * Compares the engine with a naive model of a task (test/support/model/): both must produce the same events over random
+ * rules and scripts, in every way of running. By default, 5,000 short cases and some with long waits.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ import { TEST_PLUGS } from '../support/model/test-plugs.ts'
 
 type Way = (rule: Rule, script: Script) => Promise<EngineEvent[]>
 
-/** A text is compared in a blink; only what differs is compared for the reader. */
+/** Compares texts first, which is fast; lists are compared only to show differences. */
 async function bothAgree(rule: Rule, script: Script, way: Way, types?: readonly EventType[]): Promise<void> {
   const isCompared = ({ type }: { type: string }): boolean => types?.some((one) => one === type) ?? true
   const modelled = runModel(rule, {}, TEST_PLUGS, script, way === runSimulated)
@@ -72,7 +72,7 @@ describe('the engine does what the naive model says', () => {
   })
 })
 
-/** Rules of which tasks can be rows: of one resource, without memories, clocks and waits of sensors. */
+/** Generates rules whose tasks can be rows: one resource, and sensors without memory, clocks or waits. */
 const PLAIN_RULES = ruleArbitrary({ plugs: ['level', 'level', 'band'] }).map((rule): Rule => {
   const { frequency: _, cron: _cron, pollingInterval: _interval, ...task } = rule.task ?? {}
   const actuators = rule.actuators?.map(({ label, name }) => ({ label, name })) ?? []

@@ -12,7 +12,7 @@ import { TEST_PLUGS } from '../support/model/test-plugs.ts'
 
 type States = ReadonlyMap<string, string>
 
-/** Sensors that only pushes move, gates over them, and one actuator that waits for states. */
+/** Generates sensors that only pushes change, gates over them, and one actuator that waits for states. */
 const rules = ruleArbitrary()
   .map((rule): Rule => {
     const sensors = sensorsOf(rule).slice(0, 4)
@@ -53,7 +53,7 @@ function stateOf(rule: Rule, label: string, states: States): string | null {
   )
 }
 
-/** Every way in which sensors could have been in other states, those with few changes first. */
+/** Returns all other combinations of sensor states, those with few changes first. */
 function changes(rule: Rule, states: States): States[] {
   let ways: [string, string][][] = [[]]
   for (const { label } of sensorsOf(rule)) {

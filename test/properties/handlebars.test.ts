@@ -1,4 +1,4 @@
-/** What our templates print is what the package handlebars prints. */
+/** Checks that our templates print what the package handlebars prints. */
 import fc from 'fast-check'
 import Handlebars from 'handlebars'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { fakeScope } from '../core/language/placeholders/fake-scope.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { template, templateData } from '../support/arbitraries/templates.ts'
 
-/** Begins each program for the package, which else adds up the numbers that one begins with. */
+/** Precedes each program for the package, which would otherwise add up leading numbers. */
 const MARK = '\uE000'
 
 class TextFirst extends Handlebars.Visitor {
@@ -20,7 +20,7 @@ class TextFirst extends Handlebars.Visitor {
   }
 }
 
-/** What handlebars prints, or that it cannot. Nodes are read by name alone: a loop over all of them has no rounds. */
+/** Returns what handlebars prints, or its error. Nodes are read only by name: a loop over all nodes has no rounds. */
 function expected(text: string, data: object): string | Error {
   const nodes = Object.entries(data).map(([label, value]) => [label, { value: value as unknown, enumerable: false }])
   try {

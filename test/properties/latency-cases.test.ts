@@ -1,4 +1,4 @@
-/** Small cases in which it once mattered how long an answer takes. What is done is given here by hand. */
+/** Repeats small cases in which latency once mattered, with the expected actions written by hand. */
 import { describe, expect, it } from 'vitest'
 import type { Actuator, Rule, Sensor, Trigger } from '../../src/core/rule/rule.ts'
 import { CASE_START, type CaseStep } from '../support/latency/latency-case.ts'
@@ -8,9 +8,9 @@ interface Case {
   fact: string
   rule: Rule
   steps: CaseStep[]
-  /** of calls, in their order, in ms */
+  /** ms per call, in order */
   latencies: number[]
-  /** ms, node and text of each attempt to act */
+  /** time, node and text of each attempt to act */
   done: string[]
 }
 
@@ -126,7 +126,7 @@ describe('how long answers take', () => {
   })
 })
 
-/** Node, time and text of an attempt as `SlowPlugs` writes it down. */
+/** Returns node, time and text of an attempt recorded by `SlowPlugs`. */
 function shown(line: string): string {
   const [node, , time, , , { text }] = JSON.parse(line) as [string, unknown, number, string, number, { text: string }]
   return `${time - CASE_START} ${node} ${text}`

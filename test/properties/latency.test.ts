@@ -1,6 +1,6 @@
 /**
- * What a task does follows from its inputs, their times and its plugs' answers. How long an answer takes is no part of
- * it: the run in which every answer comes at once is the measure for all others.
+ * Checks that a task's actions depend on its inputs, their times and its plugs' results, but not on latency: every run
+ * must equal the run in which all results arrive at once.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ const promised = (given: LatencyCase, options?: RunOptions) => runCase(given, ()
 const slowly = (given: LatencyCase, options?: RunOptions) =>
   runCase(given, (clock) => ({ clock, latencies: given.latencies }), options)
 
-/** Everything is the same, and the calls that may begin ahead were all made. */
+/** Expects equal runs, in which all calls that may begin ahead were made. */
 function expectSame(one: Observed, measure: Observed): void {
   const { events, answered, calls, attempts, state, broken, ahead } = one
   expect({ events, answered, calls, attempts, state, broken }).toEqual({
@@ -94,7 +94,7 @@ describe('calls that depend on their message alone', () => {
   })
 })
 
-/** The same messages, each alone and no other inputs: what a recording can hold. */
+/** Keeps only single messages, which a recording can contain. */
 function recorded(given: LatencyCase): LatencyCase {
   const steps = given.steps.flatMap(({ at, input }): CaseStep[] => {
     if (input.kind !== 'data') return []

@@ -14,7 +14,7 @@ import { TEST_PLUGS } from '../support/model/test-plugs.ts'
 
 const cases = caseArbitrary(ruleArbitrary({ asynchronous: true, pauses: true }))
 
-/** Holds a law against the events of random runs. */
+/** Checks a law against the events of random runs. */
 async function always(law: (events: readonly EngineEvent[], rule: Rule) => void, usual = 80): Promise<void> {
   await fc.assert(
     fc.asyncProperty(cases, async ({ rule, script }) => {
@@ -87,7 +87,7 @@ describe('why', () => {
               (label) => declared(rule, label),
               needsAll,
             )
-          // Before anything behind it was observed nobody has asked a gate, not even one that is TRUE in any case.
+          // A gate is not evaluated before a node behind it was observed, even if it would always be TRUE.
           const wasAsked = Object.values(row).some((seen) => seen !== null)
           if (wasAsked || state !== null) expect(state).toBe(truth)
         }
@@ -186,7 +186,7 @@ describe('a sensor', () => {
 
 // Holds STEP-3
 describe('unknown is not false', () => {
-  /** One push per sensor into a rule that nothing else moves. */
+  /** Sends one push per sensor to a rule that nothing else changes. */
   const pushes = (observed: readonly (readonly [string, string])[]): Script =>
     observed.map(([node, state]) => ({ at: 0, input: { kind: 'push', node, state } }))
 

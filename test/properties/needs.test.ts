@@ -1,6 +1,6 @@
 /**
- * What people ask of rules, each as a rule and as a reading of the stream in plain TypeScript that knows nothing of engines:
- * both give the same, however late, often or seldom the readings come.
+ * Compares common requirements as rules with plain TypeScript functions over the readings: both must agree, however
+ * late, often or rarely readings arrive.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const ZONE = 'Europe/Brussels'
 
-/** A message as it was measured. */
+/** A message with its measurement time. */
 interface Reading {
   readonly [key: string]: unknown
   readonly resource: string
@@ -27,7 +27,7 @@ interface Reading {
   readonly setpoint?: number
 }
 
-/** When something was so or not; undefined: not known. */
+/** Times at which something was true or not; undefined: unknown. */
 type Points = readonly (readonly [time: number, is: boolean | undefined])[]
 
 interface Need {
@@ -35,26 +35,26 @@ interface Need {
   readonly triggers: readonly Trigger[]
   readonly relations?: Rule['relations']
   readonly task?: TaskSettings
-  /** who sends; default `p1` */
+  /** sending resources; default `p1` */
   readonly resources?: readonly string[]
-  /** what is written when it fires; default the label of the actuator */
+  /** text written when the rule fires; default: the actuator's label */
   readonly message?: string
-  /** what is written and when, as it follows from the readings */
+  /** returns the expected texts and times, computed from the readings */
   readonly means: (readings: readonly Reading[]) => readonly string[]
 }
 
-// What follows from readings, worked out from all of them each time.
+// Recomputes the expected result from all readings each time.
 
 const only = (readings: readonly Reading[]): readonly (Reading & { readonly t: number })[] =>
   readings.flatMap((one) => (one.t === undefined ? [] : [{ ...one, t: one.t }]))
 
-/** Where it is so, and was not so when it was known last. */
+/** Returns the times at which the condition became true, compared with when it was last known. */
 const begun = (points: Points): readonly number[] => {
   const known = points.filter(([, is]) => is !== undefined)
   return known.flatMap(([time, is], i) => (is && known[i - 1]?.[1] !== true ? [time] : []))
 }
 
-/** Where it has been so for a while; what ends just then was so for that long. */
+/** Returns the times at which the condition had been true for `ms`, including when it ends just then. */
 const heldFor = (points: Points, ms: number): readonly number[] =>
   begun(points).flatMap((from) => {
     const end = points.find(([time, is]) => time > from && is === false)?.[0] ?? Infinity
@@ -66,7 +66,7 @@ const written = (times: readonly number[], text: string): readonly string[] => t
 const isWithin = ({ timestamp }: Reading, time: number, ms: number): boolean =>
   timestamp <= time && timestamp > time - ms
 
-/** What each resource measured last, as far as that is younger than `ms`. */
+/** Returns the last measurement of each resource that is younger than `ms`. */
 function fresh(readings: readonly Reading[], time: number, ms: number): readonly number[] {
   const last = new Map(only(readings).flatMap((one) => (one.timestamp <= time ? [[one.resource, one] as const] : [])))
   return [...last.values()].flatMap((one) => (isWithin(one, time, ms) ? [one.t] : []))
@@ -81,7 +81,7 @@ const isOffice = (time: number): boolean => {
   return hour >= 8 && hour < 18 && !day.startsWith('S')
 }
 
-/** Beyond 80 it is on until it is below 75. */
+/** Becomes on above 80, and stays on until below 75. */
 const hysteresis = (readings: readonly Reading[]): Points => {
   let on = false
   return only(readings).map(({ timestamp, t }) => [timestamp, (on = on ? t >= 75 : t > 80)] as const)
@@ -93,7 +93,7 @@ const increases = (readings: readonly Reading[]): readonly number[] =>
 const sensor = (label: string, name: string, properties: Sensor['properties'], more: Partial<Sensor> = {}): Sensor => {
   return { label, name, resource: 'p1', ...(properties && { properties }), ...more }
 }
-/** One that runs after others alone. */
+/** Creates a sensor that only runs after others. */
 const after = (label: string, name: string, properties: Sensor['properties']): Sensor => {
   return { label, name, ...(properties && { properties }) }
 }
@@ -364,7 +364,7 @@ const NEEDS: Readonly<Record<string, Need>> = {
 
 // How readings come.
 
-/** A reading, and what becomes of it on its way: ms that it takes, and ms after which it comes again. */
+/** A reading, with its delay in ms, and ms after which it is repeated. */
 interface Sent {
   readonly message: Reading
   readonly delay: number
@@ -373,9 +373,9 @@ interface Sent {
 }
 
 const COUNT = 150
-/** ms that one comes late at most */
+/** maximum ms by which a reading is late */
 const LATE = 25 * SECOND
-/** ms until which all is looked at, after the last reading */
+/** ms until the final comparison, after the last reading */
 const REST = 20 * MINUTE
 
 const seldom = <T>(rare: fc.Arbitrary<T>, usual: T): fc.Arbitrary<T> =>
@@ -396,7 +396,7 @@ const step = fc.record({
   isLost: seldom(fc.constant(true), false),
 })
 
-/** Streams that go over the end of a working day, midnight, and both changes of the clocks. */
+/** Generates streams that span the end of a working day, midnight, and both clock changes. */
 const streamsOf = (resources: readonly string[]): fc.Arbitrary<readonly Sent[]> =>
   fc
     .record({
@@ -432,7 +432,7 @@ interface Delivery {
   readonly message: Reading
 }
 
-/** As it comes when everything comes after that time. */
+/** Orders the readings by their arrival times. */
 const delivered = (sent: readonly Sent[], arrival: (one: Sent) => number): readonly Delivery[] =>
   sent
     .flatMap((one): Delivery[] => {
@@ -442,7 +442,7 @@ const delivered = (sent: readonly Sent[], arrival: (one: Sent) => number): reado
     })
     .toSorted((a, b) => a.at - b.at)
 
-/** What a live task writes, and when by its own time; saved and restored after every so many deliveries. */
+/** Returns what a live task writes, with its own times; the task is saved and restored after every few deliveries. */
 async function lived(
   rule: Rule,
   deliveries: readonly Delivery[],
@@ -508,7 +508,7 @@ describe('what people ask for', () => {
           const disturbed = delivered(sent, ({ message, delay }) => message.timestamp + delay)
           expect(await lived(ruleOf(need, ordering), disturbed, until)).toEqual(expected)
           expect(await lived(ruleOf(need, ordering), disturbed, until, every)).toEqual(expected)
-          // all of them late, each by something else
+          // delays each reading differently
           const shaken = delivered(sent, ({ message }) => message.timestamp + ((message.timestamp * 31 + salt) % LATE))
           expect(await lived(ruleOf(need, ordering), shaken, until)).toEqual(expected)
           const burst = delivered(sent, () => until + 2 * HOUR)

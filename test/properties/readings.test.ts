@@ -1,4 +1,4 @@
-/** A run in which no reading was late or skewed is the run of the same readings in the order of their times. */
+/** Checks that a run without late or skewed readings equals the run of the same readings in time order. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/core/engine/events.ts'
@@ -10,7 +10,7 @@ import { runEngine, type EngineRunOptions } from '../support/model/run-engine.ts
 import { runSimulated } from '../support/model/run-simulated.ts'
 import { SCRIPT_START, type Script, type ScriptMessage } from '../support/model/script.ts'
 
-/** A reading: when it was measured (ms since the start), how long it takes to come, and when it comes again. */
+/** A reading: its measurement (ms since the start), its delay, and its repetition. */
 interface Reading {
   readonly time: number
   readonly delay: number
@@ -20,7 +20,7 @@ interface Reading {
 
 /** Longest delay. */
 const DELAY = 2000
-/** Both runs are looked at until then; later timers may still be open in one of them. */
+/** Both runs are compared at this time; later timers may still be open in one of them. */
 const END = 60_000
 
 const value = fc.option(fc.constantFrom(0, 4, 6, 11, 14), { nil: undefined })
@@ -54,7 +54,7 @@ const readings = fc
     })
   })
 
-/** Rules whose work follows from data and timers alone. */
+/** Generates rules that depend only on data and timers. */
 const rules = ruleArbitrary().map((rule): Rule => {
   const sensors = (rule.sensors ?? []).map(({ pollingPeriod: _p, schedule: _s, retryConfig: _r, ...sensor }) => sensor)
   return {
@@ -93,7 +93,7 @@ function scriptOf(deliveries: readonly Delivery[]): Script {
   ]
 }
 
-/** What `simulate` does with the same readings in the order of their times, equal ones as they come. */
+/** Runs `simulate` on the readings in time order; readings with equal times keep their order. */
 async function simulated(rule: Rule, deliveries: readonly Delivery[]): Promise<readonly string[]> {
   const ordered = deliveries
     .toSorted((a, b) => a.at - b.at)
@@ -102,7 +102,7 @@ async function simulated(rule: Rule, deliveries: readonly Delivery[]): Promise<r
   return events.flatMap((event) => shown(event, false))
 }
 
-/** What a task does when each reading comes at a time of its own, ms since the start. */
+/** Runs a task on readings that arrive at their own times, ms since the start. */
 async function seen(
   rule: Rule,
   deliveries: readonly Delivery[],
@@ -243,7 +243,7 @@ describe('readings', () => {
           at: time + 3 * DELAY,
           message: { ...message, timestamp: SCRIPT_START + time - 1, ...(message['x'] !== undefined && { x: 5 }) },
         }))
-        // What comes first of a resource or of a value is not late.
+        // The first reading of a resource or value is never late.
         const sent = inOrder(list)
         const rest = await seen(rule, [...sent, ...stale], {}, true)
         if (rest.skewed > 0) return

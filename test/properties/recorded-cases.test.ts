@@ -1,4 +1,4 @@
-/** Small cases in which the engine and the model once differed. */
+/** Repeats small cases in which the engine and the model once differed. */
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import { eventLines } from '../support/model/model-event.ts'

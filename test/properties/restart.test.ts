@@ -11,7 +11,7 @@ import { type EngineRunOptions, runEngine } from '../support/model/run-engine.ts
 import type { Script } from '../support/model/script.ts'
 import type { Call } from '../support/model/test-plugs.ts'
 
-/** Everything that can be seen of a run: its events, and at its end the views and explanations of all nodes. */
+/** Returns everything visible of a run: its events, and the final views and explanations of all nodes. */
 async function seen(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<string[]> {
   const end: string[] = []
   const atEnd = (task: Task): void => {
@@ -26,8 +26,8 @@ async function seen(rule: Rule, script: Script, options: EngineRunOptions = {}):
 }
 
 /**
- * Everything that plugs are given, with their share of chance. An actuator that is called again after a restart sees the
- * task as it is then; what it is to do was made when it fired.
+ * Returns all inputs of plugs, including random numbers. An actuator call repeated after a restart sees the current
+ * task, but its properties were fixed when it fired.
  */
 async function given(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<string[]> {
   const calls: string[] = []

@@ -18,7 +18,7 @@ import { sensor } from '../support/rule-nodes.ts'
 type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
 type Properties = Readonly<Record<string, unknown>>
 
-/** The same rule with other properties: node by node what is laid over its own. */
+/** Returns the rule with changed properties: one overlay per node. */
 function varied(rule: Rule, overlays: readonly (Properties | undefined)[]): Rule {
   let i = 0
   const vary = <N extends PlugNode>(node: N): N => {
@@ -95,7 +95,7 @@ const otherCondition = fc.constantFrom<unknown>(
   'streamdata.temperature > 8',
   'streamdata.',
 )
-/** Mostly as usual: what is unlike in many ways shares nothing. */
+/** Usually returns the value itself: rules with many differences share nothing. */
 const mostly = <T>(value: T, other: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: other })
 const named = fc.record(
@@ -136,7 +136,7 @@ function ruleOf({ warm, condition: holds, task, label }: Drawn<typeof change>): 
   }
 }
 
-/** All that can be told of what was prepared. */
+/** Returns everything observable about what was prepared. */
 function told(prepare: () => Prepared): unknown {
   try {
     const { rule, graph, properties, settings, warnings, resource } = prepare()
@@ -283,7 +283,7 @@ describe('a task that rests', () => {
     })
     const shown = async (isHeard: boolean) => {
       const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(5), seed: 1 })
-      // Whom somebody hears does not rest.
+      // A task with a subscriber does not rest.
       if (isHeard) engine.events({ tasks: ['t'] }).subscribe()
       const task = await engine.start(rule, { id: 't', resource: 'r' })
       const look = () => [task.status, task.info(), task.save(), task.node('warm'), task.explain('siren')]

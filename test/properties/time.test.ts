@@ -1,4 +1,4 @@
-/** Time in the engine: what ticks, when, and what becomes of what was missed, against arithmetic done by hand. */
+/** Checks time in the engine against hand-written arithmetic: what ticks, when, and what happens to missed ticks. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TickEvent } from '../../src/core/engine/events.ts'
@@ -18,7 +18,7 @@ const ticksOf = (events: readonly { type: string }[]) =>
   events.filter((event): event is TickEvent => event.type === 'tick')
 const clockRule = (task: TaskSettings) => rule({ sensors: { s: 'switch' }, task })
 
-/** The instants at which tasks with these clocks tick, each task on its own, on one engine. */
+/** Returns the instants at which tasks with these clocks tick, each task separately, on one engine. */
 async function tickTimes(tasks: readonly TaskSettings[], from: number, until: number): Promise<number[][]> {
   let id = 0
   const { engine, clock, events } = liveEngine({ clock: new VirtualClock(from), ids: () => `${id++}` })
@@ -167,7 +167,7 @@ describe('a restart in the middle of a downtime', () => {
           const end = upSeconds + downSeconds
           const due: number[] = []
           for (let at = (Math.floor(upSeconds / period) + 1) * period; at <= end; at += period) due.push(at)
-          // One that falls on the restart itself is not late, and stands for what `once` would run late.
+          // A tick at the restart itself is not late, and replaces the one that `once` would run late.
           const onTime = due.filter((at) => at === end)
           const most = { skip: 0, once: 1 - onTime.length, all: maxMissed ?? 100 }[misfire]
           const gone = due.filter((at) => at < end)
@@ -218,7 +218,7 @@ describe('a machine whose clock jumps', () => {
             latest = Math.max(latest, clock.now())
             expect(clock.waiting).toBe(1)
           }
-          // Time passes until the clock has caught up with itself and everything was looked at.
+          // Advances the time until the clock has caught up and everything was checked.
           clock.set(Math.max(latest, clock.now()))
           clock.sleep(60_000)
           const times = ticks.map(({ scheduledAt }) => scheduledAt)

@@ -15,7 +15,7 @@ import { scale } from '../support/scale-plug.ts'
 import { stamps, Stamping, type Stamp } from '../support/stamping.ts'
 import { actuatorPlug, sensorPlug } from '../support/make-plug.ts'
 
-/** What the actuator of one task does with a message; those of all others do what is their habit. */
+/** What one task's actuator does with a message; other tasks do their usual actions. */
 const DEEDS = [
   'throw',
   'later',
@@ -43,11 +43,11 @@ type Step =
 
 interface Case {
   rules: readonly Rule[]
-  /** who is there before there are rows */
+  /** subscribers that exist before rows do */
   first?: Listens | undefined
   calm: readonly Message[]
   steps: readonly Step[]
-  /** of its messages */
+  /** stamps of its messages */
   stamps?: readonly Stamp[]
 }
 
@@ -86,7 +86,7 @@ const lacking = fc
 const messages = rarely(
   30,
   fc.array(rarely(6, message, lacking), { minLength: 1, maxLength: 6 }),
-  // more than a vectorized keeps
+  // more messages than a vectorized batch keeps
   fc.array(calmMessage, { minLength: 3, maxLength: 5 }).map((few) => Array.from({ length: 80 }, () => few).flat()),
 )
 
@@ -138,7 +138,7 @@ const PLUGS = [
   'scale',
 ] as const
 
-/** Rules of one form, each with its own limits. */
+/** Generates rules of one form, each with its own limits. */
 const rulesWith = (plugs: readonly (typeof PLUGS)[number][]): fc.Arbitrary<readonly Rule[]> =>
   fc
     .record({
@@ -174,7 +174,7 @@ const rulesWith = (plugs: readonly (typeof PLUGS)[number][]): fc.Arbitrary<reado
           const limit = own[i] ?? 0
           if (plug === 'condition')
             return { ...common, name: 'condition', properties: { condition: `${limit} <= ${parameter}` } }
-          // Too much for some of the rows, when the message has much.
+          // Overflows in some rows when the message has a large value.
           const factor = limit === 40 ? 1e300 : 2
           if (plug === 'scale')
             return { ...common, name: 'scale', properties: { value: `\${streamdata.${parameter}}`, factor, limit } }
@@ -210,7 +210,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
   stamps,
 })
 
-/** Messages of which some have no number where one is compared, now and then one after the other. */
+/** Generates messages in which a compared value is sometimes not a number, occasionally several in a row. */
 const unevenMessage: fc.Arbitrary<Message> = fc
   .record({
     a: rarely<unknown>(7, level, fc.constantFrom('warm', null, Number.NaN, '25', true)),
@@ -236,7 +236,7 @@ const unevenCases: fc.Arbitrary<Case> = fc.record({
   stamps,
 })
 
-/** Of a plug whose state is the same on both sides of its limit. */
+/** A plug whose state is the same on both sides of its limit. */
 const same = sensorPlug('same', ['Other', 'Same'], {
   input: { parameter: { type: 'string', mandatory: true }, value: { type: 'double', mandatory: true } },
   steps: ({ parameter, value }) => {
@@ -255,13 +255,13 @@ class Run {
   readonly engine: CoreEngine
   readonly listening: Listening
   stamping = new Stamping(this.clock, [])
-  /** stamped messages that were taken in vectorized batches, by each of their tasks */
+  /** stamped messages that each task took in vectorized batches */
   stamped = 0
   readonly #open: (() => void)[] = []
 
   /**
-   * `more`: somebody listens to everything; or there are no rows. `kept`: events of each task; 0: none. `hearsRare`: and
-   * failures are told, which rows that take them by themselves do not
+   * `more`: subscribers to everything or to nothing; or no rows exist. `kept`: events of each task; 0: none.
+   * `hearsRare`: subscribes to failures, so rows do not take failing messages individually
    */
   constructor(more: 'nobody' | 'somebody' | 'no rows', kept = 0, hearsRare = true) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
@@ -306,7 +306,7 @@ class Run {
     return new Promise((resolve) => this.#open.push(() => resolve(answer)))
   }
 
-  /** Gives how often the task has run; the text is empty when there is none. */
+  /** Returns how often the task has run, or an empty text without a task. */
   lookAt(place: number): string {
     const task = [...this.engine.tasks.values()].at(place)
     this.calls.push(JSON.stringify(task?.save()))
@@ -372,7 +372,7 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
 
 // Holds VECTOR-1, VECTOR-2
 describe('many tasks of one form that hear one resource', () => {
-  /** how many rows took each message of vectorized */
+  /** how many rows took each vectorized message */
   const reached: number[] = []
   let stamped = 0
 
@@ -434,7 +434,7 @@ describe('many tasks of one form that hear one resource', () => {
 
   it('went in vectorized meanwhile, which were disturbed in the middle of a message', () => {
     expect(reached.length).toBeGreaterThan(runs(100).numRuns)
-    // rare: a share of the cases may have none
+    // with few cases, these rare events may not occur
     const least = runs(140).numRuns < 140 ? 0 : 1
     expect(reached.filter((rows) => rows > 0 && rows < MIN_VECTORIZED).length).toBeGreaterThanOrEqual(least)
     expect(stamped).toBeGreaterThanOrEqual(least)

@@ -1,6 +1,6 @@
 /**
- * `npm run simulate:host`: runs of the whole host from seeds. It stands among the tests because it is ours alone: it
- * replaces the clocks of its whole process, which no user of the library wants, and knows the inside of the host.
+ * Runs `npm run simulate:host`: simulates the whole host from seeds. It belongs to the tests because it is internal: it
+ * replaces the clocks of its whole process, and uses internals of the host.
  */
 import { valuesOf } from './options.ts'
 import { isForMany, runMany } from './run-many.ts'
@@ -11,7 +11,7 @@ const values = valuesOf(process.argv.slice(2))
 if (isForMany(values)) process.exitCode = await runMany(values, process.argv.slice(2))
 else {
   const loop = new VirtualLoop()
-  // before the host is loaded: what it imports is what the loop gives
+  // must precede loading the host, whose imports then use the loop
   loop.install()
   network.install()
   const { simulate } = await import('./simulate.ts')

@@ -1,11 +1,11 @@
-/** Faults that are not there any more, or that a slip would bring: each as a text that stands once in a file, and another one. */
+/** Lists faults that were fixed, or that a slip could introduce: each replaces a text that occurs once in a file. */
 
 export interface Mutant {
   readonly name: string
   readonly file: string
   readonly find: string
   readonly replace: string
-  /** the subject of the runs that look for it: others meet it too rarely; absent: runs are drawn as always */
+  /** subject of the runs that look for the fault, because other runs rarely meet it; absent: ordinary runs */
   readonly about?: string
 }
 

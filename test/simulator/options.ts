@@ -1,46 +1,46 @@
-/** What the command that simulates can be told. */
+/** Defines the options of the simulator command. */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../src/kernel/errors.ts'
 
 export const OPTIONS = {
-  /** one run, with all that happened in it */
+  /** runs one seed, and prints everything that happened */
   seed: { type: 'string' },
-  /** that many runs, from the seed `from` */
+  /** number of runs, starting at seed `from` */
   seeds: { type: 'string' },
   from: { type: 'string', default: '1' },
-  /** as many runs as so many hours allow, instead; their seeds begin at `from` */
+  /** instead: runs for this many hours, starting at seed `from` */
   hours: { type: 'string' },
-  /** processes that run seeds side by side */
+  /** number of processes that run seeds in parallel */
   workers: { type: 'string', default: '1' },
-  /** a file with what came out so far, with which a later call goes on */
+  /** file with the results so far, which a later call continues */
   report: { type: 'string' },
-  /** takes portions of seeds from the process that started this one */
+  /** takes portions of seeds from the parent process */
   worker: { type: 'boolean', default: false },
-  /** a file with a plan, with all that happened in its run; a folder of them, with findings alone */
+  /** file with a plan: prints everything that happened in its run; or a folder of plans: prints only findings */
   case: { type: 'string' },
-  /** services whose operations are drawn, with commas between; of mutants, those whose names have it */
+  /** comma-separated services whose operations are drawn; with mutants: only those whose names contain it */
   only: { type: 'string' },
-  /** the subject that every run is about, as in `world/subjects.ts` */
+  /** subject of every run, as in `world/subjects.ts` */
   about: { type: 'string' },
-  /** a folder for the plans of runs with findings, made smaller */
+  /** folder for the shrunk plans of runs with findings */
   keep: { type: 'string' },
-  /** ends with the first run that finds something */
+  /** stops at the first run that finds something */
   first: { type: 'boolean', default: false },
-  /** puts mended faults back, and looks whether as many seeds find them */
+  /** reintroduces fixed faults, and checks whether as many seeds find them */
   mutants: { type: 'boolean', default: false },
-  /** of mutants: after so many minutes no other is begun */
+  /** with mutants: starts no other mutant after this many minutes */
   minutes: { type: 'string', default: '600' },
-  /** of mutants: a file with what came out, with which a later call goes on */
+  /** with mutants: file with the results, which a later call continues */
   results: { type: 'string' },
-  /** of mutants: JSON and no table */
+  /** with mutants: prints JSON instead of a table */
   json: { type: 'boolean', default: false },
-  /** every run is done twice and must be the same */
+  /** performs each run twice and requires equal results */
   twice: { type: 'boolean', default: false },
 } as const
 
 export type Values = ReturnType<typeof valuesOf>
 
-/** Ends the process with what is wrong, and what would be right, when an option is none. */
+/** Parses the options. For an invalid option, exits with the problem and a suggestion. */
 export function valuesOf(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS }).values
@@ -55,5 +55,5 @@ export function valuesOf(args: readonly string[]) {
   }
 }
 
-/** seeds that are run unless it is said how many */
+/** default number of seeds */
 export const FEW_SEEDS = 100

@@ -1,6 +1,6 @@
-/** Seeds that follow each other, to be run by one process. */
+/** Consecutive seeds for one process to run. */
 export interface Portion {
-  /** the first */
+  /** the first seed */
   readonly from: number
   readonly count: number
 }

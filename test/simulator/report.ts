@@ -1,31 +1,31 @@
-/** What many runs came to: findings as they come, and at the end what was met. */
+/** Reports the results of many runs: findings as they occur, and at the end what the runs covered. */
 import { isOperation, type Plan, type Step } from './world/plan.ts'
 import type { RunResult } from './world/run-plan.ts'
 
-/** findings of one run that are shown */
+/** number of findings to show per run */
 const SHOWN = 3
-/** operations after a fault that count as met by it */
+/** number of operations after a fault that count as affected by it */
 const NEAR = 3
-/** names of runs with findings that are kept */
+/** maximum number of names to keep of runs with findings */
 const MOST_NAMES = 1000
-/** what counts as an operation of a run, whoever does it: each is a count of the world */
+/** counts of the world that count as operations of a run, whichever client performs them */
 const OPERATIONS = ['asked', 'joined', 'sent', 'read', 'called', 'faults'] as const
 
 type Counts = Record<string, number>
 
-/** What runs came to, as data. */
+/** The results of runs, as data. */
 export interface Met {
   runs: number
-  /** runs that found something, and names of the first of them */
+  /** number of runs that found something, and the names of the first ones */
   failed: number
   names: string[]
-  /** ms of processors, with what their processes did besides */
+  /** CPU time in ms, including other work of the processes */
   cpuMs: number
   readonly totals: Counts
   readonly oracles: Counts
   readonly operations: Counts
   readonly faults: Counts
-  /** operations that a fault came close to, by their names, and how often */
+  /** how often a fault occurred near an operation, by their names */
   readonly pairs: Counts
 }
 
@@ -34,18 +34,18 @@ export class Report {
   readonly #began = process.hrtime.bigint()
   #cpu = process.cpuUsage()
 
-  /** `met`: before. */
+  /** `met`: results of earlier calls. */
   constructor(met?: Met) {
     const nothing = { runs: 0, failed: 0, names: [], cpuMs: 0 }
     this.met = met ?? { ...nothing, totals: {}, oracles: {}, operations: {}, faults: {}, pairs: {} }
   }
 
-  /** runs that found something */
+  /** number of runs that found something */
   get failed(): number {
     return this.met.failed
   }
 
-  /** True when the run found something. `again`: the same run, a second time. */
+  /** Adds a run; returns true when it found something. `again`: the same run, a second time. */
   add(name: string, plan: Plan, { findings, digest, history, world }: RunResult, again?: RunResult): boolean {
     const { met } = this
     met.runs++
@@ -66,14 +66,14 @@ export class Report {
     return true
   }
 
-  /** No run comes any more: what they took of the processor is counted. */
+  /** Ends the report and adds the CPU time of all runs. */
   end(): void {
     const { user, system } = process.cpuUsage(this.#cpu)
     this.met.cpuMs += (user + system) / 1000
     this.#cpu = process.cpuUsage()
   }
 
-  /** Runs of another process. */
+  /** Adds the runs of another process. */
   join(other: Met): void {
     const { met } = this
     met.runs += other.runs
@@ -101,7 +101,7 @@ export class Report {
     ].join('\n')
   }
 
-  /** An operation is met by a fault that comes just before or after it. */
+  /** Counts faults that occur just before or after each operation. */
   #meet(steps: readonly Step[]): void {
     const { operations, faults, pairs } = this.met
     for (const [i, step] of steps.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Runs seeds in several processes, or for hours: each process takes a portion after the other. What they come to is
- * written down as it comes, so that a later call goes on where this one ended, whatever ended it.
+ * Runs seeds in several processes, or for hours. Each process takes one portion after the other. Results are saved as
+ * they arrive, so that a later call continues where this one was interrupted.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -8,24 +8,24 @@ import { FEW_SEEDS, type Values } from './options.ts'
 import type { Portion } from './portion.ts'
 import { Report, type Met } from './report.ts'
 
-/** seeds of a portion: what a process that is killed does again */
+/** seeds per portion: the most that is repeated when a process is killed */
 const PORTION = 25
 const PROGRAM = new URL('main.ts', import.meta.url)
 /**
- * What V8 is told in these processes. A host that starts and dies leaves much behind that dies with it: where the room
- * for what is young is small, it is moved among what is old first. Code is compiled at once, as most of it runs a few
- * hundred times and no more.
+ * V8 flags of these processes. A host that starts and dies leaves many objects that die with it; a small young
+ * generation would first move them to the old one. Code is compiled at once, since most of it runs only a few hundred
+ * times.
  */
 const V8_FLAGS = ['--max-semi-space-size=64', '--single-threaded-gc', '--always-sparkplug']
 
-/** What was done, and what is to be done first. */
+/** The results so far, and the portions to run first. */
 interface Progress {
-  /** the first seed that nobody took */
+  /** the first seed that no process has taken */
   next: number
-  /** taken, and not done */
+  /** portions taken and not finished */
   open: Portion[]
   met: Met
-  /** ms that it took */
+  /** total duration in ms */
   ms: number
 }
 
@@ -33,7 +33,7 @@ export function isForMany({ hours, workers, report, worker, mutants }: Values): 
   return !worker && !mutants && (hours !== undefined || report !== undefined || Number(workers) > 1)
 }
 
-/** Ends with 1 when something was found, now or before. */
+/** Returns 1 if any run found something, now or before. */
 export async function runMany(values: Values, args: readonly string[]): Promise<number> {
   const runs = new ManyRuns(values)
   const count = Math.max(1, Number(values.workers))
@@ -46,9 +46,9 @@ class ManyRuns {
   readonly report: Report
   readonly #file: string | undefined
   readonly #progress: Progress
-  /** portions of a call that ended, to be done again */
+  /** unfinished portions of an earlier call */
   readonly #left: Portion[]
-  /** ms, with those of the calls before */
+  /** returns the ms passed, including earlier calls */
   readonly #passed: () => number
   readonly #isOver: () => boolean
   readonly #end: number
@@ -70,7 +70,7 @@ class ManyRuns {
     this.#end = hours === undefined ? first + Number(seeds ?? FEW_SEEDS) : Infinity
   }
 
-  /** Has one process run portions, until there are no more. */
+  /** Lets one process run portions until none is left. */
   async work(args: readonly string[]): Promise<void> {
     const worker = fork(PROGRAM, [...args, '--worker'], { execArgv: [...process.execArgv, ...V8_FLAGS] })
     try {
@@ -112,7 +112,7 @@ class ManyRuns {
   }
 }
 
-/** Rejects when the process ends instead. */
+/** Rejects when the process exits without a result. */
 function answerOf(worker: ChildProcess, portion: Portion): Promise<Met> {
   return new Promise((resolve, reject) => {
     const gone = (code: number | null): void =>

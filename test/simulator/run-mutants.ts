@@ -1,6 +1,6 @@
 /**
- * Puts each mended fault back, in a copy of the sources, and looks whether runs from seeds find it. What came out is
- * written down as it comes, so that a later call goes on where this one ended.
+ * Reintroduces each fixed fault in a copy of the sources, and checks whether seeded runs find it. Results are saved as
+ * they arrive, so that a later call continues where this one ended.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,34 +11,34 @@ import { MUTANTS, type Mutant } from './mutants.ts'
 const COPIED = ['src', 'plugins', 'test/simulator', 'package.json']
 
 export interface MutantOptions {
-  /** the checkout */
+  /** root of the checkout */
   readonly root: string
-  /** how many are tried for each */
+  /** number of seeds to try for each mutant */
   readonly seeds: number
-  /** the first of them */
+  /** the first seed */
   readonly from: number
-  /** part of the names of those that are tried; empty: all */
+  /** part of the names of the mutants to try; empty: all */
   readonly only: string
-  /** the subject that all runs are about; absent: that of the mutant, if it has one */
+  /** subject of all runs; absent: the mutant's own, if it has one */
   readonly about?: string | undefined
-  /** after so many no other mutant is begun */
+  /** no further mutant starts after this many minutes */
   readonly minutes: number
-  /** a file with what came out, for a later call; absent: none */
+  /** file that saves the results for a later call; absent: not saved */
   readonly results?: string | undefined
-  /** prints JSON and no table */
+  /** prints JSON instead of a table */
   readonly json: boolean
 }
 
-/** `seed`: the one that found it; `by`: what was found; `about`: the subject that all runs had. */
+/** `seed`: the one that found the mutant; `by`: the finding; `about`: subject of all runs. */
 type Outcome =
   | { readonly kind: 'found'; readonly seed: number; readonly by: string; readonly about?: string }
   | { readonly kind: 'missed'; readonly from: number; readonly seeds: number; readonly about?: string }
-  /** its text does not stand once in its file, or the sources do not run with it */
+  /** the mutant's text does not occur exactly once in its file, or the changed sources do not run */
   | { readonly kind: 'broken'; readonly why: string }
 
 type Results = Record<string, Outcome>
 
-/** Gives how many were not found, those that were not tried included. */
+/** Returns how many mutants were not found, including those not tried. */
 export function runMutants(options: MutantOptions): number {
   const { root, only, minutes, results: file } = options
   const end = process.hrtime.bigint() + BigInt(Math.round(minutes * 6e10))
@@ -74,7 +74,7 @@ export function runMutants(options: MutantOptions): number {
   return mutants.length - found
 }
 
-/** What was missed is tried again with other seeds, or with more, or in runs about something else. */
+/** Returns whether to try a missed mutant again: with other seeds, more seeds, or another subject. */
 function isToBeTried(mutant: Mutant, before: Outcome | undefined, options: MutantOptions): boolean {
   const { from, seeds, about = mutant.about } = options
   if (before?.kind !== 'missed') return before?.kind !== 'found'

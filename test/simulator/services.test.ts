@@ -1,4 +1,4 @@
-/** What the simulator does not draw is said here, with why: a new service is not forgotten. */
+/** Checks that each service is either simulated or listed here with a reason, so that no new service is forgotten. */
 import { fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compose, type Composed } from '../../src/host/compose.ts'
@@ -7,18 +7,18 @@ import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { SERVED, SERVED_WHERE_NEEDED, STAND_INS } from './world/host-life.ts'
 import { SIMULATED } from './services/index.ts'
 
-/** services of the host without an operation in the simulator, and why */
+/** host services without operations in the simulator, and why */
 const NOT_DRAWN: Readonly<Record<string, string>> = {
   functions: 'are built and run in processes, which no simulated clock governs',
   webscripts: 'run in processes, which no simulated clock governs; in their place are some that subscriptions call',
   models: 'run in processes, which no simulated clock governs',
 }
 
-/** routes that services of the simulator ask */
+/** routes that simulated services call */
 const ASKED = new Set(SIMULATED.flatMap(({ asks = [] }) => asks))
 
 let composed: Composed
-/** by service: its routes, as in `GET /api/tasks/:id` */
+/** by service: its routes, such as `GET /api/tasks/:id` */
 const routes = new Map<string, readonly string[]>()
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The command that simulates: seeds or cases in, findings out. */
+/** Implements the simulator command: runs seeds or cases, and reports findings. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FEW_SEEDS, type Values } from './options.ts'
@@ -11,10 +11,10 @@ import { runPlan, type RunResult } from './world/run-plan.ts'
 import { shrink } from './world/shrink.ts'
 import type { VirtualLoop } from './world/virtual-loop.ts'
 
-/** seeds within which a fault is to be found */
+/** number of seeds within which a fault must be found */
 const MUTANT_SEEDS = 5000
 
-/** Ends with 1 when something was found. */
+/** Returns 1 when a run found something. */
 export async function simulate(loop: VirtualLoop, values: Values): Promise<number> {
   const { seed, seeds, from, only, about } = values
   if (values.mutants) {
@@ -45,7 +45,7 @@ async function runAll(loop: VirtualLoop, plans: Iterable<readonly [string, Plan]
   return report
 }
 
-/** Until the parent is gone. */
+/** Runs portions until the parent exits. */
 function serveParent(loop: VirtualLoop, values: Values): Promise<number> {
   process.on('message', (portion: Portion) => {
     void runAll(loop, drawn(portion, values), values).then((report) => process.send?.(report.met))

@@ -1,4 +1,4 @@
-/** The whole host from seeds: what was found once stays mended, and some new runs find nothing. */
+/** Simulates the whole host from seeds: earlier findings must stay fixed, and some new runs must find nothing. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { cases, some } from '../support/arbitraries/runs.ts'
 import { run } from '../support/run-command.ts'
 import { root } from '../support/repository.ts'
 
-/** of a test */
+/** seeds per test */
 const SEEDS = cases(200)
-/** `npm run simulate:host` does more */
+/** `npm run simulate:host` runs more */
 const FIRST_SEEDS = some([1, 201, 401])
 
 const simulate = (...args: readonly string[]) => run(process.execPath, ['test/simulator/main.ts', ...args], root)
@@ -40,7 +40,7 @@ describe('a simulated host', () => {
       const whole = simulate(...all)
       expect([whole.code, whole.stderr], whole.stdout).toEqual([0, ''])
       const done = JSON.parse(readFileSync(report, 'utf8')) as { met: object }
-      // as it stands there when somebody kills a process in the middle of seeds 3 and 4
+      // the report as it is when a process is killed while running seeds 3 and 4
       writeFileSync(report, JSON.stringify({ ...done, next: 5, open: [{ from: 3, count: 2 }] }))
       const again = simulate(...all)
       expect([again.code, again.stderr], again.stdout).toEqual([0, ''])

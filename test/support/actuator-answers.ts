@@ -1,7 +1,7 @@
-/** Answers of actuators by name, of all kinds: what rows keep, what they cannot, and what is wrong. */
+/** Provides named actuator results of all kinds: those that rows keep, those they cannot keep, and invalid ones. */
 import type { PlugAnswer, PlugContext } from '../../src/core/plug/plug.ts'
 
-/** Which a row keeps. */
+/** Results that a row keeps. */
 export const ORDINARY_ANSWERS = ['message', 'raw data', 'both', 'the same object', 'nothing in it'] as const
 export const ODD_ANSWERS = [
   'null',
@@ -32,10 +32,12 @@ class Said {
   readonly message = 'of a class'
 }
 
-/** Given again and again, changed meanwhile. */
+/** Returned repeatedly, and changed in between. */
 const same = { message: '', rawData: { told: '' } }
 
-/** It tells the time of its message, so that an answer of another one is noticed. `later`: makes a promise of it. */
+/**
+ * Includes the time of the message, which reveals a result of another message. `later`: wraps the result in a promise.
+ */
 export function answerNamed(
   name: AnswerName,
   context: Pick<PlugContext, 'now' | 'streamValue'>,
@@ -64,7 +66,7 @@ export function answerNamed(
     bigint: () => ({ rawData: { now: BigInt(now) } }),
     'a date within': () => ({ rawData: { list: [{ at: new Date(now) }] }, message }),
     'no number': () => ({ rawData: { now: Number.NaN }, message }),
-    // It calls back at once, more than once, and returns nothing.
+    // Calls back at once, several times, and returns nothing.
     'a thenable': () => ({
       then(fulfil: (answer: unknown) => void) {
         fulfil({ message })

@@ -16,7 +16,7 @@ export const BANNED: readonly (readonly [pattern: RegExp, instead: string])[] = 
   [/\bwhat is left of\b/gi, 'the rest of'],
 ]
 
-/** How often a text has each banned word, by the word in lower case; words that do not occur are absent. */
+/** Counts each banned word in a text, by the word in lower case. Words that do not occur are absent. */
 export function bannedIn(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const flat = text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/)?\s*/g, ' ')
@@ -27,7 +27,7 @@ export function bannedIn(text: string): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Comments and string literals of TypeScript, with the code between them left out. */
+/** Returns the comments and string literals of TypeScript, without the code between them. */
 export function wordsOfSource(source: string): string {
   const { code } = scanSource(source)
   let words = ''
@@ -35,7 +35,7 @@ export function wordsOfSource(source: string): string {
   return words
 }
 
-/** A document without fenced blocks, inline code, HTML comments and the glossary's table of retired words. */
+/** Returns a document without fenced blocks, inline code, HTML comments and the glossary's table of retired words. */
 export function wordsOfDocument(markdown: string): string {
   const [prose = ''] = proseOf(markdown).split('\n## Retired words\n')
   return prose.replaceAll(/<!--[\s\S]*?-->|`[^`]*`/g, '\0')

@@ -1,4 +1,4 @@
-/** The environment of a program that is to see nothing of ours: where programs are, and what Node has compiled before. */
+/** Provides an environment without our own variables: only the path of programs, and Node's compile cache. */
 const { PATH = '', NODE_COMPILE_CACHE } = process.env
 
 export const bareEnvironment: Readonly<Record<string, string>> = {

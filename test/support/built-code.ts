@@ -1,6 +1,6 @@
 /**
- * The code as users have it: built from the sources as they are, once for all tests that start processes. A process of
- * it starts in half the time of one that reads hundreds of sources.
+ * Builds the code as users receive it from the current sources, once for all tests that start processes. A process
+ * starts twice as fast from it as from hundreds of sources.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -9,18 +9,18 @@ import { filesUnder, root } from './repository.ts'
 import { mustRun } from './run-command.ts'
 
 const CACHE = join(root, 'node_modules', '.cache', 'built-code')
-/** builds of other states of the sources that stay, for whoever else runs tests over the same folder */
+/** builds of other source states to keep, for other test runs in the same folder */
 const MAX_OTHERS = 16
 
 let known: string | undefined
 
-/** The path of one of its files, such as `cli.js`. */
+/** Returns the path of a built file, such as `cli.js`. */
 export function builtCode(file: string): string {
   known ??= folderOf(stateOfSources())
   return join(known, file)
 }
 
-/** What changes whenever a source does. */
+/** Returns a text that changes whenever a source does. */
 function stateOfSources(): string {
   const sources = [...filesUnder(['src', 'plugins'], ''), '.ci/build.mjs', 'package.json', 'package-lock.json']
   const hash = createHash('sha256')
@@ -41,7 +41,7 @@ function folderOf(state: string): string {
   }))
   for (const { path } of others.toSorted((a, b) => b.time - a.time).slice(MAX_OTHERS))
     rmSync(path, { recursive: true, force: true })
-  // Two that build at once come to the same: the first stays.
+  // Two concurrent builds produce the same result, so the first one is kept.
   const made = mkdtempSync(join(CACHE, 'making-'))
   mustRun(process.execPath, [join(root, '.ci', 'build.mjs'), '--code', join(made, 'dist')], root)
   try {

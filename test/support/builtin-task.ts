@@ -1,4 +1,4 @@
-/** One task of built-in plugs on a virtual clock that begins at 0. */
+/** Runs one task of built-in plugs on a virtual clock that begins at 0. */
 import { builtins } from '../../plugins/index.ts'
 import type { SavedTask, Task } from '../../src/core/engine/api.ts'
 import type { EngineEvent } from '../../src/core/engine/events.ts'
@@ -9,14 +9,14 @@ import { createEngine, VirtualClock } from '../../src/index.ts'
 export interface BuiltinTask {
   readonly task: Task
   readonly clock: VirtualClock
-  /** what a node became, as `time state` */
+  /** state changes of a node, as `time state` */
   states(node: string): readonly string[]
-  /** destinations in the order in which they fired, as `time destination` */
+  /** destinations in firing order, as `time destination` */
   fired(): readonly string[]
   send(values: Record<string, unknown>): void
-  /** when no plug has a call open any more */
+  /** resolves when no plug has an open call */
   settled(): Promise<void>
-  /** the same task in another engine whose clock stands at `at`; `away`: nobody was there for it meanwhile */
+  /** restores the task in another engine whose clock is at `at`; `away`: downtime in between */
   restart(at?: number, away?: DowntimeInterval): Promise<BuiltinTask>
 }
 

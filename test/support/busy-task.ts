@@ -1,13 +1,13 @@
-/** A task that is at work in every way in which it can be saved. */
+/** Provides a task that is busy in every way in which a task can be saved. */
 import type { SavedTask } from '../../src/core/engine/api.ts'
 import { live, promisesSettled, type Live } from './live-engine.ts'
 import { atMostEvery, gate, is, on, rule, trigger, turns } from './rule-writing.ts'
 import { LATER } from './scripted-plugs.ts'
 
-/** What a saved task says, without when it was restored. */
+/** Returns the saved task as plain JSON, without the time of its restoration. */
 export const saved = (t: Live): SavedTask => JSON.parse(JSON.stringify(t.task.save())) as SavedTask
 
-/** Resources r, where the work begins, and q. */
+/** The work begins at resource r; the other resource is q. */
 const busy = rule({
   sensors: {
     other: on('switch', { resource: 'q' }),
@@ -39,7 +39,10 @@ const busy = rule({
   task: { type: 'scheduled', cron: '40 1 * * * ?' },
 })
 
-/** The plug of `looping` is at work on its third item, a message of q waits, and calls of actuators are open. */
+/**
+ * Returns the task while the plug of `looping` processes its third item, a message of q waits, and actuator calls are
+ * open.
+ */
 export async function inTheMiddle(): Promise<Live> {
   const t = await live(busy, {
     script: (plugs) => {

@@ -1,27 +1,27 @@
 /**
- * CPU time, for facts about how much work something is. How fast the machine is cancels out when two works are compared,
- * and how busy it is plays no part: a thread that waits for a core does not use it.
+ * Measures CPU time, to compare amounts of work. The speed of the machine cancels out in a comparison, and its load
+ * does not count, because a waiting thread uses no CPU time.
  */
 
-/** ms of CPU that this thread has used so far. */
+/** Returns the ms of CPU time that this thread has used. */
 export function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** ms of CPU for one work. */
+/** Returns the ms of CPU time that some work takes. */
 export function cpuOf(work: () => unknown): number {
   const begun = cpuMs()
   work()
   return cpuMs() - begun
 }
 
-/** ms that a comparison needs to be more than noise */
+/** ms below which a comparison would only be noise */
 const LEAST = 2
 
-/** How many times the work of `size` the work of `times * size` is: about `times` when it grows in proportion. */
+/** Returns how much more CPU time the work takes for `times * size` than for `size`: about `times` if linear. */
 export function growth(work: (size: number) => unknown, size: number, times: number): number {
-  // what is compiled on the way is no part of it, nor is what the collector does in one of two
+  // excludes compilation, and garbage collection that affects only one of the two
   work(size)
   const small = Math.max(
     LEAST,

@@ -1,4 +1,4 @@
-/** A promise that the test settles when it wants to. */
+/** Creates a promise that the test settles. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   resolve(value: T): void

@@ -1,4 +1,4 @@
-/** Code of rows for an engine that is made without the library around it. */
+/** Generates row code for an engine that is created without the library's entry point. */
 import type { Generate } from '../../src/core/engine/executor.ts'
 
 export const generate: Generate = (parameters, body) => {

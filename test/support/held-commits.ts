@@ -1,10 +1,10 @@
-/** A storage whose next commit waits until the test lets it go. */
+/** Wraps a storage so that its next commit waits until the test releases it. */
 import type { Storage } from '../../src/storage/contract.ts'
 import { deferred } from './deferred.ts'
 
 export interface HeldCommits {
   readonly storage: Storage
-  /** The next commit waits. `reached` resolves when it does; `go` lets it go on. */
+  /** Holds the next commit. `reached` resolves when the commit waits; `go` releases it. */
   holdNext(): { readonly reached: Promise<void>; go(): void }
 }
 
@@ -43,7 +43,7 @@ export function heldCommits(inner: Storage): HeldCommits {
   }
 }
 
-/** Lets everything happen that can without that commit. */
+/** Lets everything happen that does not depend on the held commit. */
 export async function othersGoOn(): Promise<void> {
   for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => void setImmediate(resolve))
 }

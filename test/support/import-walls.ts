@@ -1,6 +1,6 @@
 /**
- * The walls of the house: what each room may import. A room is left and entered by its doors, the names that begin with
- * `#` in package.json; relative imports stay within the room. `*` in a pattern stands for one name, `**` for anything.
+ * Defines what each room of the source may import. Imports between rooms use doors, the names that begin with `#` in
+ * package.json; relative imports stay within the room. In a pattern, `*` matches one name and `**` anything.
  */
 import { posix } from 'node:path'
 import { readText } from './repository.ts'
@@ -8,12 +8,12 @@ import type { Scan } from './scan-source.ts'
 
 export interface Wall {
   from: string
-  /** doors of other rooms */
+  /** doors of other rooms that may be imported */
   doors: readonly string[]
   packages: readonly string[]
-  /** no clock, timer, randomness or process: they come in from outside */
+  /** uses no clock, timer, randomness or process directly; callers pass these in */
   pure: boolean
-  /** what relative imports may reach; the room otherwise */
+  /** what relative imports may reach; default: the room */
   within?: readonly string[]
 }
 
@@ -38,19 +38,19 @@ const CORE_PACKAGES = [
   'json-logic-js',
   'immer',
   'typebox',
-  // a parser for expressions
+  // an expression parser
   'acorn',
-  // an interpreter of its own for scripts, so that they never run in ours
+  // a separate interpreter for scripts, so that they never run in ours
   'quickjs-emscripten-core',
   '@jitl/quickjs-singlefile-browser-release-sync',
 ]
 
-/** The first row whose `from` fits a file is the one that counts. */
+/** The first row whose `from` matches a file applies. */
 export const WALLS: readonly Wall[] = [
   { from: 'src/kernel/**', doors: [], packages: [], pure: true },
   { from: 'src/core/**', doors: ['#kernel'], packages: CORE_PACKAGES, pure: true },
   { from: 'src/formats/**', doors: ['#kernel'], packages: [], pure: true },
-  // The edge of the library: the machine's clock and chance come in here
+  // The edge of the library, where the machine's clock and randomness enter
   {
     from: 'src/index.ts',
     doors: ['#core', '#kernel', '#platform/generate', '#platform/live-scheduler'],
@@ -58,14 +58,14 @@ export const WALLS: readonly Wall[] = [
     pure: false,
   },
   { from: 'src/plug.ts', doors: ['#core', '#core/sandbox', '#kernel'], packages: [], pure: true },
-  // What speaks to a host from elsewhere: nothing of Node's and no package, so that it runs in a page too
+  // Clients that connect to a host from elsewhere: no Node modules and no packages, so that they run in browsers too
   {
     from: 'src/client.ts',
     doors: ['#services/*/client', '#services/*/contract', '#kernel'],
     packages: [],
     pure: false,
   },
-  // The window is not a plug: the statistics of several are made with it; so are the features of models
+  // The window folder is not a plug: statistics plugs and model features share it
   {
     from: 'plugins/*/**',
     doors: ['#plug'],
@@ -74,14 +74,14 @@ export const WALLS: readonly Wall[] = [
     within: ['plugins/window/**', 'plugins/predict/features.ts', 'plugins/<1>/**'],
   },
   { from: 'plugins/**', doors: ['#plug'], packages: [], pure: true },
-  // Writes a failing case to a disk, when asked to; loads Node's modules only then
+  // Writes a failing case to disk on request, and loads Node's modules only then
   {
     from: 'src/testing/write-case.ts',
     doors: ['#core', '#core/spi', '#kernel'],
     packages: ['node:fs/promises', 'node:path'],
     pure: true,
   },
-  // Series and queries of a world are those of a host, over a store in memory
+  // Series and queries of a world are those of a host, over an in-memory store
   {
     from: 'src/testing/world/memory-series.ts',
     doors: [
@@ -103,7 +103,7 @@ export const WALLS: readonly Wall[] = [
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },
-  // Measures the engine in processes of its own, with the plugs that the command line would load
+  // Measures the engine in separate processes, with the plugs that the command line would load
   {
     from: 'src/bench/**',
     doors: ['#core', '#core/spi', '#kernel', '#platform/generate', '#host/load-plugs'],
@@ -134,7 +134,7 @@ export const WALLS: readonly Wall[] = [
     pure: false,
   },
   { from: 'src/services/rules/**', doors: [...OF_SERVICES, '#core', '#core/spi'], packages: ANYTHING, pure: false },
-  // Runs inside the processes of functions, each with the few files that it needs and no other: it takes no door
+  // Runs inside the processes of functions, each with only the few files that it needs, and without doors
   {
     from: 'src/services/functions/runtimes/**',
     doors: [],
@@ -151,13 +151,13 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/services/converter/**', doors: [...OF_SERVICES, '#formats/*'], packages: ANYTHING, pure: false },
   { from: 'src/services/objects/**', doors: [...OF_SERVICES, '#formats/*'], packages: ANYTHING, pure: false },
   { from: 'src/services/*/**', doors: OF_SERVICES, packages: ANYTHING, pure: false },
-  // What services leave to be done later; the machine's time and chance come in from outside
+  // Work that services leave for later; the machine's time and randomness are passed in
   { from: 'src/jobs/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
-  // What all that comes from outside goes through
+  // The log that all external input goes through
   { from: 'src/log/**', doors: ['#kernel', '#storage', '#platform'], packages: [], pure: true },
-  // Which of several hosts has what; time and chance come in from outside
+  // Assigns work to several hosts; time and randomness are passed in
   { from: 'src/cluster/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
-  // Processes for programs of others
+  // Processes for untrusted programs
   {
     from: 'src/platform/sandbox/**',
     doors: ['#kernel'],
@@ -177,7 +177,7 @@ export const WALLS: readonly Wall[] = [
     pure: false,
     within: ['src/platform/sandbox/**'],
   },
-  // Code of the engine's texts, live time, seals, priorities of threads: the machine's time and chance
+  // Code generation, live time, seals, thread priorities: uses the machine's time and randomness
   {
     from: 'src/platform/**',
     doors: ['#kernel', '#core/spi'],
@@ -196,12 +196,12 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/cli/**', doors: ANYTHING, packages: ANYTHING, pure: false },
 ]
 
-/** Files behind the doors, by name as package.json has them: `#core`, `#services/*`. */
+/** Files behind the doors, by name as in package.json: `#core`, `#services/*`. */
 export const DOORS: ReadonlyMap<string, string> = new Map(
   Object.entries((JSON.parse(readText('package.json')) as { imports: Record<string, string> }).imports),
 )
 
-/** The row for a file, and what the first `*` of its pattern stood for. */
+/** Returns the row for a file, and the text that the first `*` of its pattern matched. */
 export function wallOf(path: string): { wall: Wall; own: string } | undefined {
   for (const wall of WALLS) {
     const match = pattern(wall.from).exec(path)
@@ -210,12 +210,12 @@ export function wallOf(path: string): { wall: Wall; own: string } | undefined {
   return undefined
 }
 
-/** The folder that holds a file's room; the file itself where it is a room of its own. */
+/** Returns the folder of a file's room, or the file itself if it is a room of its own. */
 export function roomOf(path: string): string {
   return /^(?:src\/services\/[^/]+|src\/[^/]+|plugins)/.exec(path)?.[0] ?? path
 }
 
-/** What a file imports of ours, as paths from the top. */
+/** Returns which of our files a file imports, as paths from the root. */
 export function localTargets(path: string, scan: Scan): readonly string[] {
   return scan.imports.flatMap(({ specifier }) => {
     if (specifier?.startsWith('.') === true) return [posix.join(posix.dirname(path), specifier)]
@@ -223,7 +223,7 @@ export function localTargets(path: string, scan: Scan): readonly string[] {
   })
 }
 
-/** One line for each import of a file that its row does not allow. */
+/** Returns one line per import of a file that its row forbids. */
 export function wallBreaks(path: string, scan: Scan): readonly string[] {
   const row = wallOf(path)
   if (row === undefined) return [`${path}: no row of the table covers it`]
@@ -245,7 +245,7 @@ export function wallBreaks(path: string, scan: Scan): readonly string[] {
   })
 }
 
-/** The file behind a door, as Node finds it: a full name first, then the longest pattern. */
+/** Returns the file behind a door as Node resolves it: by full name first, then by the longest pattern. */
 function behind(door: string): string {
   const fits = [...DOORS].filter(([name]) => pattern(name).test(door)).sort(([a], [b]) => weight(b) - weight(a))
   const [name, file] = fits[0] ?? [door, `./no door ${door}`]
@@ -268,7 +268,10 @@ function pattern(glob: string): RegExp {
   return new RegExp(`^${parts.join('')}$`)
 }
 
-/** Cycles among files: each as the paths around it, the first one again at the end. One per knot of files is enough. */
+/**
+ * Finds cycles among files. Each is the list of paths around the cycle, with the first repeated at the end. Returns one
+ * per group of connected cycles.
+ */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const cycles: string[][] = []
   const done = new Set<string>()
@@ -304,17 +307,17 @@ const IMPURE: readonly (readonly [string, RegExp])[] = [
   ['module-level let or var', /^(?:export )?(?:let|var) /m],
 ]
 
-/** What a file's code uses that pure code must be given from outside. */
+/** Returns what a file's code uses although pure code must receive it from callers. */
 export function impurities(scan: Scan): readonly string[] {
   return IMPURE.flatMap(([name, use]) => {
-    // A function of the file's own may carry the name
+    // The file may define its own function of that name
     if (name === 'fetch' && /\bfunction fetch\b/.test(scan.code)) return []
     const match = use.exec(scan.code)
     return match ? [`line ${scan.code.slice(0, match.index).split('\n').length}: ${name}`] : []
   })
 }
 
-/** What only the machine's own port may ask of the machine where clocks and chance are injected. */
+/** Uses of the machine that only the machine's port may contain where clocks and randomness are injected. */
 const OF_THE_MACHINE: readonly (readonly [string, RegExp])[] = [
   ...IMPURE.filter(([name]) => ['Date.now', 'new Date() without a time', 'Math.random', 'a timer'].includes(name)),
   ['queueMicrotask', /(?<![.\w$])queueMicrotask\b/],
@@ -324,7 +327,7 @@ const OF_THE_MACHINE: readonly (readonly [string, RegExp])[] = [
   ['random bytes', /\b(?:randomUUID|randomBytes|randomInt|randomFill\w*|getRandomValues)\b/],
 ]
 
-/** What a file takes of the machine's clocks, timers, turns, chance and ids by itself. */
+/** Returns the clocks, timers, turns, randomness and ids of the machine that a file uses directly. */
 export function machineUses(scan: Scan): readonly string[] {
   return OF_THE_MACHINE.flatMap(([name, use]) => {
     const match = use.exec(scan.code)

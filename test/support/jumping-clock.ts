@@ -1,4 +1,6 @@
-/** A scheduler like that of a machine: its time can jump, forwards as after a sleep and backwards as after a correction. */
+/**
+ * A scheduler like a machine's, whose time can jump: forwards as after a sleep, and backwards as after a correction.
+ */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 
 interface Waiting {
@@ -8,7 +10,7 @@ interface Waiting {
 }
 
 export class JumpingClock implements SchedulerLike {
-  /** every delay that was asked for, in ms */
+  /** every requested delay, in ms */
   readonly delays: number[] = []
   #now: number
   #steady = 0
@@ -32,17 +34,17 @@ export class JumpingClock implements SchedulerLike {
     return subscription
   }
 
-  /** How many wake-ups are waited for. */
+  /** Returns the number of pending wake-ups. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** The wall clock is put to another time; nothing runs. */
+  /** Sets the wall clock without running timers. */
   set(now: number): void {
     this.#now = now
   }
 
-  /** Time passes and timers run, but all that was due in between runs only at the end: the process was asleep. */
+  /** Advances the time like a process that slept: all timers due in between run at the end. */
   sleep(ms: number): void {
     this.#now += ms
     this.#steady += ms

@@ -1,4 +1,4 @@
-/** Listeners that come and go in property tests, and what each of them heard, did and saw. */
+/** Provides subscribers that come and go in property tests, and records what each received, did and saw. */
 import fc from 'fast-check'
 import type { Subscription } from 'rxjs'
 import type { CoreEngine } from '../../src/core/engine/engine.ts'
@@ -7,10 +7,10 @@ import type { EngineEvent, EventBatch, EventFilter, EventType, Message } from '.
 export interface Listens {
   readonly kind: 'listen'
   readonly types: readonly EventType[] | undefined
-  /** places of tasks */
+  /** indexes of tasks */
   readonly tasks: readonly number[] | undefined
   readonly why: boolean
-  /** hears the events of an input together, and reads them: when it is told, some of them, what fired alone, or when all is over */
+  /** receives the events of an input together, and reads them: on receipt, only some, only firings, or at the end */
   readonly together: 'no' | 'reads' | 'reads some' | 'reads firings' | 'reads later'
   readonly does: 'nothing' | 'look at the task' | 'look at all' | 'send' | 'stop' | 'leave'
 }
@@ -43,7 +43,7 @@ const does = fc.constantFrom<Listens['does']>(
   'leave',
 )
 
-/** What happens at every message, while rows stay rows. */
+/** Actions at every message that leave rows as rows. */
 export const listensTogether: fc.Arbitrary<Listens> = fc.record({
   kind: fc.constant('listen' as const),
   types: fc.constantFrom<readonly EventType[] | undefined>(
@@ -78,7 +78,7 @@ export const listens: fc.Arbitrary<Listens> = fc.oneof(
 
 export const leaves: fc.Arbitrary<Leaves> = fc.record({ kind: fc.constant('leave' as const), which: fc.nat(3) })
 
-/** so many messages a listener sends */
+/** maximum number of messages that a subscriber sends */
 const MOST_SENT = 2
 
 export class Listening {
@@ -88,7 +88,7 @@ export class Listening {
   readonly #later: (() => void)[] = []
   heard = 0
 
-  /** `note`: in their order with everything else that is noted */
+  /** `note`: records in one order with everything else */
   constructor(engine: CoreEngine, note: (text: string) => void) {
     this.#engine = engine
     this.#note = note
@@ -99,7 +99,7 @@ export class Listening {
     else this.#add(step)
   }
 
-  /** Reads what was kept for the end. */
+  /** Reads the events that were kept until the end. */
   end(): void {
     for (const read of this.#later) read()
     for (const subscription of this.#subscriptions) subscription.unsubscribe()

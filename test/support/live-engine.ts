@@ -1,4 +1,4 @@
-/** One task on a virtual clock that stands at 0, with everything that happens written down. */
+/** Runs one task on a virtual clock that starts at 0, and records everything that happens. */
 import type { Engine, SavedTask, StartSettings, Task } from '../../src/core/engine/api.ts'
 import type { EngineEvent, EventType, FiredEvent } from '../../src/core/engine/events.ts'
 import type { Rule, Template } from '../../src/core/rule/rule.ts'
@@ -13,18 +13,18 @@ export interface Live {
   readonly plugs: ScriptedPlugs
   readonly events: EngineEvent[]
   readonly task: Task
-  /** events as short lines, of some types or all; `time type ...` */
+  /** events of some types, or all, as short lines: `time type ...` */
   lines(...types: EventType[]): string[]
-  /** destinations in the order in which they fired, as `time destination` */
+  /** destinations in firing order, as `time destination` */
   fired(): string[]
   firings(): FiredEvent[]
-  /** moves the clock; all timers on the way act. Only for plugs that answer at once */
+  /** moves the clock and runs all timers on the way; only for plugs that finish at once */
   to(time: number): void
-  /** the same, and lets promises run at each instant at which something happens */
+  /** same, but also settles promises at each instant at which something happens */
   wait(time: number): Promise<void>
-  /** hands in a message of the values for resource `r` */
+  /** sends a message with these values for resource `r` */
   send(values: Record<string, unknown>, resource?: string): boolean
-  /** forgets what was written down */
+  /** clears the record */
   clear(): void
 }
 
@@ -34,7 +34,7 @@ export type LiveOptions = Partial<CreateEngineOptions> & {
   scripted?: ScriptedPlugs
 }
 
-/** An engine without a task. */
+/** Creates an engine without a task. */
 export function liveEngine({ clock = new VirtualClock(0), scripted, ...options }: LiveOptions = {}) {
   const plugs = scripted ?? new ScriptedPlugs()
   const engine = createEngine({ ids: () => TASK_ID, seed: 1, ...options, scheduler: clock, plugs: plugs.plugs })
@@ -43,7 +43,7 @@ export function liveEngine({ clock = new VirtualClock(0), scripted, ...options }
   return { engine, clock, plugs, events }
 }
 
-/** Starts a rule and lets what is due at once happen. */
+/** Starts a rule, and runs what is due at once. */
 export async function live(
   rule: Rule | Template,
   options: LiveOptions & { settings?: StartSettings; script?: (plugs: ScriptedPlugs) => void } = {},
@@ -59,8 +59,8 @@ export async function live(
 }
 
 /**
- * Another engine that goes on with a saved task, as after a restart. It shares the plugs and the record of events. `changed`:
- * the task as another version would have saved it.
+ * Restores a saved task in another engine, as after a restart, with the same plugs and record of events. `changed`: the
+ * task as another version would have saved it.
  */
 export async function restarted(
   before: Live,
@@ -100,14 +100,14 @@ export function handle(base: ReturnType<typeof liveEngine>, task: Task): Live {
   }
 }
 
-/** Lets promises that are ready run; no time passes on the virtual clock. */
+/** Lets ready promises settle, without advancing the virtual clock. */
 export function promisesSettled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
 }
 
-/** One event as people would write it down. */
+/** Formats an event for readers. */
 export function line(event: EngineEvent): string {
   return [event.time, event.type, ...details(event)].join(' ')
 }

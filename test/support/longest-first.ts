@@ -1,7 +1,7 @@
-/** The order of the test files: those that take long come first, so that no core waits for one of them at the end. */
+/** Orders the test files so that slow ones come first, and no core waits for one at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Folders whose files take seconds: they start hosts and processes, or try many cases. */
+/** Folders whose files take seconds, because they start hosts and processes, or try many cases. */
 const LONG = /\/test\/(?:simulator|properties|cli|host|platform|testing|bench|storage)\//
 
 const rank = ({ project, moduleId }: TestSpecification): number =>

@@ -1,9 +1,9 @@
-/** Plugs of one line, in version 1.0.0. */
+/** Creates plugs of version 1.0.0 in one line. */
 import { definePlug, type Plug } from '../../src/index.ts'
 import type { InputField, PlugDefinition } from '../../src/core/plug/plug.ts'
 
 type Inputs = Readonly<Record<string, InputField>>
-/** What else a plug has, or what it does alone. */
+/** The rest of a plug's definition, or only its function. */
 type Rest<Input extends Inputs, State extends string, Prepared> =
   | Omit<PlugDefinition<Input, State, Prepared>, 'name' | 'version' | 'kind' | 'states'>
   | PlugDefinition<Input, State, Prepared>['execute']

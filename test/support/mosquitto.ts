@@ -1,8 +1,8 @@
-/** The command line clients of mosquitto, for tests that let others speak MQTT to us. */
+/** Provides mosquitto's command line clients, for tests with foreign MQTT clients. */
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'vitest'
 
-/** Runs the tests where the clients are installed; elsewhere one skipped test says what is missing. */
+/** Runs the tests if the clients are installed; otherwise one skipped test names what is missing. */
 export function describeWithMosquitto(title: string, define: () => void): void {
   describe(title, () => {
     const { error } = spawnSync('mosquitto_pub', ['--help'], { stdio: 'ignore' })

@@ -15,7 +15,7 @@ export interface PackedLibrary {
   remove(): void
 }
 
-/** Builds and packs the library in a temporary folder and installs the tarball, and nothing else, into an empty project. */
+/** Builds and packs the library in a temporary folder, and installs only the tarball into an empty project. */
 export function packLibrary(): PackedLibrary {
   const folder = mkdtempSync(join(tmpdir(), 'reflexarc-package-'))
   const stage = join(folder, 'stage')
@@ -34,7 +34,7 @@ export function packLibrary(): PackedLibrary {
     mustRun('npm', ['install', ...quiet, ...packages], project)
   }
   install(tarball)
-  // The one thing that a TypeScript user on Node has besides
+  // TypeScript users on Node also have these types
   for (const types of ['@types/node', 'undici-types']) {
     cpSync(join(root, 'node_modules', types), join(project, 'node_modules', types), { recursive: true })
   }

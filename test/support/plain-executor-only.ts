@@ -1,4 +1,4 @@
-/** Takes the place of src/core/engine/new-executor.ts when tests run without columnar execution (EXECUTOR=plain). */
+/** Replaces src/core/engine/new-executor.ts when tests run without columnar execution (EXECUTOR=plain). */
 import { PlainExecutor } from '../../src/core/engine/plain-executor.ts'
 
 export function newExecutor(): PlainExecutor {

@@ -5,17 +5,17 @@ import { finishProperties } from '../../src/core/plug/properties.ts'
 import { readAnswer } from '../../src/core/plug/result.ts'
 import { isPlainObject, ownValue } from '../../src/kernel/json.ts'
 
-/** What a test says about a call; everything has a harmless default. */
+/** Describes a plug call for a test; everything has a harmless default. */
 export interface Call {
   properties?: Record<string, unknown>
   message?: Record<string, unknown>
-  /** when it came, epoch ms; default `now` */
+  /** arrival of the message, epoch ms; default `now` */
   messageTime?: number
-  /** last raw data by node label; `state` in it is the node's state */
+  /** last raw data by node label; its `state` is the node's state */
   nodes?: Record<string, NodeData>
-  /** those of them that gave nothing since the last run */
+  /** nodes without a new result since the last run */
   staleNodes?: readonly string[]
-  /** readings that came behind a newer one */
+  /** readings that arrived after a newer one */
   late?: readonly Record<string, unknown>[]
   variables?: Record<string, unknown>
   internalState?: unknown
@@ -23,11 +23,11 @@ export interface Call {
   now?: number
   downtime?: Downtime
   hops?: number
-  /** the numbers that `random` gives, over and over */
+  /** the numbers that `random` returns, repeated */
   random?: readonly number[]
   nodeResource?: string
   taskResource?: string
-  /** false: as with properties that hold placeholders, nothing is prepared */
+  /** false: prepares nothing, as for properties with placeholders */
   prepare?: boolean
 }
 
@@ -40,7 +40,7 @@ export interface Ran {
   log: readonly string[]
 }
 
-/** One call of a plug the way an engine makes it. Throws what the plug throws, and an Error for a wrong answer. */
+/** Calls a plug as an engine does. Throws the plug's error, or an Error for an invalid result. */
 export function runPlug(plug: Plug, call: Call = {}): Ran {
   const finished = finishProperties(plug, call.properties ?? {})
   if (finished.properties === undefined) throw new Error(finished.problems.map((problem) => problem.message).join('; '))
@@ -58,7 +58,7 @@ function ranOf(plug: Plug, answer: unknown, log: readonly string[]): Ran {
   return { state: plug.states[read.state], rawData, internalState, message, after, log }
 }
 
-/** The same for a plug that may answer with a promise. */
+/** Same for a plug that may return a promise. */
 export async function runPlugLater(plug: Plug, call: Call = {}): Promise<Ran> {
   const finished = finishProperties(plug, call.properties ?? {})
   if (finished.properties === undefined) throw new Error(finished.problems.map((problem) => problem.message).join('; '))
@@ -68,7 +68,7 @@ export async function runPlugLater(plug: Plug, call: Call = {}): Promise<Ran> {
   return ranOf(plug, answer, log)
 }
 
-/** The texts that a plug's own check has about constant properties. */
+/** Returns the problems that a plug's own check reports about constant properties. */
 export function checkPlug(plug: Plug, properties: Record<string, unknown>): readonly string[] {
   return (plug.check?.(properties) ?? []).map((problem) => `${problem.property}: ${problem.message}`)
 }

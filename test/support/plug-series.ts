@@ -1,7 +1,7 @@
 import type { Plug } from '../../src/core/plug/plug.ts'
 import { runPlug, type Ran } from './plug-context.ts'
 
-/** One run after the other, with the memory that an engine would keep; memory goes through JSON as in a restart. */
+/** Runs a plug repeatedly, keeping its memory as an engine would; the memory passes through JSON as in a restart. */
 export function runSeries(
   plug: Plug,
   properties: Record<string, unknown>,
@@ -16,7 +16,7 @@ export function runSeries(
   })
 }
 
-/** The same for one value `v` a message; gives the states. */
+/** Same for messages with one value `v` each; returns the states. */
 export function statesOf(plug: Plug, properties: Record<string, unknown>, values: readonly unknown[]): unknown[] {
   return runSeries(
     plug,

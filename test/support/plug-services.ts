@@ -1,4 +1,4 @@
-/** Services as plugs see them, that have one of everything and write down what they are asked. */
+/** Provides services for plugs with one item of each kind, and records the requests. */
 import type { Cause, PlainObject, PlugServices } from '../../src/core/plug/services.ts'
 
 export interface Asked {
@@ -10,7 +10,7 @@ export interface Asked {
 const ALARM: PlainObject = { id: 'alarm-1', type: 'OVERHEATED', status: 'ACTIVE', severity: 'MAJOR', count: 1 }
 const RESOURCE: PlainObject = { id: 'boiler-1', name: 'Boiler' }
 
-/** `refusing`: each call is refused with that. */
+/** `refusing`: error that rejects each call. */
 export function plugServices({ refusing }: { refusing?: Error } = {}): Required<PlugServices> & {
   readonly asked: readonly Asked[]
 } {

@@ -1,4 +1,4 @@
-/** Facts that need a PostgreSQL server of their own, and a way to it that can be cut. */
+/** Runs tests that need their own PostgreSQL server, with a connection that can be cut. */
 import { createServer, connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
@@ -6,24 +6,24 @@ import { OLDEST_MAJOR, postgresBinaries, startPostgres, type PostgresServer } fr
 
 export type { PostgresServer } from './start-postgres.ts'
 
-/** A way to the server that can be cut. */
+/** A connection to the server that can be cut. */
 export interface CuttableWay {
   readonly url: string
-  /** Drops all connections; later ones are refused until `mend`. */
+  /** Drops all connections; refuses new ones until `mend`. */
   cut(): void
   mend(): void
-  /** Drops all connections on the client's side only: the server goes on to believe in them. Later ones are let through. */
+  /** Drops all connections on the client's side only, so the server believes they still exist. Accepts new ones. */
   strand(): void
-  /** what the server has said since to those that it believes in */
+  /** returns what the server has since sent over those connections */
   saidToStranded(): string
-  /** Calls back with each piece of bytes from a client before it goes on; true cuts the way instead. */
+  /** Calls back with each chunk from a client before forwarding it; true cuts the connection instead. */
   watch(spy: ((bytes: Buffer) => boolean) | undefined): void
-  /** Holds back what the server answers, for ever: it is lost with the next `cut`. */
+  /** Withholds the server's responses, which the next `cut` discards. */
   muffle(): void
   close(): Promise<void>
 }
 
-/** Facts that need a server: left out, with a word on stderr that nobody overlooks, where none is installed. */
+/** Runs tests that need a server. Where none is installed, skips them with a clear message on stderr. */
 export function describeWithPostgres(title: string, define: (start: () => Promise<PostgresServer>) => void): void {
   const binaries = postgresBinaries()
   describe(title, () => {
@@ -37,7 +37,7 @@ export function describeWithPostgres(title: string, define: (start: () => Promis
   })
 }
 
-/** A loopback port that leads to the server's socket file. */
+/** Opens a loopback port that forwards to the server's socket file. */
 export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> {
   const folder = new URL(server.url).searchParams.get('host') ?? ''
   const open = new Set<Socket>()

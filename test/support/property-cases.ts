@@ -1,4 +1,4 @@
-/** The seed and the length of properties that say nothing of it: FC_SEED, and FC_RUNS or FC_TIMES in the environment. */
+/** Sets the default seed and length of properties from the environment variables FC_SEED, FC_RUNS and FC_TIMES. */
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { runs } from './arbitraries/runs.ts'
 
@@ -7,7 +7,7 @@ const { FC_SEED, FC_RUNS } = process.env
 const { numRuns } = runs(USUAL)
 configureGlobal({
   ...readConfigureGlobal(),
-  // their cases cost little: the gate tries all
+  // the cases are cheap, so the gate tries all
   numRuns: FC_RUNS ? numRuns : Math.max(USUAL, numRuns),
   ...(FC_SEED ? { seed: Number(FC_SEED) } : {}),
 })

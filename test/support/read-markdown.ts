@@ -1,19 +1,19 @@
-/** Reads Markdown as far as the tests of the documents need it. */
+/** Reads the parts of Markdown that document tests need. */
 export interface Block {
   language: string
   text: string
-  /** number of its first line in the document */
+  /** number of the block's first line in the document */
   line: number
-  /** why it is not to be run, from a comment `<!-- not run: reason -->` right before it */
+  /** why the block is not run, from a comment `<!-- not run: reason -->` right before it */
   notRun: string | undefined
   /**
-   * who prints it, from a comment right before it: a command (`<!-- printed by: command -->`), or the block above, then
-   * empty (`<!-- printed -->`)
+   * what prints the block, from a comment right before it: a command (`<!-- printed by: command -->`), or the block
+   * above, then empty (`<!-- printed -->`)
    */
   printedBy: string | undefined
 }
 
-/** The fenced blocks of a Markdown text. */
+/** Returns the fenced blocks of a Markdown text. */
 export function fencedBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { block: Block; fence: string; lines: string[] } | undefined
@@ -44,14 +44,14 @@ function readComment(comment: string): Pick<Block, 'notRun' | 'printedBy'> {
   return { notRun, printedBy }
 }
 
-/** Targets of the links and images outside fenced blocks that point into the checkout, fragments included. */
+/** Returns the targets of links and images outside fenced blocks that point into the checkout, including fragments. */
 export function relativeLinks(markdown: string): readonly string[] {
   return [...proseOf(markdown).matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
     .map((match) => match[1] ?? '')
     .filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target))
 }
 
-/** What links to a page may end in: its headings as GitHub names them, and its own anchors. */
+/** Returns the fragments that links to a page may use: its headings as GitHub names them, and its own anchors. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const prose = proseOf(markdown)
   const headings = [...prose.matchAll(/^#{1,6} (.+)$/gm)].map((match) =>
@@ -65,12 +65,12 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
   return new Set([...headings, ...own])
 }
 
-/** A document without its fenced blocks. */
+/** Returns a document without its fenced blocks. */
 export function proseOf(markdown: string): string {
   return markdown.replaceAll(/^ {0,3}(`{3,})[^\n]*\n[\s\S]*?^ {0,3}\1`*\s*$/gm, '')
 }
 
-/** The text between `<!-- name:start -->` and `<!-- name:end -->`; undefined when there is no such part. */
+/** Returns the text between `<!-- name:start -->` and `<!-- name:end -->`, or undefined without such a part. */
 export function markedPart(markdown: string, name: string): string | undefined {
   const start = `<!-- ${name}:start -->`
   const from = markdown.indexOf(start)

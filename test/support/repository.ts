@@ -2,15 +2,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The checkout. */
+/** The path of the checkout. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-/** Text of a file of the checkout, by its path from the top. */
+/** Reads a file of the checkout, by its path from the root. */
 export function readText(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** Paths (from the top, with `/`) of the files under the folders that end with `ending`, sorted. A folder may be absent. */
+/**
+ * Returns the sorted paths (from the root, with `/`) of files under the folders whose names end with `ending`. A folder
+ * may be absent.
+ */
 export function filesUnder(folders: readonly string[], ending: string): readonly string[] {
   return folders
     .filter((folder) => existsSync(join(root, folder)))
@@ -22,7 +25,7 @@ export function filesUnder(folders: readonly string[], ending: string): readonly
     .sort()
 }
 
-/** Names that .gitignore leaves out, without slashes at their ends. */
+/** Returns the names that .gitignore excludes, without trailing slashes. */
 export function ignoredNames(): ReadonlySet<string> {
   return new Set(
     readText('.gitignore')

@@ -1,4 +1,4 @@
-/** The row of a task, as far as its executor has given it one. */
+/** Returns the row of a task, if its executor has created one. */
 import { expect } from 'vitest'
 import type { LiveTask } from '../../src/core/engine/live-task.ts'
 import type { ColumnarTask } from '../../src/core/columnar/columnar-task.ts'
@@ -8,7 +8,7 @@ export function rowOf({ executor }: Pick<LiveTask, 'executor'>): RowHandle | und
   return (executor as Partial<ColumnarTask>).handle
 }
 
-/** Whether a task is a row, as `isRow` says; nothing where the tests run with the plain executor alone. */
+/** Checks whether a task is a row; does nothing when tests run with the plain executor only. */
 export function expectRow(task: LiveTask | undefined, isRow: boolean): void {
   if (process.env['EXECUTOR'] !== 'plain') expect(task && rowOf(task) !== undefined).toBe(isRow)
 }

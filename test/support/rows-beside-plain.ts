@@ -1,4 +1,4 @@
-/** One rule with the same messages by rows and without them. */
+/** Runs one rule on the same messages with and without rows. */
 import { expect } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { CoreEngine } from '../../src/core/engine/engine.ts'
@@ -11,7 +11,7 @@ import { scale } from './scale-plug.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** A number that need not be there. */
+/** Reads a number that may be missing. */
 const optional = definePlug({
   name: 'optional',
   version: '1.0.0',
@@ -26,7 +26,10 @@ const optional = definePlug({
   },
 })
 
-/** Plays a rule with messages, a second apart, by rows or without them. `looksAfter`: messages after which the task is read. */
+/**
+ * Plays messages a second apart to a rule, with or without rows. `looksAfter`: number of messages after which the task
+ * is read.
+ */
 async function played(rule: Rule, messages: readonly Values[], hasRows: boolean, looksAfter: number) {
   const clock = new VirtualClock(0)
   const fired: string[] = []
@@ -37,7 +40,7 @@ async function played(rule: Rule, messages: readonly Values[], hasRows: boolean,
     ids: () => 'unused',
     seed: 1,
     generate,
-    // an executor that can hold answers back has no rows
+    // an executor with simulated latency has no rows
     ...(!hasRows && { latency: () => 0 }),
   })
   const task = (await engine.start(rule, { id: 't' })) as LiveTask
@@ -54,7 +57,7 @@ async function played(rule: Rule, messages: readonly Values[], hasRows: boolean,
   return { did, hasRow, rows, why, fired }
 }
 
-/** Expects the same by rows as without; returns what rows did. */
+/** Expects the same result with rows as without; returns what rows did. */
 export async function asPlain(rule: Rule, messages: readonly Values[], looksAfter = -1) {
   const plain = await played(rule, messages, false, looksAfter)
   const rows = await played(rule, messages, true, looksAfter)

@@ -1,7 +1,7 @@
-/** Nodes of rules over built-in plugs, of a line each. */
+/** Creates nodes of rules over built-in plugs, in one line each. */
 import type { Sensor } from '../../src/core/rule/rule.ts'
 
-/** Without a resource: an actuator, or a sensor that a trigger runs. */
+/** Creates a node without a resource: an actuator, or a sensor that a trigger runs. */
 export const node = (
   label: string,
   name: string,
@@ -9,6 +9,6 @@ export const node = (
   more: Partial<Sensor> = {},
 ): Sensor => ({ label, name, properties, ...more })
 
-/** A sensor of the task's resource. */
+/** Creates a sensor on the task's resource. */
 export const sensor = (...[label, name, properties, more]: Parameters<typeof node>): Sensor =>
   node(label, name, properties, { resource: '$', ...more })

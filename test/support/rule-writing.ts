@@ -1,12 +1,12 @@
-/** Short forms for writing rules in tests. */
+/** Provides short forms for writing rules in tests. */
 import type { Actuator, Relation, RelationType, Rule, Sensor, TaskSettings, Trigger } from '../../src/core/rule/rule.ts'
 
 type SensorText = string | (Omit<Sensor, 'label'> & { name: string })
 
 interface Parts {
-  /** plug by label, or more of the sensor */
+  /** sensors by label: the name of a plug, or more properties of the sensor */
   sensors?: Readonly<Record<string, SensorText>>
-  /** labels of actuators, all of the plug `act`; or more of each */
+  /** actuators: labels, which use the plug `act`, or more properties */
   actuators?: readonly (string | Omit<Actuator, 'name'>)[]
   relations?: readonly Relation[]
   triggers?: readonly Trigger[]
@@ -26,12 +26,12 @@ export function rule({ sensors = {}, actuators = [], relations = [], triggers = 
   }
 }
 
-/** A plug whose sensor is bound to resource `r`. */
+/** Binds a sensor of the plug to resource `r`. */
 export function on(name: string, more: Omit<Sensor, 'label' | 'name'> = {}): Omit<Sensor, 'label'> {
   return { name, resource: 'r', ...more }
 }
 
-/** `['a', 'On']` per parent for AND, OR and NAND. */
+/** Takes `['a', 'On']` per parent for AND, OR and NAND. */
 export function gate(label: string, type: RelationType, ...parents: readonly (readonly [string, string])[]): Relation {
   return {
     label,
@@ -49,7 +49,7 @@ export function general(
   return { label, type: 'GENERAL', parentLabels, combinations }
 }
 
-/** A trigger; the condition says when, none means after every execution. */
+/** Creates a trigger with conditions; without one it fires after every execution. */
 export function trigger(sourceLabel: string, destinationLabel: string, ...conditions: readonly Partial<Trigger>[]) {
   const whole: Trigger = { sourceLabel, destinationLabel }
   return Object.assign(whole, ...conditions) as Trigger

@@ -1,4 +1,4 @@
-/** Alarms as plugs see them, for tests of plugs: they note what is asked and answer with next to nothing. */
+/** Provides alarms for tests of plugs: records requests and returns minimal results. */
 import type { AlarmPort } from '../../src/plug.ts'
 
 export interface Noted {

@@ -1,7 +1,7 @@
-/** A sensor that calculates, and says so. */
+/** Defines a sensor that declares its calculation. */
 import { sensorPlug } from './make-plug.ts'
 
-/** A number times a factor, and whether that or twice of it is above a limit. */
+/** Multiplies a number by a factor, and compares the result and its double with a limit. */
 export const scale = sensorPlug('scale', ['Low', 'Middle', 'High'], {
   parameters: [],
   input: {

@@ -1,17 +1,17 @@
 /**
- * Reads TypeScript source far enough to know what it imports and which names its code uses. Not a parser: comments,
- * strings and regular expressions are blanked out, and patterns then run over what is left.
+ * Scans TypeScript source for its imports and the names that its code uses. It is not a parser: it blanks out comments,
+ * strings and regular expressions, then matches patterns in the rest.
  */
 export interface Import {
-  /** as written; undefined when it is computed, as in `import(name)` */
+  /** as written; undefined when computed, as in `import(name)` */
   specifier: string | undefined
   line: number
 }
 
 export interface Scan {
-  /** the source with the insides of comments, strings and regular expressions blanked out; same length and lines */
+  /** the source with the contents of comments, strings and regular expressions blanked out; same length and lines */
   code: string
-  /** every import and re-export, `import type`, `import()` and `typeof import()` included */
+  /** every import and re-export, including `import type`, `import()` and `typeof import()` */
   imports: readonly Import[]
 }
 
@@ -22,7 +22,7 @@ export function scanSource(source: string): Scan {
   const add = (index: number, quote: number | undefined) =>
     found.set(index, { specifier: quote === undefined ? undefined : strings.get(quote), line: lineAt(index) })
 
-  // `import x from '`, `export { y } from '`, `export * from '`: between the two words only names, braces, commas, stars
+  // `import x from '`, `export { y } from '`, `export * from '`: only names, braces, commas and stars in between
   for (const match of code.matchAll(/(?<![.\w$])(?:import|export)(?=[\s{*])[\w\s{},*$]*?(?<![\w$])from\s*(?=['"])/g)) {
     add(match.index, match.index + match[0].length)
   }
@@ -36,7 +36,7 @@ export function scanSource(source: string): Scan {
 
 interface Blanked {
   code: string
-  /** text of each string literal by the index of its opening quote */
+  /** text of each string literal, by the index of its opening quote */
   strings: ReadonlyMap<number, string>
 }
 
@@ -55,7 +55,7 @@ function blank(source: string): Blanked {
   const hide = (from: number, to: number) => {
     for (let i = from; i < to && i < out.length; i++) if (out[i] !== '\n') out[i] = ' '
   }
-  /** index after the literal that `ends` closes; `from` is its first character */
+  /** returns the index after a literal that begins at `from` and ends where `ends` is true */
   const skip = (from: number, ends: (index: number) => boolean) => {
     let i = from
     while (i < source.length && !ends(i)) i += source[i] === '\\' ? 2 : 1

@@ -1,6 +1,6 @@
-/** Scripts that try to break the sandbox, for each place where one runs. */
+/** Lists scripts that try to break the sandbox, for each place where scripts run. */
 
-/** They end at a limit. */
+/** Scripts that end at a limit. */
 export const ENDLESS_SCRIPTS: readonly string[] = [
   'while (true) {}',
   'try { for (;;); } catch { return { caught: 1 } } finally { return { caught: 2 } }',
@@ -27,7 +27,7 @@ export const ENDLESS_SCRIPTS: readonly string[] = [
   'return { then(ok) { for (;;); } }',
 ]
 
-/** They fail, some of them at a limit. */
+/** Scripts that fail, some of them at a limit. */
 export const FAILING_SCRIPTS: readonly string[] = [
   'new Promise(() => {})',
   '(async function g() { for (;;) await 1 })()',

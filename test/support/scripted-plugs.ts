@@ -1,14 +1,14 @@
 /**
- * Plugs whose every answer the test dictates, by the label of the node that calls. A node without a script shows the
- * state that the stream carries under its label; without that it succeeds and shows nothing.
+ * Provides plugs whose results the test sets by node label. Without a set result, a node shows the state that the
+ * message contains under its label, or succeeds without a state.
  */
 import { definePlug } from '../../src/core/plug/define.ts'
 import type { Plug, PlugAnswer, PlugContext, PlugDefinition, PlugKind } from '../../src/core/plug/plug.ts'
 
-/** The answer comes later, by `settle` or `fail`. */
+/** Marks a result that arrives later, with `settle` or `fail`. */
 export const LATER = Symbol('later')
 
-/** An Error is thrown; a function is asked with the context of the call. */
+/** An Error is thrown; a function is called with the call's context. */
 export type Said = PlugAnswer | Error | typeof LATER | ((context: PlugContext) => PlugAnswer | Promise<PlugAnswer>)
 
 export interface SeenCall {
@@ -17,7 +17,7 @@ export interface SeenCall {
   id: string
   /** epoch ms */
   now: number
-  /** the source whose trigger ran it */
+  /** the source whose trigger ran the node */
   trigger: string | undefined
   stream: Readonly<Record<string, unknown>>
   properties: Readonly<Record<string, unknown>>
@@ -38,7 +38,10 @@ export class ScriptedPlugs {
   readonly #answers = new Map<string, Said[]>()
   readonly #open: Open[] = []
 
-  /** `switch`: Off, On. `band`: Below, In, Above. `dice`: ONE to SIX. `late`: Off, On, always by promise. `act`: an actuator. */
+  /**
+   * `switch`: Off, On. `band`: Below, In, Above. `dice`: ONE to SIX. `late`: Off, On, always as a promise. `act`: an
+   * actuator.
+   */
   readonly plugs: readonly Plug[] = [
     this.#plug('sensor', 'switch', ON_OFF),
     this.#plug('sensor', 'band', ['Below', 'In', 'Above']),
@@ -47,12 +50,12 @@ export class ScriptedPlugs {
     this.#plug('actuator', 'act', []),
   ]
 
-  /** What a node answers from now on, call by call; the last answer is given ever after. */
+  /** Sets the next results of a node, one per call; the last one repeats. */
   say(node: string, ...answers: readonly Said[]): void {
     this.#answers.set(node, [...answers])
   }
 
-  /** Answers the oldest open call of a node. */
+  /** Finishes the oldest open call of a node. */
   settle(node: string, answer: PlugAnswer): void {
     this.#take(node).settle(answer)
   }
@@ -107,7 +110,7 @@ export class ScriptedPlugs {
   }
 }
 
-/** With one more: `acting`, a sensor that acts; a call touches the text in its property `text`, else its node. */
+/** Adds `acting`, a sensor with side effects. A call touches the text in its property `text`, otherwise its node. */
 export function withActing(): ScriptedPlugs {
   const scripted = new ScriptedPlugs()
   const [first] = scripted.plugs

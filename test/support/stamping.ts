@@ -1,16 +1,16 @@
-/** Messages that say when they were measured, as a test's clock has it: at their time, or late, or repeated. */
+/** Adds measurement times to messages: current, late or repeated ones on the test's clock. */
 import fc from 'fast-check'
 import type { Message } from '../../src/core/task/origin.ts'
 
 /**
- * `now`, `ahead`, `lagging`: after all that came before, at its time or 2 ms later; `at once`: at its time, though another
- * may have come at that time.
+ * `now`, `ahead`, `lagging`: later than all earlier messages, arriving at its time or 2 ms later; `at once`: at its
+ * time, which may equal an earlier one.
  */
 export type Stamp = 'none' | 'now' | 'ahead' | 'text' | 'lagging' | 'at once' | 'behind' | 'as the last' | 'repeated'
 
 const IN_ORDER: readonly Stamp[] = ['now', 'ahead', 'text', 'lagging']
 
-/** How one message after the other is stamped, over and over; mostly such that rows take them, or not at all. */
+/** Generates how consecutive messages are stamped, repeating the list; mostly so that rows take them, or not at all. */
 export const stamps: fc.Arbitrary<readonly Stamp[]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant([]) },
   { weight: 2, arbitrary: fc.array(fc.constantFrom(...IN_ORDER), { minLength: 1, maxLength: 4 }) },
@@ -34,7 +34,7 @@ interface Clock {
   advanceTo(time: number): void
 }
 
-/** Stamps what a test sends, one message after the other. */
+/** Stamps the messages that a test sends, one after the other. */
 export class Stamping {
   readonly #clock: Clock
   readonly #stamps: readonly Stamp[]
@@ -46,7 +46,7 @@ export class Stamping {
     this.#stamps = all
   }
 
-  /** The message to send in place of one. The clock goes on where it has to. */
+  /** Returns the stamped message, advancing the clock where necessary. */
   next(message: Message): Message {
     if (this.#stamps.length === 0) return message
     const stamp = this.#stamps[this.#count++ % this.#stamps.length] ?? 'none'

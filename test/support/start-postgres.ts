@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of one's own: new data in a temporary folder, reached over a socket file in it, gone with the process
- * that started it, also when that is killed. `fsync` is on, because durability is what it is used for.
+ * Starts a separate PostgreSQL server with new data in a temporary folder, reached through a socket file there. It ends
+ * with the process that started it, even if that is killed. `fsync` is on, because tests check durability.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path'
 
 export interface PostgresServer {
   readonly url: string
-  /** Ends the server at once, without a checkpoint, as a fall of the machine would; its data stays. */
+  /** Kills the server without a checkpoint, like a machine failure; its data stays. */
   crash(): Promise<void>
   start(): Promise<void>
   /** Ends the server and removes its data. */
@@ -18,7 +18,7 @@ export interface PostgresServer {
 
 export const OLDEST_MAJOR = 15
 
-/** The folder of `initdb` and `postgres`; undefined where no PostgreSQL of at least version 15 is installed. */
+/** Returns the folder of `initdb` and `postgres`, or undefined if PostgreSQL 15 or later is not installed. */
 export function postgresBinaries(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const installed = existsSync(debian)
@@ -34,7 +34,7 @@ export function postgresBinaries(): string | undefined {
   )
 }
 
-/** `copied`: the server is a standby of that one until it is promoted. */
+/** `copied`: the new server is a standby of this server until promoted. */
 export async function startPostgres(binaries: string, copied?: PostgresServer): Promise<PostgresServer> {
   const owner = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'pg-'))
@@ -53,7 +53,7 @@ export async function startPostgres(binaries: string, copied?: PostgresServer): 
 
   let watchdog: ChildProcess | undefined
   const start = async (): Promise<void> => {
-    // The shell ends the server and clears up when its own input ends, which happens however this process dies
+    // The shell ends the server and cleans up when its input ends, however this process dies
     const script =
       'folder=$0; "$@" & server=$!; read -r word; kill -QUIT $server; wait $server; [ "$word" = keep ] || rm -rf "$folder"'
     const settings = { listen_addresses: '', unix_socket_directories: folder, fsync: 'on', max_connections: '60' }
@@ -62,7 +62,7 @@ export async function startPostgres(binaries: string, copied?: PostgresServer): 
       ...owner,
       cwd: folder,
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Ctrl-C is for whoever started it
+      // Ctrl-C must only reach the parent
       detached: true,
     })
     watchdog = child
@@ -104,7 +104,7 @@ function ready(child: ChildProcess): Promise<void> {
   })
 }
 
-/** PostgreSQL refuses to run as root; then it runs as the user that Debian made for it, or as nobody. */
+/** PostgreSQL refuses to run as root, so use the user that Debian created for it, or the user `nobody`. */
 function serverUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = readFileSync('/etc/passwd', 'utf8').split('\n')

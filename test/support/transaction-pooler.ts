@@ -1,14 +1,14 @@
-/** A pooler that lends connections for a transaction, as PgBouncer does in that mode: just enough of it. */
+/** Implements a minimal pooler that lends connections per transaction, as PgBouncer does in that mode. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { PostgresServer } from './start-postgres.ts'
 
-/** Messages of the protocol: a letter, a length, and what it says. */
+/** Splits protocol messages: a letter, a length and a body. */
 class Messages {
   #rest = Buffer.alloc(0)
 
-  /** Letters of those that are whole now, each with its first byte. */
+  /** Returns the letters of the messages now complete, each with its first byte. */
   add(bytes: Buffer): readonly (readonly [letter: string, first: string])[] {
     this.#rest = Buffer.concat([this.#rest, bytes])
     const whole: (readonly [string, string])[] = []
@@ -25,12 +25,12 @@ class Messages {
 interface Lent {
   readonly socket: Socket
   readonly messages: Messages
-  /** who has it, and how many answers are to come */
+  /** the client that uses the connection, and the number of outstanding responses */
   client: Socket | undefined
   awaited: number
 }
 
-/** What a server says to who begins: all is well, and it is ready. */
+/** What a server sends to a new client: authenticated and ready. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49])
 
 export async function transactionPooler(server: PostgresServer): Promise<{ readonly url: string; close(): void }> {

@@ -204,7 +204,7 @@ describe('plugs that take their time', () => {
 
 describe('a written case', () => {
   const property: PropertyLike = ({ events }) => events.filter(({ type }) => type === 'fired').length < 3
-  /** One message of each kind that a recording has trouble with. */
+  /** One message of each kind that is difficult to record. */
   const messages = fc.constant([
     { resource: 'boiler', timestamp: 1_740_981_660_000, t: 91 },
     { resource: 'boiler', timestamp: 1_740_981_500_000, t: Number.NaN },

@@ -14,7 +14,7 @@ export interface SensorSteps {
   readonly cuts: number
   /** state index for each range, as in `Steps.states` */
   readonly states: readonly number[]
-  /** as `Steps.reads`: whether values that are not numbers need no call either */
+  /** whether values that are not numbers need no call either, as in `Steps.reads` */
   readonly takesTexts: boolean
 }
 

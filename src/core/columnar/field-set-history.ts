@@ -61,7 +61,7 @@ export interface AlternatingHistory {
 export class AlternatingHistories {
   readonly #all = new Map<Fields, Map<Fields, AlternatingHistory>>()
 
-  /** Returns the same object for equal arguments. If one list contains the other, `next` is undefined accordingly. */
+  /** Returns the same object for equal arguments. `next` is undefined if `keptFields` contains all of `fields`. */
   of(fields: Fields, keptFields: Fields): AlternatingHistory {
     let others = this.#all.get(fields)
     if (others === undefined) this.#all.set(fields, (others = new Map<Fields, AlternatingHistory>()))

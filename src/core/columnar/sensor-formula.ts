@@ -1,7 +1,6 @@
 /**
  * Compiles sensors that only calculate with numbers (`calculates` of a plug) into formulas of a shape. They read the
- * message
- * and numbers of earlier sensors; numbers that differ from task to task become constants.
+ * message and numbers of earlier sensors; numbers that differ from task to task become constants.
  *
  * A formula applies while it reads finite numbers, or booleans and texts where it tests them, and all its results are
  * finite; otherwise the state machine calls the plug, with the same result as always.

@@ -100,7 +100,7 @@ export class VectorRecord implements EventRecord {
     return 'record'
   }
 
-  /** Called when an actuator's result arrives outside the usual way. */
+  /** Called when a row's actuator call does not end like those of the other rows. */
   answered(row: number, answer: KeptAnswer): void {
     this.#lastAnswer = { row, answer }
   }

@@ -57,7 +57,7 @@ const ACTUATOR = objectsAt(0)
 
 export class VectorizedBatch {
   readonly rows: readonly number[]
-  /** the same rows, close together in memory */
+  /** the rows again, in one typed array close together in memory */
   readonly #rowAt: Int32Array
   readonly #parts: VectorDependencies
   readonly #store: RowStore

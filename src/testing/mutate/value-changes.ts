@@ -86,7 +86,7 @@ function operatorChanges(value: Readonly<Record<string, unknown>>, key: string, 
   })
 }
 
-/** Changes a number by a step up or down, or to a tenth. */
+/** Changes a number by one step and by a tenth of its value, up and down. */
 function numberChanges(value: number): readonly number[] {
   const step = Number.isInteger(value) ? 1 : 0.1
   const tenths = [value * 1.1, value * 0.9].map((changed) => Number(changed.toPrecision(6)))

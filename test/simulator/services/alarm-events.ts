@@ -1,4 +1,4 @@
-/** Readers of the events of alarms, who come back after the last one that they have read. */
+/** Simulates readers of alarm events that reconnect and continue after the last event they have read. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
@@ -17,7 +17,7 @@ export const alarmEvents: SimulatedService = {
   model: (world) => new AlarmEvents(world),
 }
 
-/** ms for which a reader stays and goes away */
+/** ms for which a reader stays, and stays away */
 interface Habits {
   readonly staysMs: number
   readonly awayMs: number
@@ -30,7 +30,7 @@ interface Reader {
 
 class AlarmEvents implements ServiceModel {
   readonly #world: World
-  /** what each reader has read, by tenant: positions in their order */
+  /** readers of each tenant, with the positions that they have read in order */
   readonly #read: Reader[] = []
   #isOver = false
 
@@ -41,7 +41,7 @@ class AlarmEvents implements ServiceModel {
   act(_name: string, tenant: string, given: JsonObject): void {
     const reader: Reader = { tenant, ids: [] }
     this.#read.push(reader)
-    // not the work of a client that is waited for: it has no end
+    // not counted as client work to wait for, because it never ends
     void this.#follow(reader, given as unknown as Habits)
   }
 
@@ -76,7 +76,7 @@ class AlarmEvents implements ServiceModel {
     await this.#verifyEnds(tenant)
   }
 
-  /** Who read anything has read the last one too by now. */
+  /** Checks that each reader that has read anything has also read the last event. */
   async #verifyEnds(tenant: string): Promise<void> {
     const lasts = this.#read.flatMap((one) => (one.tenant === tenant ? one.ids.slice(-1) : []))
     if (new Set(lasts).size > 1) {

@@ -1,4 +1,4 @@
-/** Alarms that clients raise, change, clear and delete, one by one and many at once. */
+/** Simulates clients that raise, change, clear and delete alarms, one at a time and in batches. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { KnownThings, type KnownThing } from './known-thing.ts'
@@ -6,7 +6,7 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const SOURCES = ['roof', 'cellar'] as const
 const TYPES = ['HEAT', 'SMOKE'] as const
-/** seconds that a host has for a batch */
+/** seconds that a batch may take */
 const LOOKS = 200
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
 
@@ -60,7 +60,7 @@ interface AlarmState {
   readonly count: number
 }
 
-/** Alarms of one source and type, oldest first. */
+/** The alarms of one source and type, oldest first. */
 type State = readonly AlarmState[]
 
 type Key = KnownThing<State>
@@ -102,7 +102,7 @@ class Alarms implements ServiceModel {
     for (const key of this.#keys.atRest(tenant)) await this.#see(key)
   }
 
-  /** `times`: by as many clients at once. */
+  /** `times`: number of clients that raise it at once. */
   async #raise(key: Key, { severity }: Given, times = 1): Promise<void> {
     const { tenant } = key
     const { source, type } = partsOf(key)
@@ -117,7 +117,7 @@ class Alarms implements ServiceModel {
     }
   }
 
-  /** The newest alarm is looked for first, as people do. */
+  /** Looks up the newest alarm first, as people do. */
   async #onNewest(name: string, key: Key, { change }: Given): Promise<void> {
     const newest = (await this.#see(key))?.at(-1)
     if (newest === undefined || name === 'look') return
@@ -142,7 +142,7 @@ class Alarms implements ServiceModel {
       action === 'delete' ? [] : state.map((one) => (one.status === 'CLEARED' ? one : { ...one, status }))
     if (queued.kind !== 'answered') {
       key.told('a batch', queued, act)
-      // it may have been taken, and is then carried out by any life of the host, when nobody expects it
+      // the host may have accepted it, and may carry it out in any life, unexpectedly
       if (queued.kind === 'unknown') key.leave()
       return
     }
@@ -150,7 +150,7 @@ class Alarms implements ServiceModel {
     for (let looks = 0; looks < LOOKS;) {
       await world.pause(1000)
       const looked = await world.ask({ method: 'GET', url: `/batch/${id}`, tenant })
-      // a host that is not there does nothing either
+      // a host that is down makes no progress either
       if (looked.answer !== undefined) looks++
       if (looked.kind !== 'answered') continue
       const { finishedTime, results = {} } = looked.answer.body as { finishedTime?: unknown; results?: unknown }
@@ -173,12 +173,12 @@ class Alarms implements ServiceModel {
     const fits = (state: State): boolean =>
       JSON.stringify(state.map((one) => JSON.stringify(one)).sort()) === JSON.stringify(seen)
     key.see(seen.join(', '), fits)
-    // the open one is the newest
+    // the open alarm counts as the newest
     return [...alarms].sort((a, b) => Number(a.status !== 'CLEARED') - Number(b.status !== 'CLEARED'))
   }
 }
 
-/** A source and a type, which are its name. */
+/** Splits the name of a key into source and type. */
 function partsOf({ name }: Key): { readonly source: string; readonly type: string } {
   const [source = '', type = ''] = name.split(' ')
   return { source, type }
@@ -189,7 +189,7 @@ function without(state: State, { status, severity, count }: AlarmState): State {
   return state.filter((_one, i) => i !== at)
 }
 
-/** A cleared alarm does not change any more. */
+/** Returns the changed state, or undefined when no alarm is open: cleared alarms do not change. */
 function changed(state: State, change: Partial<AlarmState>): State | undefined {
   const open = state.findIndex(({ status }) => status !== 'CLEARED')
   if (open < 0) return undefined

@@ -1,14 +1,14 @@
-/** The broker: messages of clients, their repetitions, and the series and lists of what came. */
+/** Simulates broker clients: their messages, repetitions, and the resulting series and lists. */
 import { Chance } from '../world/chance.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
 import type { SentMessage, Shared, SimulatedService } from './simulated-service.ts'
 
 export const RESOURCES = ['pump', 'boiler'] as const
-/** above it, rules act */
+/** rules act on values above this */
 export const HIGH = 50
 const HOUR = 3_600_000
-/** times that a client sends a message whose fate it does not know */
+/** how often a client sends a message with an unknown outcome */
 const ATTEMPTS = 5
 
 export const broker: SimulatedService = {
@@ -96,7 +96,7 @@ function post(world: World, shared: Shared, tenant: string, given: Post): void {
     }
   }
   world.work(`post ${n}`, send)
-  // a client that lost its memory sends it once more
+  // a client that lost its memory sends the message again
   if (again && hasKey) {
     world.work(`again ${n}`, async () => {
       await world.pause(chance.between(1, 3000))

@@ -1,4 +1,4 @@
-/** Commands that a resource carries out, one after the other. */
+/** Simulates commands that a resource carries out one after the other. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
@@ -69,7 +69,7 @@ class Commands implements ServiceModel {
     }
   }
 
-  /** `logged`: how many the host says that it carried out. */
+  /** `logged`: how many commands the host reports as carried out. */
   #verifySent(sent: readonly Sent[], logged: number, name: string): void {
     const world = this.#world
     const find = (text: string): void => world.find('commands are carried out', `${name}: ${text}`)

@@ -1,4 +1,4 @@
-/** Converters that clients write and delete, and payloads that these turn into messages, or keep because they cannot. */
+/** Simulates clients that write and delete converters, and payloads that converters turn into messages or reject. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
@@ -30,22 +30,22 @@ export const converters: SimulatedService = {
   model: (world) => new Converters(world),
 }
 
-/** Which version of it is there; null: none. */
+/** Version of the existing converter; null: none exists. */
 type State = number | null
 
 /** A payload that a converter can turn into a message. */
 interface Payload {
   readonly n: number
-  /** versions of the converter that may have turned it into one */
+  /** converter versions that may have converted it */
   readonly by: ReadonlySet<number>
-  /** false: nobody knows whether it was taken */
+  /** false: unknown whether the host accepted it */
   readonly isCertain: boolean
 }
 
 interface Known {
   readonly thing: KnownThing<State>
   readonly payloads: Payload[]
-  /** of payloads that no converter can read: how many were taken, and how many may have been */
+  /** counts of unreadable payloads: those accepted, and those possibly accepted */
   rejected: number
   mayBeRejected: number
 }
@@ -98,7 +98,7 @@ class Converters implements ServiceModel {
     const headers = hasKey ? { headers: { 'idempotency-key': `payload ${n}` } } : {}
     const question = { method: 'POST', url: `/converter/${thing.name}/ingest`, body: { n }, ...headers } as const
     let { kind } = await thing.ask('ingest', question, ifThere)
-    // with a key it may be sent again
+    // with a key, the payload may be sent again
     const most = hasKey ? 2 : 0
     for (let tries = 0; kind !== 'refused' && tries < most; tries++) {
       const again = await thing.ask('ingest', question, ifThere)
@@ -126,7 +126,7 @@ class Converters implements ServiceModel {
     thing.see(text, (state) => (state === null ? 'null' : versionOf(name, state)['template']) === text)
   }
 
-  /** Each payload that was taken is a message, of a version of the converter that was there. */
+  /** Checks that each accepted payload became a message, by a converter version that existed at that time. */
   async #verifyMessages({ thing, payloads }: Known): Promise<void> {
     const { tenant, name } = thing
     const valuesOf = async (metric: string): Promise<ReadonlyMap<number, number>> => {

@@ -1,4 +1,4 @@
-/** The services that the simulator knows: a new one gets its line here. */
+/** Lists the services that the simulator knows. Add each new service here. */
 import { alarms } from './alarms.ts'
 import { alarmEvents } from './alarm-events.ts'
 import { broker } from './broker.ts'

@@ -1,18 +1,18 @@
-/** API keys that operators make, replace and remove beside the host, and that clients use meanwhile. */
+/** Simulates API keys that operators create, replace and remove outside the host, while clients use them. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { Outcome, World } from '../world/world.ts'
 import { KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
-/** of all tenants: a key is one tenant's after the other's */
+/** shared by all tenants: a key belongs to one tenant after the other */
 const NAMES = ['gate', 'door'] as const
-/** what tells whose key it was: each tenant has one, with its name */
+/** reveals the owner of a key: each tenant has one of these, with its name */
 const MARK = 'mark'
-/** ms for which a check that was made may count where the host heard of no change: a minute of its own clock */
+/** ms for which a check may remain valid if the host received no notice: a minute of the host's clock */
 const REMEMBERED_MS = 60_000 / 0.9
-/** ms after which a change counts that the host heard of */
+/** ms after which a change that the host was notified of takes effect */
 const HEARD_MS = 1000
-/** whether the word that keys are others reaches the host */
+/** whether notices of key changes reach the host */
 const VARIANTS = ['heard', 'lost'] as const
 
 export const keys: SimulatedService = {
@@ -31,14 +31,14 @@ export const keys: SimulatedService = {
   model: (world, _shared, variants) => new Keys(world, variants),
 }
 
-/** Whose it is, and which secret opens it; null: there is none. */
+/** The key's owner and valid secret; null: the key does not exist. */
 type State = { readonly tenant: string; readonly secret: number } | null
 
-/** What a key may have been from a time on. */
+/** The possible states of a key from a time on. */
 interface Since {
   /** ms */
   readonly at: number
-  /** which life of the host it was */
+  /** the life of the host at that time */
   readonly life: number
   readonly states: readonly State[]
 }
@@ -47,16 +47,16 @@ interface Known {
   readonly thing: KnownThing<State>
   /** oldest first */
   readonly history: Since[]
-  /** the last change that the host heard of: when, and in which life */
+  /** time and host life of the last change that the host was notified of */
   heard: { readonly at: number; readonly life: number }
-  /** secrets that were chosen for it so far */
+  /** number of secrets chosen for the key so far */
   secrets: number
 }
 
 class Keys implements ServiceModel {
   readonly #world: World
   readonly #known = new Map<string, Known>()
-  /** whether there are words in this run that are heard, or that are lost */
+  /** returns whether this run has notices that arrive, or that get lost */
   readonly #isOneOf: (isHeard: boolean) => boolean
 
   constructor(world: World, variants: readonly string[]) {
@@ -88,7 +88,7 @@ class Keys implements ServiceModel {
       const known = this.#of(key)
       const { thing, secrets } = known
       thing.rest()
-      // those that may open it, the one before them, and one that was never made
+      // tries the possible secrets, the one before them, and one that was never issued
       const possible = thing.states.flatMap((state) => state?.secret ?? [])
       for (const secret of new Set([...possible, Math.min(secrets, ...possible) - 1, secrets, secrets + 1])) {
         const { kind, answer } = await this.#use(known, secret)
@@ -111,7 +111,7 @@ class Keys implements ServiceModel {
     return known
   }
 
-  /** As `reflexarc keys` does it. `isHeard` false: the word that tells the host gets lost. */
+  /** Changes a key as `reflexarc keys` does. `isHeard` false: the notice to the host gets lost. */
   async #change(known: Known, after: State, isHeard: boolean): Promise<void> {
     const { thing } = known
     const world = this.#world
@@ -154,7 +154,7 @@ class Keys implements ServiceModel {
     return outcome
   }
 
-  /** Since when a check may have been made that counts at that time, of that life. */
+  /** Returns the earliest time of a check that may still be valid at `at` in that life. */
   #countsSince({ history, heard }: Known, at: number, life: number): number {
     const inLivesBefore = history.findLast((since) => since.life < life)?.at ?? 0
     const beforeHeard = heard.life === life && heard.at + HEARD_MS <= at ? heard.at : 0
@@ -178,7 +178,7 @@ function secretOf(number: number): string {
   return `secret ${number}`
 }
 
-/** What it may have been at any time from then until now. */
+/** Returns the states that the key may have had at any time since `from`. */
 function statesWithin({ history }: Known, from: number): readonly State[] {
   const first = history.findLastIndex(({ at }) => at <= from)
   return history.slice(Math.max(0, first)).flatMap(({ states }) => states)

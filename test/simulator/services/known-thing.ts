@@ -1,6 +1,6 @@
 /**
- * A thing that clients change one after the other, and what they know of it. Who got no answer leaves it alone until
- * the host that may still do it is gone.
+ * Tracks a thing that clients change one after the other, and what they know about it. A client without a response
+ * leaves the thing alone until the host that may still carry out the change is gone.
  */
 import type { Question } from '../world/host-life.ts'
 import type { Outcome, World } from '../world/world.ts'
@@ -12,7 +12,7 @@ export interface Named {
   readonly name: string
 }
 
-/** Outcomes that say nothing of the thing: nobody was there, or too much was asked for. */
+/** Returns whether an outcome reveals nothing: the host was down, or refused too many requests. */
 export function isNoAnswer({ kind, answer }: Outcome): boolean {
   return kind === 'refused' && (answer === undefined || answer.status === 429)
 }
@@ -23,7 +23,7 @@ export class KnownThing<S> implements Named {
   readonly name: string
   readonly #world: World
   readonly #possible: Possible<S>
-  /** in which life of the host something may still be done that was asked for; Infinity: in any */
+  /** the host life that may still carry out a request; Infinity: any life */
   #openSince: number | undefined
 
   constructor(world: World, { oracle, tenant, name }: Named, state: S) {
@@ -34,7 +34,7 @@ export class KnownThing<S> implements Named {
     this.#possible = new Possible(state)
   }
 
-  /** The one state that is left; undefined: nobody can say. */
+  /** The only possible state; undefined: several are possible. */
   get state(): S | undefined {
     return this.#possible.states.length === 1 ? this.#possible.states[0] : undefined
   }
@@ -43,7 +43,7 @@ export class KnownThing<S> implements Named {
     return this.#possible.states
   }
 
-  /** In the order of the calls. */
+  /** Runs the work of clients in the order of the calls. */
   work(work: () => Promise<void>): void {
     this.#world.work(`${this.oracle} ${this.tenant} ${this.name}`, async () => {
       if (this.#openSince === this.#world.life || this.#openSince === Infinity) return
@@ -52,12 +52,12 @@ export class KnownThing<S> implements Named {
     })
   }
 
-  /** All is at rest. */
+  /** Called when everything is at rest. */
   rest(): void {
     this.#openSince = undefined
   }
 
-  /** What was asked for may be done at any time: nobody touches it again. */
+  /** Marks the thing as unusable, because a request may be carried out at any time. */
   leave(): void {
     this.#openSince = Infinity
   }
@@ -68,7 +68,7 @@ export class KnownThing<S> implements Named {
     return outcome
   }
 
-  /** `act` gives the state after it; undefined: it is refused. */
+  /** `act` returns the state after the change; undefined: the change is refused. */
   told(what: string, outcome: Outcome, act: (state: S) => S | undefined): void {
     if (isNoAnswer(outcome)) return
     const before = JSON.stringify(this.states)
@@ -77,7 +77,7 @@ export class KnownThing<S> implements Named {
     this.find(`${what} was ${outcome.kind}: ${JSON.stringify(outcome.answer)}; it was ${before}`)
   }
 
-  /** What the host says that it is. */
+  /** Compares what the host reports with the possible states. */
   see(text: string, fits: (state: S) => boolean): void {
     const before = JSON.stringify(this.states)
     if (!this.#possible.see(fits)) this.find(`it is ${text}; right would be ${before}`)
@@ -88,14 +88,14 @@ export class KnownThing<S> implements Named {
   }
 }
 
-/** Things of one kind, each from the moment on at which somebody asks for it. */
+/** Stores things of one kind, each created when a client first uses it. */
 export class KnownThings<S> {
   readonly #world: World
   readonly #oracle: string
   readonly #first: S
   readonly #known = new Map<string, KnownThing<S>>()
 
-  /** `first`: the state of each before anybody changes it. */
+  /** `first`: the state of each thing before any change. */
   constructor(world: World, oracle: string, first: S) {
     this.#world = world
     this.#oracle = oracle
@@ -110,7 +110,7 @@ export class KnownThings<S> {
     return found
   }
 
-  /** Those of the tenant, one after the other, when all is at rest. */
+  /** Yields the tenant's things, one after the other, when everything is at rest. */
   *atRest(tenant: string): Generator<KnownThing<S>> {
     for (const thing of this.#known.values()) {
       if (thing.tenant !== tenant) continue

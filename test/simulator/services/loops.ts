@@ -1,21 +1,21 @@
-/** Rules that set each other off: chains of them come to their end, and rings of them are ended by the bounds of the host. */
+/** Simulates rules that trigger each other: chains end by themselves, and the host's limits end rings. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { MAX_HOPS } from '../../../src/kernel/hops.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
-/** ms between two messages of clients: each hop adds one to the time of its own */
+/** ms between two client messages, because each hop adds one ms to its message's time */
 const APART_MS = 1000
-/** messages of clients to one loop: of more than a thousand calls that wait for others, a task drops the oldest */
+/** client messages per loop: a task drops the oldest of more than a thousand waiting calls */
 const MOST_MESSAGES = Math.floor(1000 / (MAX_HOPS + 1))
-/** resources that hand what comes on to each other, and how often they do */
+/** resources that pass messages on to each other, and the number of hops */
 const SHAPES = {
-  /** each hands it to the next one */
+  /** each resource passes messages to the next */
   chain: { links: { 'chain-0': 'chain-1', 'chain-1': 'chain-2', 'chain-2': 'chain-3' }, hops: 3 },
-  /** two hand it to each other, for ever if nobody ended it */
+  /** two resources pass messages to each other, endlessly without a limit */
   ring: { links: { 'ring-0': 'ring-1', 'ring-1': 'ring-0' }, hops: MAX_HOPS },
-  /** one hands it to itself */
+  /** a resource passes messages to itself */
   self: { links: { 'self-0': 'self-0' }, hops: MAX_HOPS },
 } as const
 type Shape = keyof typeof SHAPES
@@ -78,7 +78,7 @@ class Loops implements ServiceModel {
     for (const shape of this.#shapes) await this.#verifyHops(tenant, shape)
   }
 
-  /** Each hop of each message was written down at its own time. */
+  /** Checks that each hop of each message was stored, at its own time. */
   async #verifyHops(tenant: string, shape: Shape): Promise<void> {
     const world = this.#world
     const range = 'from=0&until=4000000000000'

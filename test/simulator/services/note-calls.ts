@@ -1,13 +1,13 @@
-/** What is right of the calls of the plug that writes down: once, in order, and with all the time that a call has. */
+/** Checks the calls of the note plug: made once, in order, and with the full time that a call may take. */
 import type { Note } from '../world/note-plug.ts'
 import type { World } from '../world/world.ts'
 import type { SentMessage } from './simulated-service.ts'
 
 /** ms that a call may take */
 export const NOTE_LIMIT_MS = 20_000
-/** ms within which it is durable that a call is over, when the store is well */
+/** ms within which a finished call is durable, if the store is well */
 const WRITTEN_MS = 5000
-/** ms of its limit that a call may lose to what nobody notices at once, such as a slow store */
+/** ms of its limit that a call may lose to causes that nothing detects at once, such as a slow store */
 const UNNOTICED_MS = 7000
 
 interface NotingTask {
@@ -16,7 +16,7 @@ interface NotingTask {
   readonly until: number
 }
 
-/** Messages on which a task acts for certain, and on which it may. */
+/** Messages on which a task certainly acts, and those on which it may act. */
 export interface Inputs {
   readonly certain: readonly SentMessage[]
   readonly possible: readonly SentMessage[]
@@ -54,9 +54,9 @@ function verifyActs(world: World, { id }: NotingTask, notes: readonly Note[], { 
 }
 
 /**
- * What was done well is done again only when the host died just then, or when what it said was not durable within the
- * limit of the call. What was said when the time of the call may have been over says nothing: that may be soon in the life
- * after the one that began it, when little of its time was left, or when the clock was set.
+ * Checks that a successful call is repeated only if the host died just then, or if the result was not durable within
+ * the call's limit. A result after the call's time may have expired counts for nothing. That time may expire early in a
+ * host's next life, if little of it was left or the clock was set.
  */
 function verifyRepeats(world: World, calls: readonly Call[]): void {
   const done = new Map<string, Note>()
@@ -74,7 +74,7 @@ function verifyRepeats(world: World, calls: readonly Call[]): void {
 
 interface Call {
   readonly note: Note
-  /** ms of its time that it may have had in lives of the host that died before it was begun in this one */
+  /** ms of its time that the call may have used in earlier lives of the host */
   readonly hadBefore: number
 }
 
@@ -91,8 +91,8 @@ function callsOf(world: World, notes: readonly Note[]): readonly Call[] {
 }
 
 /**
- * As much as may have counted of the call that goes on after a life: the last one, or one before it when it is not
- * certain that the last was written. Trouble of the store did not count, if that was written before the host died.
+ * Returns the most time that may have counted for a call that continues after a host life: the last call, or one before
+ * it if the last one may not be stored. Time of store trouble did not count, if that was stored before the host died.
  */
 function timeUntilDeath(world: World, calls: readonly Call[]): number {
   let most = 0
@@ -107,8 +107,8 @@ function timeUntilDeath(world: World, calls: readonly Call[]): number {
 }
 
 /**
- * A call that did not fail is made again only when it had all of its time, but for what the store was in trouble. One
- * that was under way when the host died has what was left of its time in the next life.
+ * Checks that a call that did not fail is repeated only after using all of its time, except time of store trouble. A
+ * call interrupted by the host's death has its remaining time in the next life.
  */
 function verifyLimits(world: World, tenant: string, calls: readonly Call[]): void {
   const last = new Map<string, Call>()

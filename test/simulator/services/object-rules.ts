@@ -1,4 +1,4 @@
-/** Rules that hear what becomes of objects: of each change once, in the order of the changes. */
+/** Simulates rules that receive changes of objects: each change once, in order. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { OBJECT_BUCKET, OBJECT_PATHS } from './objects.ts'
@@ -23,7 +23,7 @@ class ObjectRules implements ServiceModel {
   readonly #world: World
   readonly #shared: Shared
   readonly #paths: readonly string[]
-  /** the most changes of an object of which its alarm has told, by tenant and path */
+  /** highest number of changes that an object's alarm has shown, by tenant and path */
   readonly #told = new Map<string, number>()
 
   constructor(world: World, shared: Shared, paths: readonly string[]) {
@@ -58,7 +58,7 @@ class ObjectRules implements ServiceModel {
     }
   }
 
-  /** The last change that a rule heard of is what the object is like. */
+  /** Checks that the last change that a rule received matches the object. */
   async #verifyLast({ tenant, path, etag }: ChangedObject): Promise<void> {
     const { body } = await this.#world.look({ method: 'GET', url: `/api/resources/${textOf(path)}`, tenant })
     const { event, etag: last } = body as { event?: string; etag?: string }
@@ -67,7 +67,7 @@ class ObjectRules implements ServiceModel {
       this.#find(tenant, path, `was told last: ${event} ${last}; its etag is ${etag ?? 'none, it is not there'}`)
   }
 
-  /** Changes that its alarm counts; there are never less of them. */
+  /** Returns the number of changes that the alarm counts, which must never decrease. */
   #heard(tenant: string, path: string, body: unknown): number {
     const { alarms = [] } = body as { alarms?: readonly { count: number }[] }
     const count = alarms.reduce((sum, one) => sum + one.count, 0)
@@ -105,7 +105,7 @@ function ruleOf(path: string): JsonObject {
   }
 }
 
-/** The path as a name. */
+/** Converts the path to a name. */
 function textOf(path: string): string {
   return `told-${path.replaceAll('/', '-')}`
 }

@@ -1,4 +1,4 @@
-/** Objects that clients put, fetch, copy, move, list and delete, by signed addresses and by the API. */
+/** Simulates clients that put, fetch, copy, move, list and delete objects, through signed URLs and the API. */
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { TENANTS, type Outcome, type World } from '../world/world.ts'
@@ -9,7 +9,7 @@ import type { ChangedObject, ServiceModel, Shared, SimulatedService } from './si
 const FOLDERS = ['photos', 'plans'] as const
 const NAMES = ['first', 'second', 'deep/third'] as const
 
-/** where all of them lie */
+/** bucket of all objects */
 export const OBJECT_BUCKET = 'assets'
 export const OBJECT_PATHS: readonly string[] = FOLDERS.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`))
 
@@ -41,7 +41,7 @@ export const objects: SimulatedService = {
   model: (world, shared) => new Objects(world, shared),
 }
 
-/** Of a folder: which content each of its objects has. */
+/** The content number of each object in a folder. */
 type State = Readonly<Partial<Record<string, number>>>
 
 type Folder = KnownThing<State>
@@ -58,7 +58,7 @@ class Objects implements ServiceModel {
   readonly #world: World
   readonly #shared: Shared
   readonly #folders = new Map<string, Folder>()
-  /** by tenant: contents that were perhaps placed and may have become no object */
+  /** by tenant: number of contents that may have been stored without becoming an object */
   readonly #doubtful = new Map<string, number>()
 
   constructor(world: World, shared: Shared) {
@@ -97,7 +97,7 @@ class Objects implements ServiceModel {
       for (const name of there) await this.#fetch(folder, name)
       records += there.length
     }
-    // they put objects too, and nobody knows how many
+    // transfers put an unknown number of objects too
     if (this.#shared.services.includes('transfers')) return
     const contents = this.#world.medium.blobsOf(tenant).filter((path) => path.startsWith('contents/')).length
     const most = records + (this.#doubtful.get(tenant) ?? 0)
@@ -183,7 +183,7 @@ class Objects implements ServiceModel {
       folder.find(`${name} could not be fetched: ${JSON.stringify(answer)}`)
   }
 
-  /** By the name of its bucket, a tenant reaches no other one. */
+  /** Checks that a tenant cannot reach another tenant's bucket by name. */
   async #trespass({ tenant, name }: Folder): Promise<void> {
     const other = TENANTS.find((one) => one !== tenant)
     const url = `${BUCKET}/reflexarc-ws-${OBJECT_BUCKET}-${other}/${name}/`
@@ -200,14 +200,14 @@ class Objects implements ServiceModel {
     return fresh
   }
 
-  /** What was asked for changes it once, unless it was refused. */
+  /** Records a change that happened once, unless it was refused. */
   #changed(folder: Folder, name: string, { kind }: Outcome): void {
     const object = this.#object(folder, name)
     if (kind === 'answered') object.least++
     if (kind !== 'refused') object.most++
   }
 
-  /** What was asked for placed a content; unless it was answered, nobody knows whether one is left. */
+  /** Records a stored content; without a response, it may remain as garbage. */
   #placed({ tenant }: Folder, outcome: Outcome): void {
     if (outcome.kind === 'answered') return
     this.#doubtful.set(tenant, (this.#doubtful.get(tenant) ?? 0) + 1)
@@ -222,7 +222,7 @@ function placeOf({ name: folder }: Folder, name: string): { bucket: string; path
   return { bucket: OBJECT_BUCKET, path: `${folder}/${name}` }
 }
 
-/** Equal folders are equal texts. */
+/** Sorts the names, so that equal folders have equal texts. */
 function inOrder(state: State): State {
   return Object.fromEntries(NAMES.flatMap((name) => (state[name] === undefined ? [] : [[name, state[name]]])))
 }

@@ -1,10 +1,10 @@
 /**
- * What a thing may be like, as far as one client can know that asks for one change after the other: exactly one state
- * as long as every answer came, and more of them when one did not.
+ * Tracks the possible states of a thing, as known to one client that makes one change at a time: exactly one state
+ * while every response arrives, several when one is lost.
  */
 import type { Outcome } from '../world/world.ts'
 
-/** Enough for all answers that one run can lose about one thing. */
+/** Enough for all responses about one thing that a run can lose. */
 const MOST_STATES = 256
 
 export class Possible<S> {
@@ -18,7 +18,10 @@ export class Possible<S> {
     return this.#states
   }
 
-  /** A change that gives another state; undefined: it is refused in that state. False when no state fits the outcome. */
+  /**
+   * Applies a change. `act` returns the new state; undefined: the change is refused in that state. Returns false when
+   * no state fits the outcome.
+   */
   change(outcome: Outcome['kind'], act: (state: S) => S | undefined): boolean {
     if (outcome === 'unknown') {
       const changed = this.#states.flatMap((state) => {
@@ -36,7 +39,7 @@ export class Possible<S> {
     return this.#set(next)
   }
 
-  /** What was seen: only these states are left. False when none is. */
+  /** Keeps only the states that fit what was seen. Returns false when none is left. */
   see(fits: (state: S) => boolean): boolean {
     return this.#set(this.#states.filter(fits))
   }

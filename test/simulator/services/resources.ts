@@ -1,4 +1,4 @@
-/** Resources that clients make, change and delete, and the tasks that follow the types of some of them. */
+/** Simulates clients that create, change and delete resources, and the tasks that come with the types of some. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { KnownThings, type KnownThing } from './known-thing.ts'
@@ -39,7 +39,7 @@ export const resources: SimulatedService = {
   model: (world) => new Resources(world),
 }
 
-/** Half of them have a type whose resources have a task each. */
+/** Draws a type; resources of one of the two types have a task each. */
 function typed(chance: { is(probability: number): boolean }): JsonObject {
   return { resourceTypeId: chance.is(0.5) ? 'managed' : 'plain' }
 }
@@ -89,7 +89,7 @@ class Resources implements ServiceModel {
     }
   }
 
-  /** Each of its fields by another client. */
+  /** Lets a separate client change each field. */
   async #patchAtOnce(known: Known, url: string, change: JsonObject): Promise<void> {
     const parts = Object.entries(change).map(([name, value]) => ({ [name]: value }))
     await Promise.all(
@@ -107,7 +107,7 @@ class Resources implements ServiceModel {
     known.see(text, (state) => (state === null ? 'null' : sorted(state)) === text)
   }
 
-  /** One task of each template of its type, and no other. */
+  /** Checks that the resource has one task per template of its type, and no other. */
   async #verifyTasks({ tenant, name: id, state }: Known): Promise<void> {
     if (state === undefined) return
     const answer = await this.#world.look({ method: 'GET', url: `/api/tasks?resource=${id}&hits=1000`, tenant })

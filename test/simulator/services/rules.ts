@@ -1,14 +1,14 @@
-/** Rules: tasks that act on what comes, by plugs of the world outside and by the other services. */
+/** Simulates rules whose tasks act on messages through plugs of the outside world and through other services. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { HIGH, RESOURCES } from './broker.ts'
 import { NOTE_LIMIT_MS, verifyNotes } from './note-calls.ts'
 import type { SentMessage, Shared, SimulatedService } from './simulated-service.ts'
 
-/** What a task of the beginning does with each message that is high. */
+/** What a task created at the beginning does with each high message. */
 const KINDS = ['note', 'alarm', 'store', 'metadata', 'count'] as const
 type Kind = (typeof KINDS)[number]
-/** a kind of task for messages of one resource */
+/** a kind of task, and the resource of its messages */
 type Variant = `${Kind} ${(typeof RESOURCES)[number]}`
 const VARIANTS = KINDS.flatMap((kind) => RESOURCES.map((resource): Variant => `${kind} ${resource}`))
 
@@ -17,11 +17,11 @@ interface KnownTask {
   readonly id: string
   readonly kind: Kind
   readonly resource: string
-  /** ms at which it was asked for, from which it was certainly running, and from which on nobody can say */
+  /** ms at which the task was requested, at which it was certainly running, and from which its state is unknown */
   readonly askedAt: number
   readonly since: number
   until: number
-  /** how deliveries came to their end, as lists have shown it, by id */
+  /** how deliveries ended according to lists, by id */
   readonly ended: Map<string, string>
 }
 
@@ -31,10 +31,10 @@ interface ListedDelivery {
   readonly error?: string
 }
 
-/** Stamps of messages are drawn: each counts when it comes, and again when it is sent again. */
+/** Message times are random, so that each counts on arrival, and again when repeated. */
 const EACH_MESSAGE = { time: 'arrival', duplicates: 'take' }
 
-/** Lists of deliveries in which nothing is left out. */
+/** Lists all deliveries without omissions. */
 const ALL_DELIVERIES = '/deliveries?limit=1000'
 
 function acting(kind: Kind, resource: string): JsonObject {
@@ -65,7 +65,7 @@ function ruleOf(name: string, kind: Kind, resource: string): JsonObject {
   }
 }
 
-/** Its state is a number that every message raises. */
+/** Creates a rule whose state is a number that every message increases. */
 function countingRule(name: string, resource: string): JsonObject {
   const metadata = { count: '${nodes.count.rawData.count}' }
   return {
@@ -114,7 +114,7 @@ class Tasks {
   readonly #shared: Shared
   readonly #variants: readonly (Variant | Kind)[]
   readonly #tasks: KnownTask[] = []
-  /** tasks whose creation nobody knows the end of, by tenant */
+  /** number of tasks by tenant whose creation has an unknown outcome */
   readonly #unknown = new Map<string, number>()
 
   constructor(world: World, shared: Shared, variants: readonly (Variant | Kind)[]) {
@@ -126,7 +126,7 @@ class Tasks {
   async prepare(tenant: string): Promise<void> {
     for (const resource of RESOURCES) {
       for (const kind of KINDS) {
-        // a kind alone, as plans have it that were kept, is one for each resource
+        // older plans name only the kind, which means one task per resource
         const isThere = this.#variants.includes(`${kind} ${resource}`) || this.#variants.includes(kind)
         if (isThere) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
       }
@@ -222,7 +222,7 @@ class Tasks {
       this.#world.find('nothing else is there', `${tenant} has ${listed.length} tasks, and made at most ${most}`)
   }
 
-  /** Messages on which it acts for certain, and on which it may. */
+  /** Returns the messages on which the task certainly acts, and on which it may act. */
   #inputsOf({ tenant, resource, askedAt, since, until }: KnownTask): {
     certain: readonly SentMessage[]
     possible: readonly SentMessage[]
@@ -277,7 +277,7 @@ class Tasks {
     if (found.size < values.length) this.#world.find('acts once', `task ${task.id} stored a message twice`)
   }
 
-  /** What could be delivered was, and what came to its end stays listed. */
+  /** Checks that everything deliverable was delivered, and that finished deliveries stay listed. */
   async #verifyDeliveries(task: KnownTask): Promise<void> {
     const url = `/api/tasks/${task.id}${ALL_DELIVERIES}`
     const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })

@@ -1,4 +1,7 @@
-/** Tasks that a schedule runs: each moment of it once, and those that nobody was there for not one by one. */
+/**
+ * Simulates tasks that a schedule runs: each moment runs once, and moments missed while the host was down are not run
+ * one by one.
+ */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { REST_MS, SLEPT_MS, type World } from '../world/world.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
@@ -6,21 +9,21 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 /** ms between two moments of a schedule */
 const PERIOD_MS = 15_000
 const CRON = '0/15 * * * * ?'
-/** of the time that passes, how much a host's time passes at least while the wall clock is behind */
+/** how fast a host's time passes at least while the wall clock is behind, as a share of real time */
 const PACE = 0.9
-/** moments at the edges of a time */
+/** moments to tolerate at the edges of a period */
 const EDGES = 2
 
-/** of a run that is about it: no task has a schedule before one is made; only a subject says so */
+/** for runs about schedules, set only by a subject: no task has a schedule at first */
 export const NONE_AT_FIRST = 'none at first'
 
 interface Scheduled {
   readonly tenant: string
   readonly id: string
   readonly resource: string
-  /** ms at which it was asked for */
+  /** ms at which the schedule was requested */
   readonly askedAt: number
-  /** somebody stopped it */
+  /** whether a client stopped it */
   isStopped: boolean
 }
 
@@ -89,12 +92,15 @@ class Schedules implements ServiceModel {
     this.#tasks.push({ tenant, id, resource, askedAt, isStopped: false })
   }
 
-  /** Moments that a leap of the clock passed over, or that came while no host was up, run once each time at most. */
+  /**
+   * Checks the number of runs. Moments that were skipped by a clock jump, or missed while the host was down, run at
+   * most once each time.
+   */
   async #verifyCount({ tenant, id, resource, askedAt, isStopped }: Scheduled): Promise<void> {
     const world = this.#world
     const answer = await world.look({ method: 'GET', url: `/api/resources/${resource}`, tenant })
     const { count = 0 } = answer.body as { count?: number }
-    // leaps that are short are no sleep: what was due within them runs
+    // short jumps do not count as sleep, so moments within them run
     const leapt = world.leapsSince(askedAt).map((ms) => Math.floor(Math.min(ms, SLEPT_MS) / PERIOD_MS) + 1)
     const passed = Math.floor((world.now - askedAt) / PERIOD_MS)
     const most = passed + EDGES + world.life + leapt.reduce((sum, moments) => sum + moments, 0)

@@ -1,4 +1,4 @@
-/** Secrets that clients give, give anew and take away, and whose values nobody is told. */
+/** Simulates clients that set, replace and delete secrets, whose values must never be revealed. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { Outcome, World } from '../world/world.ts'
 import { KnownThings, type KnownThing } from './known-thing.ts'
@@ -6,7 +6,7 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const SECRETS = '/vault/v1/secrets'
 const NAMES = ['PUMP_KEY', 'DOOR_KEY'] as const
-/** what every value begins with */
+/** beginning of every value */
 const VALUE = 'nobody is told'
 const ORACLE = 'secrets are as the model says'
 
@@ -55,7 +55,7 @@ class Secrets implements ServiceModel {
     }
   }
 
-  /** Its answer says whether there was one before. */
+  /** The response reveals whether the secret existed before. */
   async #put(secret: Secret, value: string): Promise<void> {
     const { tenant, name } = secret
     const outcome = await this.#world.ask({ method: 'PUT', url: `${SECRETS}/${name}`, tenant, body: { value } })

@@ -1,12 +1,12 @@
-/** Objects by the addresses that a host signs: what the clients of several services of the simulator do. */
+/** Accesses objects through URLs that a host signs, for several simulated services. */
 import type { Outcome, World } from '../world/world.ts'
 import type { Question } from '../world/host-life.ts'
 
 export const BUCKET = '/storage/v1/bucket'
-/** routes, joined: a slash before a star would be taken for a comment */
+/** routes, joined because a slash before a star would look like the start of a comment */
 export const OBJECTS = [BUCKET, ':bucket', '*'].join('/')
 export const CONTENTS = ['/reflexarc-ws-:bucket', '*'].join('/')
-/** days for which an address is signed: no clock of a run is set by as much */
+/** days until a signed URL expires, more than any clock of a run is set by */
 const EXPIRY = 'expiry_days=7'
 
 export interface ObjectPlace {
@@ -15,7 +15,7 @@ export interface ObjectPlace {
   readonly path: string
 }
 
-/** What was asked of an object at its address; undefined: none was signed. */
+/** Puts an object at its URL; returns undefined when none was signed. */
 export async function putObject(world: World, place: ObjectPlace, body: string): Promise<Outcome | undefined> {
   return atAddress(world, place, 'PUT', (signed) => ({
     ...signed,
@@ -43,11 +43,11 @@ async function atAddress(
   const { _links: links } = answer.body as { _links: Record<string, { href: string }> }
   const { host, pathname, search } = new URL(links[method === 'GET' ? 'get_object' : 'put_object']?.href ?? '')
   const outcome = await world.ask({ ...asking({ url: pathname + search, headers: { host } }), method, tenant })
-  // the keys of a store in memory are others at each start
+  // an in-memory store has other keys after each start
   return outcome.answer?.status === 403 && life !== world.life ? undefined : outcome
 }
 
-/** Paths of all objects of a bucket under a path. */
+/** Returns the paths of all objects in a bucket under a path. */
 export async function listedObjects(world: World, { tenant, bucket, path }: ObjectPlace): Promise<readonly string[]> {
   const url = `${BUCKET}/${bucket}/${path}?recursive=true`
   const { body } = await world.look({ method: 'GET', url, tenant })

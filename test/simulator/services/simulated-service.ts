@@ -1,42 +1,45 @@
-/** What a service tells the simulator: its operations, and what must be true of it however they come together. */
+/** Defines how a service takes part in the simulation: its operations, and what must hold however they interleave. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { Chance } from '../world/chance.ts'
 import type { World } from '../world/world.ts'
 
-/** What a client can do. */
+/** An operation that a client can perform. */
 export interface SimulatedOperation {
-  /** how often it is drawn, among those of all services */
+  /** how often the operation is drawn, relative to those of all services */
   readonly weight: number
-  /** Its arguments; `number` is another one for each operation of a run. */
+  /** Draws the arguments. `number` is unique to each operation of a run. */
   draw(chance: Chance, number: number): JsonObject
 }
 
-/** A service in one run, and what its clients know of it. */
+/** A service during one run, and what its clients know about it. */
 export interface ServiceModel {
-  /** Before anything goes wrong, for each tenant. */
+  /** Called for each tenant, before any fault. */
   prepare?(tenant: string): Promise<void>
-  /** Begins an operation; its answer may come long after. */
+  /** Begins an operation, which may finish much later. */
   act(name: string, tenant: string, given: JsonObject): void
-  /** All is well and at rest: what clients know is held against what the host says. */
+  /** Compares what clients know with what the host reports. Called when all is well and at rest. */
   verify(tenant: string): Promise<void>
 }
 
 export interface SimulatedService {
   readonly name: string
-  /** of plans without a cast it takes part in those alone that have operations of it: they stay what they were */
+  /** for plans without a cast: takes part only if the plan contains its operations, so that old plans stay the same */
   readonly onlyWhenDrawn?: boolean
   readonly operations: Readonly<Record<string, SimulatedOperation>>
-  /** probability that it takes part in a run; default: 0.35 */
+  /** probability that the service takes part in a run; default: 0.35 */
   readonly cast?: number
-  /** whether it takes part is drawn apart from all else, so that the plans of runs without it stay what they were */
+  /** draws separately whether it takes part, so that runs without it keep their plans */
   readonly drawnApart?: true
-  /** services of the simulator without whose operations it has nothing to do */
+  /** services that must take part for this one to be useful */
   readonly livesOn?: readonly string[]
-  /** services of the host that its operations need; absent: all that are served */
+  /** host services that its operations need; absent: all */
   readonly needs?: readonly string[]
-  /** routes that it asks, as in `GET /api/tasks/:id`: a host of the run has no others; absent: any, which costs time */
+  /**
+   * routes that it calls, such as `GET /api/tasks/:id`: the run's host has only these; absent: all routes, which is
+   * slow
+   */
   readonly asks?: readonly string[]
-  /** What of it can take part or be left out of a run; at least one takes part. */
+  /** Parts of the service that can each be left out of a run; at least one takes part. */
   readonly variants?: readonly string[]
   /** `variants`: those that take part */
   model(world: World, shared: Shared, variants: readonly string[]): ServiceModel
@@ -51,30 +54,30 @@ export interface SentMessage {
   /** epoch ms */
   readonly timestamp: number
   readonly sentAt: number
-  /** attempts that may each have been taken as a message of its own; one with a key counts once */
+  /** attempts that may each have become a message; attempts with a key count once */
   attempts: number
-  /** undefined: nobody knows whether it was taken */
+  /** undefined: unknown whether the host accepted it */
   ackedAt?: number
   /** false: every attempt was refused */
   mayBeThere: boolean
 }
 
-/** An object that clients changed, and how often. */
+/** An object that clients changed, with the number of changes. */
 export interface ChangedObject {
   readonly tenant: string
   readonly path: string
-  /** changes that were certainly made */
+  /** number of certain changes */
   least: number
-  /** and with those of which nobody knows whether they were */
+  /** number of certain and possible changes */
   most: number
-  /** of its content, when all is at rest; null: there is none; undefined: nobody has looked */
+  /** ETag of its content at rest; null: deleted; undefined: not checked yet */
   etag?: string | null
 }
 
-/** What models know of each other. */
+/** What models share. */
 export interface Shared {
   readonly messages: SentMessage[]
   readonly objects: ChangedObject[]
-  /** names of those that take part in the run */
+  /** names of the services that take part in the run */
   readonly services: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** Stored queries that clients write, delete and run. */
+/** Simulates stored queries that clients write, delete and run. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
@@ -7,7 +7,7 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const NAMES = ['week', 'shift'] as const
 const RESOURCE = 'scale'
-/** one a second, each with its place as its value */
+/** one sample per second, whose value is its index */
 const SAMPLES = 20
 
 export const storedQueries: SimulatedService = {
@@ -33,7 +33,7 @@ export const storedQueries: SimulatedService = {
   model: (world) => new StoredQueries(world),
 }
 
-/** Of how many seconds it asks for the samples; null: it is not there. */
+/** Number of seconds whose samples the query returns; null: the query does not exist. */
 type State = number | null
 
 type Known = KnownThing<State>
@@ -85,7 +85,7 @@ class StoredQueries implements ServiceModel {
     known.see(text, (state) => (state === null ? 'null' : JSON.stringify(queryOf(state))) === text)
   }
 
-  /** It gives the samples of the seconds that it asks for, all of them. */
+  /** Checks that the query returns all samples of its seconds. */
   async #run(known: Known): Promise<void> {
     const { tenant, name } = known
     const url = `/data/query/${name}?render=SERIES`
@@ -101,7 +101,7 @@ function queryIn(body: unknown): string {
   return JSON.stringify((body as { readonly query: JsonObject }).query)
 }
 
-/** Of the one series of a result. */
+/** Returns the values of the only series of a result. */
 function valuesOf(body: unknown): readonly number[] {
   const [series] = (body as { data: readonly { data: readonly (readonly number[])[] }[] }).data
   return series?.data[1] ?? []

@@ -1,4 +1,4 @@
-/** Readers of messages as they come, over everything that a host tells messages on. */
+/** Simulates readers of messages on every kind of connection that a host offers. */
 import { openMqtt, openSocket } from '../world/stream-clients.ts'
 import type { World } from '../world/world.ts'
 
@@ -6,22 +6,22 @@ export const WAYS_TO_READ = ['events', 'lines', 'socket', 'mqtt 0', 'mqtt 1'] as
 
 export interface Reading {
   readonly tenant: string
-  /** `*`: of all */
+  /** `*`: all resources */
   readonly resource: string
   readonly way: (typeof WAYS_TO_READ)[number]
-  /** false: what comes is not taken from its connection */
+  /** false: the reader never reads from its connection */
   readonly reads: boolean
-  /** goes once after so many ms, and comes back; null: it stays */
+  /** leaves once after this many ms, and comes back; null: stays */
   readonly staysMs: number | null
 }
 
-/** Between two holes of which the reader knows. */
+/** A period between two gaps that the reader knows of. */
 export interface Stretch {
-  /** ms since the beginning, at which it was certainly listening, and until which */
+  /** ms since the beginning: when the reader was certainly listening, and until when */
   readonly from: number
   until?: number
   readonly heard: number[]
-  /** messages that were said to be lost */
+  /** number of messages reported as lost */
   dropped: number
 }
 
@@ -37,7 +37,7 @@ export class StreamReader {
   readonly #staysMs: number | null
   #cut = (): void => {}
   #lastId: string | undefined
-  /** of the stretch that goes on: when its last connection was over */
+  /** when the last connection of the current period ended */
   #wasUntil: number | undefined
 
   constructor(world: World, { tenant, resource, way, reads, staysMs }: Reading) {
@@ -45,7 +45,7 @@ export class StreamReader {
     this.tenant = tenant
     this.resource = resource
     this.way = way
-    // what an answer over HTTP has to say waits in the client of the tests
+    // the tests' HTTP client buffers whatever a response sends
     this.reads = reads || way === 'events' || way === 'lines'
     this.#staysMs = staysMs
     this.name = `a reader by ${way} of ${resource} of ${tenant}`
@@ -60,7 +60,7 @@ export class StreamReader {
     this.#cut()
   }
 
-  /** Comes back whenever it was let go. */
+  /** Reconnects each time the connection ends. */
   async follow(): Promise<void> {
     if (this.#staysMs !== null) void this.#world.pause(this.#staysMs).then(() => this.#cut())
     while (!this.isOver) {
@@ -85,7 +85,7 @@ export class StreamReader {
     const isOpen = await Promise.race([client.opened, off.then(() => false)])
     if (isOpen && this.way === 'socket') this.#begin()
     if (isOpen) await Promise.race([client.over, off])
-    // what died says nothing any more
+    // a host that died closes no connection
     if (link.life === this.#world.link()?.life) client.leave()
   }
 
@@ -117,7 +117,7 @@ export class StreamReader {
       if (packet.cmd === 'suback') this.#begin()
       if (packet.cmd !== 'publish') return
       this.#hear(packet.payload.toString())
-      // who does not acknowledge gets no more than so many
+      // without acknowledgements, only a limited number of messages arrives
       if (qos === 1 && this.reads) client?.send({ cmd: 'puback', messageId: packet.messageId ?? 0 })
     })
     const topic = `resources/${this.resource === '*' ? '+' : this.resource}/events`
@@ -141,7 +141,7 @@ export class StreamReader {
     await this.#world.follow(question, heard, { left, opened: () => this.#comeBack() })
   }
 
-  /** Who reads on after the last one has no hole in between, as far as it is not told of one. */
+  /** Continues after the last message read, so the period has no gap unless one is reported. */
   #comeBack(): void {
     const last = this.stretches.at(-1)
     if (this.#lastId === undefined || last === undefined) return this.#begin()
@@ -150,7 +150,7 @@ export class StreamReader {
     this.#world.tell(`${this.name} goes on after ${this.#lastId}`)
   }
 
-  /** There may be a hole: what came before it was over when the connection was. */
+  /** Ends the period with the connection, because a gap may follow. */
   #gap(): void {
     const last = this.stretches.at(-1)
     if (last !== undefined && this.#wasUntil !== undefined) last.until = this.#wasUntil

@@ -1,15 +1,15 @@
-/** Clients who post several messages over one connection, and again what was not acknowledged on it. */
+/** Simulates clients that post several messages over one connection, and repeat those that were not acknowledged. */
 import type { Packet } from 'mqtt-packet'
 import { openMqtt, openSocket, publishing } from '../world/stream-clients.ts'
 import type { World } from '../world/world.ts'
 
 export const WAYS_TO_SEND = ['http', 'socket', 'mqtt 0', 'mqtt 1', 'mqtt 2'] as const
 
-/** ms for which a client waits for what is not acknowledged */
+/** ms for which a client waits for acknowledgements */
 const PATIENCE_MS = 30_000
-/** ms after which a client without acknowledgements goes */
+/** ms after which a client without acknowledgements leaves */
 const STAYS_MS = 3_000
-/** connections of one client, one after the other */
+/** maximum connections of one client, one after the other */
 const CONNECTIONS = 4
 
 export interface Sending {
@@ -18,23 +18,23 @@ export interface Sending {
   readonly n: number
   readonly way: (typeof WAYS_TO_SEND)[number]
   readonly count: number
-  /** characters of each message that say nothing */
+  /** number of padding characters in each message */
   readonly pad: number
 }
 
-/** A message, and what its sender knows of it. Times are ms since the beginning. */
+/** A message, and what its sender knows. Times are ms since the beginning. */
 export interface StreamMessage {
   readonly tenant: string
   readonly resource: string
   readonly m: number
-  /** messages of one sending came over one connection, in their order */
+  /** messages of one burst came over one connection, in order */
   readonly burst: number
   /** epoch ms */
   readonly timestamp: number
   bytes?: number
   sentAt?: number
   ackedAt?: number
-  /** times that it may have been taken */
+  /** number of times that the host may have accepted it */
   attempts: number
   mayBeThere: boolean
 }
@@ -69,7 +69,7 @@ async function overHttp(
   }
 }
 
-/** Only what is wrong is answered: nobody knows what was taken. */
+/** The host only responds to errors, so the outcome of the others is unknown. */
 async function overSocket(
   world: World,
   { tenant, resource }: Sending,

@@ -1,6 +1,6 @@
 /**
- * Streams of messages: clients that post over HTTP, WebSockets and MQTT, several on one connection, and readers of all
- * kinds, of whom some come back after the last that they read, some leave, and some never read.
+ * Simulates streams of messages: clients that post over HTTP, WebSockets and MQTT, and readers of all kinds. Some
+ * readers continue after the last message they read, some leave, and some never read.
  */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
@@ -10,11 +10,11 @@ import { send, WAYS_TO_SEND, type Sending, type StreamMessage } from './stream-s
 import { StreamReader, WAYS_TO_READ, type Reading } from './stream-readers.ts'
 
 const RESOURCES = ['valve', 'tap'] as const
-/** ms that a message may take from its acknowledgement to a reader who keeps up */
+/** ms that a message may take from its acknowledgement to a reader that keeps up */
 const UNDER_WAY_MS = 5_000
-/** ms after which a reader who takes nothing is let go, with what it takes to notice */
+/** ms after which a reader that never reads is disconnected, including detection */
 const STUCK_MS = 100_000
-/** bytes that wait for a reader who takes nothing, with what its connection holds */
+/** bytes that may wait for a reader that never reads, including its connection's buffers */
 const MOST_WAITING = 500_000
 
 export const streams: SimulatedService = {
@@ -47,7 +47,7 @@ export const streams: SimulatedService = {
         resource: chance.of([...RESOURCES, '*']),
         way: chance.of(WAYS_TO_READ),
         reads: chance.is(0.85),
-        // most stay
+        // most readers stay
         staysMs: chance.of([500, 5000, null, null, null]),
       }),
     },
@@ -69,7 +69,7 @@ class Streams implements ServiceModel {
     if (name === 'follow') {
       const reader = new StreamReader(world, { tenant, ...given } as unknown as Reading)
       this.#readers.push(reader)
-      // no work that is waited for: it has no end
+      // not counted as work to wait for, because it never ends
       void reader.follow()
       return
     }
@@ -138,7 +138,7 @@ class Streams implements ServiceModel {
     this.#verifyLetGo(reader, [...sent.values()])
   }
 
-  /** What came over one connection, and not again, is read in its order. */
+  /** Checks that messages sent once over one connection are read in order. */
   #verifyOrder(sent: ReadonlyMap<number, StreamMessage>, heard: readonly number[], find: (text: string) => void): void {
     const last = new Map<number, number>()
     for (const m of heard) {
@@ -149,7 +149,7 @@ class Streams implements ServiceModel {
     }
   }
 
-  /** Who never reads is not kept. */
+  /** Checks that a reader that never reads is disconnected. */
   #verifyLetGo(reader: StreamReader, sent: readonly StreamMessage[]): void {
     const stretch = reader.stretches.at(-1)
     if (reader.reads || reader.way !== 'socket' || stretch === undefined || stretch.until !== undefined) return
@@ -161,7 +161,7 @@ class Streams implements ServiceModel {
       this.#world.find('every queue is bounded', `${reader.name} takes nothing, and ${bytes} bytes wait for it`)
   }
 
-  /** No reader is left behind in the host. */
+  /** Checks that the host keeps no reader after all have left. */
   async #verifyGone(tenant: string): Promise<void> {
     const { body } = await this.#world.look({ method: 'GET', url: '/metrics', tenant })
     const open = /queue="broker-streams"\} (\d+)/.exec(String(body))?.[1]

@@ -1,4 +1,4 @@
-/** Subscriptions that call webscripts: of each change of an object, in the order of its changes, until it was taken. */
+/** Simulates subscriptions that call webscripts for each change of an object, in order, until the call succeeds. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { ScriptCall } from '../world/script-calls.ts'
 import type { World } from '../world/world.ts'
@@ -6,10 +6,10 @@ import { OBJECT_BUCKET, OBJECT_PATHS } from './objects.ts'
 import type { ServiceModel, Shared, SimulatedService } from './simulated-service.ts'
 
 const SUBSCRIPTIONS = '/storage/v1/subscription'
-/** the folders of objects; each has a subscription of that name */
+/** folders of objects, each with a subscription of the same name */
 const FOLDERS = [...new Set(OBJECT_PATHS.map((path) => path.slice(0, path.indexOf('/'))))]
 const ORACLE = 'subscriptions tell of each change'
-/** attempts before a delivery is given up: more than the world outside lets fail */
+/** attempts before a delivery is given up: more than the outside world lets fail */
 const ATTEMPTS = 10
 
 export const subscriptions: SimulatedService = {
@@ -27,9 +27,9 @@ export const subscriptions: SimulatedService = {
   model: (world, shared, variants) => new Subscriptions(world, shared, variants),
 }
 
-/** As the host shows it. */
+/** A delivery as the host shows it. */
 interface Delivery {
-  /** in the order of the changes */
+  /** ids follow the order of the changes */
   readonly id: string
   readonly state: 'waiting' | 'active' | 'delivered' | 'failed'
   /** path of the object */
@@ -38,7 +38,7 @@ interface Delivery {
   readonly last_error?: { readonly message: string }
 }
 
-/** A subscription of a tenant to the changes in a folder. */
+/** A tenant's subscription to the changes in a folder. */
 interface Subscription {
   readonly tenant: string
   readonly folder: string
@@ -48,7 +48,7 @@ class Subscriptions implements ServiceModel {
   readonly #world: World
   readonly #shared: Shared
   readonly #folders: readonly string[]
-  /** ms at which a delivery was first seen to have ended, by tenant and id */
+  /** ms at which a delivery was first seen as ended, by tenant and id */
   readonly #ended = new Map<string, number>()
 
   constructor(world: World, shared: Shared, folders: readonly string[]) {
@@ -91,7 +91,7 @@ class Subscriptions implements ServiceModel {
     }
   }
 
-  /** Oldest change first. What has ended is not called again, and stays as it ended. */
+  /** Checks a list of deliveries, oldest first: an ended one is not called again, and keeps its result. */
   #seen({ tenant, folder }: Subscription, body: unknown): readonly Delivery[] {
     const { now } = this.#world
     const { deliveries } = body as { deliveries: readonly Delivery[] }
@@ -110,7 +110,7 @@ class Subscriptions implements ServiceModel {
     const { length } = deliveries
     if (length < least || length > most)
       this.#find(subscription, `shows ${length} changes of ${path}; from ${least} to ${most} would be right`)
-    /** ms at which the last call of the changes before began, or was taken */
+    /** ms at which the last call for earlier changes began or succeeded */
     let over = 0
     for (const delivery of deliveries) {
       const calls = this.#callsOf(subscription, delivery)

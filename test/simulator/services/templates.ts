@@ -1,15 +1,15 @@
-/** Templates, the tasks made of them, and what moves these to newer versions: reloads one by one and all at once. */
+/** Simulates templates, their tasks, and reloads of these to newer versions, one at a time and all at once. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { KnownThings, type KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const NAMES = ['gauge', 'meter'] as const
-/** nothing but the probes at the end is sent to it */
+/** receives only the probes at the end */
 const RESOURCE = 'mill'
-/** ms within which a task has acted on a message when all is well */
+/** ms within which a task acts on a message when all is well */
 const ACTS_MS = 20_000
-/** looks at a batch, a second between two */
+/** checks of a batch, a second apart */
 const LOOKS = 300
 
 export const templates: SimulatedService = {
@@ -41,7 +41,7 @@ export const templates: SimulatedService = {
   model: (world) => new Templates(world),
 }
 
-/** What a template writes down, and each of its tasks, in order; null: it is not there. */
+/** The number that a template writes, and those of its tasks, in order; null: the template does not exist. */
 interface State {
   readonly writes: number | null
   readonly tasks: readonly number[]
@@ -101,14 +101,14 @@ class Templates implements ServiceModel {
     const body = { entity: 'task', action: 'reload', query: { template: name } }
     const queued = await this.#world.ask({ method: 'POST', url: '/api/batch', tenant, body })
     known.told('a reload of all', queued, ({ writes, tasks }) => ({ writes, tasks: tasks.map(() => writes ?? 0) }))
-    // it may have been taken, and is carried out when nobody expects it
+    // the host may have accepted it, and may carry it out unexpectedly
     if (queued.kind === 'unknown') known.leave()
     if (queued.kind !== 'answered') return
     const { id } = (queued.answer.body as { entity: { id: string } }).entity
     for (let looks = 0; looks < LOOKS;) {
       await this.#world.pause(1000)
       const looked = await this.#world.ask({ method: 'GET', url: `/api/batch/${id}`, tenant })
-      // a host that is not there does nothing either
+      // a host that is down makes no progress either
       if (looked.answer !== undefined) looks++
       if (looked.kind !== 'answered') continue
       const { finishedTime, results } = looked.answer.body as { finishedTime?: string; results?: { failure: object } }
@@ -123,7 +123,7 @@ class Templates implements ServiceModel {
   async #onTask(name: string, known: Known, which: number): Promise<void> {
     const tasks = await this.#see(known)
     if (name === 'look' || tasks === undefined || tasks.length === 0) return
-    const task = tasks[which % tasks.length] as ShownTask // not empty
+    const task = tasks[which % tasks.length] as ShownTask // never empty here
     const before = writtenBy(task)
     const without = ({ tasks: all }: State): readonly number[] => all.toSpliced(all.indexOf(before), 1)
     const url = `/api/tasks/${task.ID}`
@@ -141,7 +141,7 @@ class Templates implements ServiceModel {
     }
   }
 
-  /** Its tasks as they are shown; undefined: nobody answered. */
+  /** Returns its tasks as the host shows them; undefined: no response. */
   async #see(known: Known): Promise<readonly ShownTask[] | undefined> {
     const { tenant, name } = known
     const of = await this.#world.ask({ method: 'GET', url: `/api/templates/${name}?format=simplified`, tenant })
@@ -157,7 +157,7 @@ class Templates implements ServiceModel {
     return shown
   }
 
-  /** What runs is what is shown. */
+  /** Checks that tasks run the version that is shown. */
   async #probe(known: Known, tasks: readonly ShownTask[]): Promise<void> {
     const world = this.#world
     const first = world.notes.list.length

@@ -1,4 +1,4 @@
-/** Files that clients put to become series, and series that become files. */
+/** Simulates uploads that become series, and series that become files. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
@@ -35,23 +35,23 @@ export const transfers: SimulatedService = {
   model: (world) => new Transfers(world),
 }
 
-/** A file with lines for a resource of its own. */
+/** A file with lines for its own resource. */
 interface Upload {
   readonly tenant: string
   readonly n: number
   readonly rows: number
-  /** lines that are refused */
+  /** number of invalid lines */
   readonly wrong: number
-  /** false: nobody knows whether it was put */
+  /** false: unknown whether the upload succeeded */
   readonly isCertain: boolean
-  /** it was seen to be imported */
+  /** whether the host has shown it as imported */
   isDone: boolean
 }
 
 interface Export {
   readonly id: string
   readonly upload: Upload
-  /** all of the upload was in series when it was asked for */
+  /** whether all of the upload was in series when the export was requested */
   readonly isWhole: boolean
 }
 

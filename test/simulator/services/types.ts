@@ -1,4 +1,7 @@
-/** Types of resources: what their resources inherit, must be, and which tasks they have, while all of it changes. */
+/**
+ * Simulates resource types: what resources inherit, which constraints they must meet and which tasks they have, while
+ * all of it changes.
+ */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { Outcome, World } from '../world/world.ts'
 import { isNoAnswer, KnownThing } from './known-thing.ts'
@@ -7,9 +10,9 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 const TYPES = ['door', 'gate'] as const
 const RESOURCES = ['north', 'south', 'west'] as const
 const TEMPLATES = ['opens', 'closes'] as const
-/** a width above it is what the constraint does not allow */
+/** the constraint forbids larger widths */
 const WIDEST = 10
-/** looks at a type whose resources are being held against its constraint, a second between two */
+/** checks of a type whose constraint is being applied to its resources, a second apart */
 const LOOKS = 120
 
 export const types: SimulatedService = {
@@ -78,7 +81,7 @@ interface ShownConstraint {
   readonly errors?: readonly { readonly resources: readonly string[] }[]
 }
 
-/** Things of one tenant, by their id. */
+/** The things of one tenant, by id. */
 interface Things {
   readonly types: ReadonlyMap<string, KnownThing<TypeState | null>>
   readonly resources: ReadonlyMap<string, KnownThing<ResourceState | null>>
@@ -141,7 +144,7 @@ class Types implements ServiceModel {
     return things
   }
 
-  /** Also makes it. */
+  /** Changes the type, or creates it. */
   async #change(
     { constraint }: Things,
     type: KnownThing<TypeState | null>,
@@ -156,7 +159,7 @@ class Types implements ServiceModel {
     await type.ask('a change', question, () => ({ n, templates, isConstrained }))
   }
 
-  /** Refused while it has resources, of which others know. */
+  /** Removes the type. The host refuses while it has resources, which only other clients know. */
   async #remove(type: KnownThing<TypeState | null>): Promise<void> {
     const { tenant, name } = type
     const outcome = await this.#world.ask({ method: 'DELETE', url: `/api/resourcetypes/${name}`, tenant })
@@ -164,7 +167,7 @@ class Types implements ServiceModel {
     type.told('a removal', outcome, (state) => (state === null ? undefined : null))
   }
 
-  /** What is too wide is refused when the type has its constraint just then. */
+  /** Places a resource. The host refuses one that is too wide while the constraint applies. */
   async #place(resource: KnownThing<ResourceState | null>, { type, width }: Omit<Given, 'id'>): Promise<void> {
     const { tenant, name } = resource
     const body = { resourceTypeId: type, width }
@@ -181,7 +184,7 @@ class Types implements ServiceModel {
     else {
       const { tenant } = template
       const outcome = await this.#world.ask({ method: 'DELETE', url: `/api/templates/${name}`, tenant })
-      // tasks use it, of which others know
+      // tasks use the template, which only other clients know
       if (isInUse(outcome)) return
       template.told('its removal', outcome, (state) => (state ? false : undefined))
     }
@@ -204,7 +207,7 @@ class Types implements ServiceModel {
     await this.#verifyConstraints(things, type, constraints)
   }
 
-  /** A constraint that is in effect holds; asked again, it says which resources do not fit. */
+  /** Checks that an active constraint holds, and that validation reports which resources violate it. */
   async #verifyConstraints(
     things: Things,
     type: KnownThing<TypeState | null>,
@@ -240,7 +243,7 @@ class Types implements ServiceModel {
     return [{ status: 'applying' }]
   }
 
-  /** It inherits what its type has now, and has the tasks of its templates, as far as these are there. */
+  /** Checks that the resource inherits the current values of its type, and has the tasks of its existing templates. */
   async #verifyResource(things: Things, resource: KnownThing<ResourceState | null>): Promise<void> {
     resource.rest()
     const { tenant, name } = resource

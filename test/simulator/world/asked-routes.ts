@@ -1,16 +1,16 @@
 /**
- * Most of what the start of a host costs are its routes, and the clients of a run ask a few of them: the others are left
- * out. What is there is what a host has, with all that goes before and after it.
+ * Leaves out the routes that the clients of a run do not call, because routes are most of the cost of starting a host.
+ * The remaining routes work as in a real host, including their hooks.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
-/** how Fastify finds out what a plugin is called, before it looks through all modules that were loaded */
+/** lets Fastify read a plugin's name before searching all loaded modules */
 const DISPLAY_NAME = Symbol.for('fastify.display-name')
 
 type Add = (this: FastifyInstance, url: string, ...more: unknown[]) => unknown
 
-/** Of what is added from now on, in all scopes, only these routes are there. */
+/** Keeps only these of the routes added from now on, in all scopes. */
 export function leaveOutRoutes(app: FastifyInstance, asks: ReadonlySet<string>): void {
   const isAsked = (method: string, url: string): boolean => asks.has(`${method.toUpperCase()} ${url}`)
   for (const method of METHODS) {

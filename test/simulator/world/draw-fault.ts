@@ -1,11 +1,11 @@
-/** What can go wrong, as it is drawn. */
+/** Draws faults. */
 import type { Chance } from './chance.ts'
 import type { Fault } from './plan.ts'
 
 const HOUR_MS = 3_600_000
-/** what a power cut takes back of series: the log has all of it */
+/** ms of series writes that a power cut undoes; the log contains all of them */
 const LOST_MS = [10, 1000, 30_000, 100_000]
-/** also longer than the time limit of a call */
+/** includes some longer than a call's time limit */
 const OUTAGES_MS = [10, 500, 3000, 20_000, 90_000]
 
 export type FaultKind = (chance: Chance) => Fault
@@ -48,13 +48,13 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   plugs,
 ]
 
-/** Calls stay open, or fail after a while. */
+/** Draws plugs whose calls hang, or fail after a while. */
 export function badPlugs(chance: Chance): Fault {
   const hangs = chance.of([0.3, 0.6, 0.9])
   return { fault: 'plugs', fails: chance.of([0, 1 - hangs]), hangs, slowMs: chance.of([500, 3000, 15_000]), late: 0 }
 }
 
-/** What decides about calls under way. */
+/** Faults that affect open calls. */
 export const CALL_FAULTS: readonly FaultKind[] = [
   (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000]) }),
   (chance) => ({ fault: 'clock', ms: chance.of([5000, HOUR_MS, HOUR_MS]) }),

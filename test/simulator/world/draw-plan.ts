@@ -1,6 +1,6 @@
 /**
- * Draws what a run does from its seed: operations by their weights, and faults among them. Each run has a character of
- * its own: what is rare in most of them is common in some, so that rare things meet each other there.
+ * Draws the plan of a run from its seed: weighted operations with faults among them. Each run has its own character:
+ * what is rare in most runs is common in some, so that rare things coincide there.
  */
 import { SIMULATED } from '../services/index.ts'
 import type { SimulatedService } from '../services/simulated-service.ts'
@@ -11,47 +11,49 @@ import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
 import type { Cast, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
 
-/** operations of a run: shorter ones cost less, and find far less of what was put back (`--mutants`) */
+/** operations per run: fewer would cost less, but find far fewer mutants (`--mutants`) */
 const OPERATIONS = [10, 80] as const
-/** ms between two operations, in the mean: crowded runs, and such with long pauses */
+/** mean ms between two operations: for crowded runs, and for runs with long pauses */
 const GAPS_MS = [5, 50, 500, 5000]
-/** the same where each pause is another one, about as long as calls, outages and what passes between looks of the host */
+/** the same for runs with varying pauses, about as long as calls, outages and the host's polling intervals */
 const LONG_GAPS_MS = [10, 300, 3000, 8000, 15_000, 30_000]
-/** ms after a fault until another one that follows from it */
+/** ms from a fault to another one that follows it */
 const FOLLOWS_MS = [0, 5, 300, 3000, 12_000, 25_000]
-/** by which of them an operation is more or less frequent in a run than its weight says */
+/** factors by which an operation is more or less frequent in a run than its weight */
 const FACTORS = [0, 0.3, 1, 1, 3, 10]
 
 const TOGETHER = SIMULATED.filter(({ drawnApart }) => drawnApart !== true)
 const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
 
 /**
- * Probability that a run is about calls under way and nothing else: what becomes of them depends on what comes in which
- * order within the seconds of their limits, and in other runs most of what happens has nothing to do with them.
+ * Probability that a run is only about open calls. Their fate depends on the order of events within the seconds of
+ * their limits, and most events in other runs do not affect them.
  */
 const ABOUT_CALLS = 0.15
 const CALLS_GAPS_MS = [10, 300, 1000, 3000, 8000]
 
 /**
- * Probability that a run of the others is about one service and one or two kinds of faults: what goes wrong with it
- * wants one operation to meet one fault just then, which hardly comes about where everything may happen.
+ * Probability that one of the other runs is about one service and one or two kinds of faults. Many problems need an
+ * operation and a fault at the same moment, which is unlikely where everything may happen.
  */
 const ABOUT_ONE = 0.35
 const ONE_KINDS = [1, 1, 2]
 
-/** What is so in all of a run. */
+/** Properties that hold for a whole run. */
 interface Character {
-  /** ms between operations, in the mean; one of them is drawn for each */
+  /** mean ms between operations; one value is drawn for each operation */
   readonly gapsMs: readonly number[]
   readonly operations: number
-  /** probability that a fault comes with an operation, and that another one follows a fault */
+  /** probabilities that a fault accompanies an operation, and that another fault follows */
   readonly faulty: number
   readonly followed: number
-  /** those that come, by how often they do */
+  /** weighted kinds of faults */
   readonly kinds: readonly (readonly [weight: number, FaultKind])[]
 }
 
-/** `only`: services whose operations are drawn; default: some. `about`: the subject of the run; default: some runs have one. */
+/**
+ * `only`: services whose operations are drawn; default: some. `about`: the run's subject; default: some runs have one.
+ */
 export function drawPlan(seed: string, only?: readonly string[], about?: string): Plan {
   const subject = only === undefined ? subjectOf(seed, about) : undefined
   if (subject !== undefined) return drawAbout(seed, subject)
@@ -73,7 +75,7 @@ export function drawPlan(seed: string, only?: readonly string[], about?: string)
     const { name, draw } = chance.weighted(operations)
     const operation: Operation = { at, do: name, tenant: chance.of(cast.tenants), with: draw(chance, n) }
     steps.push(operation)
-    // just after an operation: most of what goes wrong does so in the middle of one
+    // soon after an operation begins, because most problems occur in the middle of one
     if (kinds.length === 0 || !chance.is(faulty)) continue
     const turns = chance.of([0, chance.below(20), chance.below(60), chance.below(200)])
     steps.push({ at, ...drawFault(chance, kinds), turns })
@@ -85,13 +87,13 @@ export function drawPlan(seed: string, only?: readonly string[], about?: string)
   return { seed, cast, steps }
 }
 
-/** `isAboutOne`: about one service and few kinds of faults. */
+/** `isAboutOne`: whether the run is about one service and few kinds of faults. */
 function drawCharacter(chance: Chance, isAboutOne: boolean): Character {
   const isLong = chance.is(0.25)
   return {
     gapsMs: isLong ? LONG_GAPS_MS : [chance.of(GAPS_MS)],
     operations: isLong ? chance.between(5, 40) : chance.between(...OPERATIONS),
-    // some runs have few faults, some many, and most have few kinds of them
+    // some runs have few faults and some many; most have few kinds of them
     faulty: chance.of(isLong ? [0.1, 0.25, 0.5] : [0, 0.03, 0.1, 0.25]),
     followed: chance.of([0, 0, 0.3, 0.6]),
     kinds: isAboutOne
@@ -100,7 +102,7 @@ function drawCharacter(chance: Chance, isAboutOne: boolean): Character {
   }
 }
 
-/** Two resources at least have tasks whose calls are under way: what one does must not end those of the other. */
+/** Draws at least two resources whose tasks have open calls: one task must not end the calls of the other. */
 function castOfCalls(chance: Chance): Cast {
   const services = ['messages', 'tasks', ...(chance.is(0.3) ? ['schedules'] : [])]
   const others = ['count pump', 'count boiler', 'metadata pump'].filter(() => chance.is(0.3))
@@ -123,7 +125,7 @@ function characterOfCalls(chance: Chance): Character {
   }
 }
 
-/** Those of the services of a run, each more or less frequent than in other runs. */
+/** Draws how frequent each operation of the run's services is. */
 function drawOperations(chance: Chance, { services }: Cast) {
   const all = SIMULATED.filter(({ name }) => services.includes(name)).flatMap(({ name, operations }) =>
     Object.entries(operations).map(([own, { weight, draw }]) => [weight, { name: `${name}.${own}`, draw }] as const),
@@ -132,7 +134,7 @@ function drawOperations(chance: Chance, { services }: Cast) {
   return some.every(([weight]) => weight === 0) ? all : some
 }
 
-/** A few services of a tenant, or of both. */
+/** Draws a few services of one tenant, or of both. */
 function drawCast(seed: string, chance: Chance, only: readonly string[] | undefined): Cast {
   const some = <T>(list: readonly T[], probability: number): readonly T[] => {
     const drawn = list.filter(() => chance.is(probability))
@@ -154,7 +156,7 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
   return { tenants, services, variants, serves: [...serves, ...besides] }
 }
 
-/** Names of services, and of those without whose operations they have nothing to do. */
+/** Adds the services without which those named are useless. */
 function withThoseTheyLiveOn(services: readonly SimulatedService[]): readonly string[] {
   return [...new Set(services.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
 }

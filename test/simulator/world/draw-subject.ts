@@ -9,10 +9,10 @@ import { TENANTS } from './world.ts'
 
 /** Probability that a run is about a subject. */
 const ABOUT_SUBJECT = 0.3
-/** ms from when a fault ends to what comes just then */
+/** ms from the end of a fault to a step that is timed to coincide with it */
 const AFTER_END_MS = [-5, 0, 1, 10, 100, 500, 1500]
 
-/** Undefined: the run is about none. Whether it is, is drawn apart from all else. `name`: of the subject that it is to be about. */
+/** Returns the run's subject, or undefined. Draws separately from everything else. `name`: forces this subject. */
 export function subjectOf(seed: string, name?: string): Subject | undefined {
   const chance = new Chance(`subject ${seed}`)
   if (name === undefined) return chance.is(ABOUT_SUBJECT) ? chance.of(SUBJECTS) : undefined
@@ -53,7 +53,7 @@ export function drawAbout(seed: string, subject: Subject): Plan {
   return { seed, cast, steps }
 }
 
-/** `isFirst`: nothing has followed the operation yet; what comes first comes in the middle of it. */
+/** `isFirst`: no fault has followed the operation yet, so the first one may occur in the middle of it. */
 function* faultsOf(
   chance: Chance,
   { kinds, count, apartMs, pauseMs }: Meeting,
@@ -71,7 +71,7 @@ function* faultsOf(
   }
 }
 
-/** ms since the beginning of what is drawn. */
+/** Tracks the time of drawn steps, in ms since the beginning. */
 class PlanTime {
   at = 1000
   readonly #chance: Chance
@@ -83,7 +83,7 @@ class PlanTime {
     this.#atEnds = atEnds
   }
 
-  /** `ms`, or as much as makes what comes next come just as the last fault ends. */
+  /** Advances by `ms`, or so that the next step coincides with the end of the last fault. */
   pass(ms: number): void {
     const end = this.#endsAt + this.#chance.of(AFTER_END_MS)
     this.at = this.at < this.#endsAt && end > this.at && this.#chance.is(this.#atEnds) ? end : this.at + ms

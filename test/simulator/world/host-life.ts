@@ -1,4 +1,4 @@
-/** A host of the simulated machine, from its start to its stop or death: no socket, no thread, no file. */
+/** Runs a host of the simulated machine from its start to its stop or death, without sockets, threads or files. */
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fastify, type FastifyInstance } from 'fastify'
@@ -14,13 +14,15 @@ import type { Medium } from './medium.ts'
 import type { ToldWords } from './told-words.ts'
 import { ANY_TIME } from '../../support/any-time.ts'
 
-/** What is served. Functions run in processes of their own, which no simulated clock governs. */
+/**
+ * Services that every host has. Functions are excluded, because they run in processes that no simulated clock controls.
+ */
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
-/** Services in whose place the simulator has its own. */
+/** Services that the simulator replaces. */
 export const STAND_INS: readonly string[] = ['webscripts']
 
-/** What is served besides where operations of a run need it. */
+/** Additional services, present where a run's operations need them. */
 export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions', 'vault', ...STAND_INS]
 
 export interface Answer {
@@ -40,19 +42,19 @@ export interface Question {
 export interface HostLife {
   readonly composed: Composed
   ask(question: Question): Promise<Answer>
-  /** An answer that goes on: `heard` gets its text as it comes, until `over`. `begun`: told before that. */
+  /** Follows a streaming response. `begun` is called first, then `heard` with each piece of text, until `over`. */
   follow(
     question: Question,
     connection: { readonly begun: () => void; readonly left: Promise<void> },
     heard: (text: string) => void,
   ): Promise<{ readonly status: number; over: Promise<void> }>
-  /** A request that becomes a WebSocket on that stream. */
+  /** Upgrades a request to a WebSocket on that stream. */
   upgrade(question: Question, stream: Duplex): void
-  /** Stops it as an operator would. */
+  /** Stops the host as an operator would. */
   stop(): Promise<void>
 }
 
-/** sixteen bytes; who asks may choose the same again */
+/** sixteen bytes; a client may choose the same ones each time */
 const SOCKET_KEY = btoa('0123456789abcdef')
 
 function configOf(serves: readonly string[]): Config {
@@ -63,20 +65,20 @@ function configOf(serves: readonly string[]): Config {
   )
 }
 
-/** What is there at the start of a host. */
+/** What exists when a host starts. */
 export interface Setting {
   readonly plugs: readonly Plug[]
-  /** in the place of the host's webscripts, which run in processes too */
+  /** replaces the host's webscripts, which would run in processes */
   readonly webscripts: MakeService
   /** names of services */
   readonly serves: readonly string[]
-  /** routes that clients ask, as in `GET /api/tasks/:id`; undefined: any */
+  /** routes that clients call, such as `GET /api/tasks/:id`; undefined: all */
   readonly asks: ReadonlySet<string> | undefined
-  /** of a store that others use beside the host; undefined: the host has it to itself */
+  /** set if others use the store too; undefined: only the host uses it */
   readonly words: ToldWords | undefined
 }
 
-/** Rejects when it cannot start. */
+/** Rejects when the host cannot start. */
 export async function startLife(
   medium: Medium,
   { plugs, webscripts, serves, asks, words }: Setting,
@@ -96,7 +98,7 @@ export async function startLife(
     exposeHeadRoutes: asks === undefined,
   })
   if (asks !== undefined) leaveOutRoutes(app, asks)
-  // The page of the API is left out: making it takes longer than everything else.
+  // Leaves out the API's documentation page, which takes longer to create than everything else.
   app.decorate('swagger', () => '')
   app.addHook('onClose', () => composed.close())
   try {
@@ -129,7 +131,9 @@ async function ask(app: FastifyInstance, { method, url, tenant, body, headers }:
   return { status: statusCode, body: parsed(payload), headers: given }
 }
 
-/** Over a connection of its own, so that the host hears when its client goes, and waits for one that does not read. */
+/**
+ * Uses a separate connection, so that the host notices when its client leaves, and waits for one that does not read.
+ */
 async function follow(
   app: FastifyInstance,
   { method, url, tenant, headers }: Question,

@@ -1,4 +1,4 @@
-/** What must hold of the logs of all tenants at any moment, whatever becomes of the processes that write to them. */
+/** Checks what must always hold for the logs of all tenants, whatever happens to the processes that write them. */
 import { type Json, JsonText } from '../../../src/kernel/json.ts'
 import { MARK_ID, MARKS } from '../../../src/log/log-pruner.ts'
 import { isInput, isKept, LOG_NAME } from '../../../src/log/message-entry.ts'
@@ -13,7 +13,7 @@ export class LogWatch {
     this.#found = found
   }
 
-  /** A unit is durable. */
+  /** Called when a unit of writes is durable. */
   wrote(tenant: string, writes: readonly Write[]): void {
     const appends = writes.flatMap((one) => (one.kind === 'append' ? [one] : []))
     // Holds LOG-1
@@ -34,7 +34,7 @@ export class LogWatch {
     }
   }
 
-  /** Entries up to there are to be let go. Holds LOG-7 */
+  /** Called before entries up to `upTo` are trimmed. Holds LOG-7 */
   async trims(tenant: string, store: Store, upTo: number): Promise<void> {
     const log = store.log(LOG_NAME)
     const applied = await store.series.applied(LOG_NAME, 0)

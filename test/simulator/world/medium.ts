@@ -1,7 +1,7 @@
 /**
- * A medium that outlives the host and does what disks and databases do: it takes its time, refuses, is away for a while,
- * is full, and keeps of a machine that dies a part of what it was asked for, or all of it without an answer. Beneath it
- * is the medium in memory; what the contract of storage promises it keeps.
+ * Simulates a storage medium that outlives the host and behaves like disks and databases. It is slow, refuses, is
+ * unavailable or full for a while, and when the machine dies keeps some of the pending writes, or all without
+ * confirming them. It wraps the in-memory medium and keeps the promises of the storage contract.
  */
 import { AppError } from '../../../src/kernel/errors.ts'
 import { JsonText } from '../../../src/kernel/json.ts'
@@ -25,40 +25,40 @@ import type { Chance } from './chance.ts'
 import { LogWatch, readBody } from './log-watch.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
-/** How a medium is for a while: refuses everything, answers nothing until it is over, or has no room for writes. */
+/** Trouble for a while: refuses everything, does not respond until it is over, or has no room for writes. */
 export type Trouble = 'away' | 'stuck' | 'full'
 
-/** How it behaves on an ordinary day. */
+/** Behavior without trouble. */
 export interface Manners {
-  /** ms that a write takes at most */
+  /** maximum ms of a write */
   readonly writeMs: number
-  /** ms that a read takes at most */
+  /** maximum ms of a read */
   readonly readMs: number
-  /** of writes, how many are refused */
+  /** share of writes that are refused */
   readonly refused: number
-  /** of reads, how many are; absent: none */
+  /** share of reads that are refused; absent: none */
   readonly unread?: number
-  /** ms that what was read is on its way at most, while it may change; absent: `readMs` */
+  /** maximum ms until the result of a read arrives, while the data may change; absent: `readMs` */
   readonly lateMs?: number
 }
 
 export const CALM: Manners = { writeMs: 0, readMs: 0, refused: 0 }
 
-/** What can happen to it, counted. */
+/** Counts of what happened to the medium. */
 export interface MediumCounts {
   commits: number
   refusedWrites: number
   refusedReads: number
-  /** writes that were on their way when the machine died: kept, and lost */
+  /** writes pending when the machine died: kept, and lost */
   keptUnanswered: number
   lost: number
-  /** writes of series that a power cut took back */
+  /** series writes that a power cut undid */
   lostSeries: number
 }
 
-/** A write that is not done. */
+/** A write that is not finished. */
 interface Pending {
-  /** does it for good, whatever else happens */
+  /** performs the write, whatever else happens */
   apply(): Promise<unknown>
 }
 
@@ -66,16 +66,16 @@ interface SeriesWrite {
   readonly tenant: string
   /** ms since the beginning of the run */
   readonly at: number
-  /** no power cut takes it back, nor those before it */
+  /** no power cut undoes this write or the ones before it */
   readonly synced: boolean
   write(series: Series): Promise<unknown>
 }
 
-/** Writes that follow each other. */
+/** Writes that must keep their order. */
 interface Lane {
-  /** the last is done, or refused */
+  /** settles when the last write is finished or refused */
   readonly done: Promise<void>
-  /** it was told so */
+  /** settles when the caller has been notified */
   readonly answered: Promise<void>
   readonly open: Pending[]
 }
@@ -98,17 +98,17 @@ export class Medium {
   }
   manners: Manners = CALM
   #trouble: Trouble | undefined
-  /** those that wait for the end of the trouble */
+  /** callbacks waiting for the end of the trouble */
   #held: (() => void)[] = []
-  /** of the machine that is up: its writes, by file and tenant */
+  /** write lanes of the running machine, by file and tenant */
   readonly #lanes = new Map<string, Lane>()
-  /** all that was done to series, in order */
+  /** all series writes, in order */
   readonly #seriesWrites: SeriesWrite[] = []
   #inner: Storage | undefined
-  /** counts the machines; one that died is not answered any more */
+  /** number of the current machine; calls of earlier machines never return */
   #life = 0
 
-  /** `met`: an input of the rules of a tenant has met trouble. `found`: a log is not as it must be. */
+  /** `met`: called when an input of a tenant's rules first meets trouble. `found`: called when a log is invalid. */
   constructor(
     loop: VirtualLoop,
     chance: Chance,
@@ -124,7 +124,7 @@ export class Medium {
     return this.#trouble
   }
 
-  /** Paths of the blobs that a tenant has, on the disk. */
+  /** Returns the paths of a tenant's blobs on the disk. */
   blobsOf(tenant: string): readonly string[] {
     return [...(this.#disk.objects.get(tenant)?.keys() ?? [])]
   }
@@ -140,7 +140,7 @@ export class Medium {
     for (const go of held) go()
   }
 
-  /** For a machine that starts. Rejects while it is away. */
+  /** Opens the storage for a machine that starts. Rejects while the medium is unavailable. */
   async open(): Promise<Storage> {
     const life = ++this.#life
     await this.#wait(life, this.manners.readMs)
@@ -149,7 +149,7 @@ export class Medium {
     return this.#storage(life, this.#inner)
   }
 
-  /** The machine died: of what was on its way, the first so many are kept. */
+  /** Ends the machine; the first few of its pending writes are kept. */
   async crash(): Promise<void> {
     this.#life++
     this.#held = []
@@ -166,7 +166,7 @@ export class Medium {
     this.#inner = undefined
   }
 
-  /** After a crash: the power was cut, and the file of series is what it was at that time. */
+  /** Called after a crash by power cut: resets the series file to an earlier time. */
   async loseSeriesSince(at: number): Promise<void> {
     const tenants = new Set(this.#seriesWrites.map((one) => one.tenant))
     for (const tenant of tenants) Object.assign(this.#disk.tenant(tenant), { series: new SeriesData() })
@@ -208,7 +208,7 @@ export class Medium {
     return answer
   }
 
-  /** Done in the order of the calls, and answered in it; several may be done before the first is answered. */
+  /** Performs and confirms writes in the order of the calls; several may be performed before the first is confirmed. */
   #write<T>(life: number, lane: string, write: () => Promise<T>): Promise<T> {
     if (life !== this.#life) return new Promise(() => undefined)
     const before = this.#lanes.get(lane) ?? { done: NOTHING, answered: NOTHING, open: [] }
@@ -327,7 +327,7 @@ export class Medium {
     }
   }
 
-  /** Contents come whole before they are on their way: what breaks off while it comes was never asked for. */
+  /** Reads contents completely before the write begins: a content that breaks off was never written. */
   #blobs(life: number, tenant: string, inner: Blobs): Blobs {
     const lane = `${tenant} blobs`
     return {
@@ -345,7 +345,7 @@ export class Medium {
     }
   }
 
-  /** A file of its own: its writes have an order of their own. */
+  /** Series have a separate file, so their writes have a separate order. */
   #series(life: number, tenant: string, inner: Series): Series {
     const lane = `${tenant} series`
     const written = <T>(write: (series: Series) => Promise<T>, synced = false): Promise<T> =>
@@ -370,18 +370,18 @@ export class Medium {
   }
 }
 
-/** Media copy on the way in: what changes afterwards is not written. */
+/** Copies a write on entry, so that later changes of its values have no effect. */
 function copied(write: Write): Write {
   if (write.kind === 'append') return { ...write, bodies: copyOf(write.bodies) }
   if (write.kind === 'put') return { ...write, value: copyOf(write.value) }
   return write
 }
 
-/** Of plain JSON, as it is when it comes back from its text: without members that are undefined, and without minus zero. */
+/** Copies plain JSON as it would return from its text: without undefined members or minus zero. */
 function copyOf<T>(value: T): T {
   if (typeof value === 'number') return (value + 0) as T
   if (typeof value !== 'object' || value === null) return value
-  // a text cannot be changed
+  // JSON texts are immutable
   if (value instanceof JsonText) return value
   if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as T
   const copy: Record<string, unknown> = {}

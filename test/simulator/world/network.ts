@@ -1,6 +1,6 @@
 /**
- * The network of the simulated machine: connections over streams in memory. A port of a host is a server that is no
- * socket of the system; a client that goes away is gone for the host at once.
+ * Simulates the network with in-memory streams. Host ports are servers without system sockets, and a host notices at
+ * once when a client leaves.
  */
 import { EventEmitter } from 'node:events'
 import net from 'node:net'
@@ -8,20 +8,20 @@ import { syncBuiltinESMExports } from 'node:module'
 import { duplexPair, type Duplex } from 'node:stream'
 
 export const MQTT_PORT = 1883
-/** Bytes that wait at each end before its writer has to. */
+/** Bytes that each end buffers before its writer must wait. */
 const ROOM = 16_384
 
-/** One end for the host, one for the client. */
+/** A connection with an end for the host and one for the client. */
 export interface Connection {
   readonly host: Duplex
   readonly client: Duplex
-  /** The client is gone. */
+  /** Disconnects the client. */
   leave(): void
 }
 
 function newConnection(): Connection {
   const [host, client] = duplexPair({ highWaterMark: ROOM })
-  // what a socket has besides
+  // other members that a socket has
   Object.assign(host, { setNoDelay: () => host, destroySoon: () => host.end(), remoteAddress: '192.0.2.1' })
   client.on('error', () => undefined)
   host.once('close', () => void client.destroy())
@@ -35,7 +35,7 @@ function newConnection(): Connection {
   }
 }
 
-/** Stands in for a server of `node:net`. */
+/** Replaces a server of `node:net`. */
 class SimulatedServer extends EventEmitter {
   readonly #network: Network
   readonly #welcome: (socket: Duplex) => void
@@ -84,10 +84,10 @@ class SimulatedServer extends EventEmitter {
 
 export class Network {
   readonly ports = new Map<number, SimulatedServer>()
-  /** all that somebody may still hold */
+  /** all connections that may still be referenced */
   readonly #connections = new Set<Connection>()
 
-  /** From now on servers are made here. */
+  /** Makes `node:net` create simulated servers. */
   install(): void {
     Object.defineProperty(net, 'createServer', {
       value: (welcome: (socket: Duplex) => void) => new SimulatedServer(this, welcome),
@@ -97,18 +97,20 @@ export class Network {
     syncBuiltinESMExports()
   }
 
-  /** The machine died. */
+  /** Called when the machine dies. */
   forget(): void {
     this.ports.clear()
   }
 
-  /** The run is over: no connection is left, of machines that died neither. Node would keep them, with all that they reach. */
+  /**
+   * Closes all connections at the end of a run, including those of dead machines, because Node would keep them alive.
+   */
   end(): void {
     for (const { leave } of this.#connections) leave()
     this.#connections.clear()
   }
 
-  /** To whoever takes its other end. */
+  /** Opens a connection; the caller uses the client's end. */
   open(): Connection {
     const connection = newConnection()
     this.#connections.add(connection)
@@ -116,7 +118,7 @@ export class Network {
     return connection
   }
 
-  /** Undefined: nobody listens there. */
+  /** Returns undefined when nothing listens on the port. */
   connect(port: number): Connection | undefined {
     const server = this.ports.get(port)
     if (server === undefined) return undefined
@@ -126,5 +128,5 @@ export class Network {
   }
 }
 
-/** Of this process, as there is one machine in it. */
+/** The network of this process, which simulates only one machine. */
 export const network = new Network()

@@ -1,4 +1,4 @@
-/** An actuator of the world outside: it writes down who called it, and is slow, fails or never answers when told so. */
+/** Simulates an external actuator that records its calls, and is slow, fails or hangs on demand. */
 import { AppError } from '../../../src/kernel/errors.ts'
 import { actingPlugs, causeOf, type Plug } from '../../../src/plug.ts'
 import type { Chance } from './chance.ts'
@@ -12,29 +12,29 @@ export interface Note {
   readonly n: number
   /** ms since the beginning of the run */
   readonly at: number
-  /** which life of the host called */
+  /** the host life that made the call */
   readonly life: number
-  /** ms at which it was answered well; undefined: it was not */
+  /** ms of the successful response; undefined: none */
   doneAt?: number
-  /** ms at which it was answered well after its time; who called may have had reason to wait for it all the same */
+  /** ms of a late successful response, for which the caller may still have waited */
   lateAt?: number
-  /** it was answered badly */
+  /** whether the call failed */
   hasFailed?: boolean
 }
 
-/** Of calls, how many fail and how many hang, and how slow others are at most. */
+/** Shares of calls that fail and that hang, and the maximum delay of others. */
 export interface Behaviour {
   readonly fails: number
   readonly hangs: number
   readonly slowMs: number
-  /** of those that hang, how many answer when nobody waits for it any more; absent: none */
+  /** share of hanging calls that respond when the host no longer waits; absent: none */
   readonly late?: number
 }
 
-/** ms after which a call that hangs may answer: its limit is over then, and it may have been made again */
+/** ms after which a hanging call may respond: its limit has passed, and it may have been repeated */
 const LATE_MS = [21_000, 60_000] as const
 
-/** failures in a row of one effect: fewer than a rule tries */
+/** maximum consecutive failures of one effect: fewer than a rule's attempts */
 const MOST_FAILURES = 3
 
 const WELL: Behaviour = { fails: 0, hangs: 0, slowMs: 0 }
@@ -45,7 +45,7 @@ export class NoteBook {
   readonly #failures = new Map<string, number>()
   readonly #loop: VirtualLoop
   readonly #chance: Chance
-  /** into the history of the run */
+  /** adds a line to the history of the run */
   readonly tell: (line: string) => void
   #life = 0
   /** ms at which each life of the host ended */
@@ -62,7 +62,7 @@ export class NoteBook {
     this.#life++
   }
 
-  /** ms at which that life of the host ended */
+  /** returns the ms at which a life of the host ended */
   endOf(life: number): number {
     return this.#ends[life] ?? Infinity
   }
@@ -85,8 +85,8 @@ export class NoteBook {
   }
 
   /**
-   * As the world outside behaves just now: answers well, at once or after a while, throws `PLUG_FAILED`, hangs, or answers
-   * when nobody may wait for it any more. `key`: the same for calls that are made again, of which few in a row go wrong.
+   * Behaves as the outside world currently does: succeeds at once or after a while, throws `PLUG_FAILED`, hangs, or
+   * responds too late. `key`: equal for repeated calls, of which few in a row fail.
    */
   async behave(key: string, name: string): Promise<'done' | 'late'> {
     const { fails, hangs, slowMs } = this.behaviour ?? WELL
@@ -103,14 +103,14 @@ export class NoteBook {
     throw new AppError('PLUG_FAILED', 'the world outside says no')
   }
 
-  /** Takes its time, or none. */
+  /** Waits for a random time, or not at all. */
   async #work(slowMs: number): Promise<void> {
     if (slowMs === 0 || !this.#chance.is(0.5)) return
     const ms = this.#chance.between(1, slowMs)
     await new Promise<void>((resolve) => void this.#loop.after(ms, resolve))
   }
 
-  /** Never answers, or too late: what it says then is another answer to a call that was made again. */
+  /** Never responds, or responds too late, when the call may have been repeated. */
   async #hang(): Promise<'late'> {
     const { late = 0 } = this.behaviour ?? WELL
     if (late === 0 || !this.#chance.is(late)) return new Promise<never>(() => undefined)
@@ -121,7 +121,7 @@ export class NoteBook {
   }
 }
 
-/** As whoever acts outside makes them: a sensor and an actuator of one act. */
+/** Creates a sensor and an actuator that act on the outside world. */
 export function notePlugs(
   loop: VirtualLoop,
   chance: Chance,

@@ -1,51 +1,51 @@
-/** What a run does, as data: it can be written down, made smaller and done again. */
+/** Defines a run's plan as data, which can be saved, shrunk and repeated. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { Behaviour } from './note-plug.ts'
 import type { Manners, Trouble } from './medium.ts'
 
-/** Something that a client asks for. */
+/** A client's request. */
 export interface Operation {
   /** ms since the beginning of the run */
   readonly at: number
-  /** as in `messages.post` */
+  /** name such as `messages.post` */
   readonly do: string
   readonly tenant: string
   readonly with: JsonObject
 }
 
-/** Something that goes wrong, or ends doing so. */
+/** A fault, or the end of one. */
 export type Fault =
-  /** the process is killed, and started again after so many ms */
+  /** the process is killed, and starts again after `downMs` */
   | { readonly fault: 'crash'; readonly downMs: number }
-  /** the power is cut: the process is gone, and series are as they were so many ms ago */
+  /** the power is cut: the process dies, and series are reset to `seriesMs` ago */
   | { readonly fault: 'power'; readonly seriesMs: number; readonly downMs: number }
-  /** an operator stops it, and starts it again */
+  /** an operator stops the host, and starts it again */
   | { readonly fault: 'restart'; readonly downMs: number }
-  /** the medium is in trouble for so many ms */
+  /** the medium is in trouble for `ms` */
   | { readonly fault: 'trouble'; readonly kind: Trouble; readonly ms: number }
-  /** how the medium behaves from now on */
+  /** changes how the medium behaves */
   | { readonly fault: 'manners'; readonly manners: Manners }
-  /** somebody sets the wall clock */
+  /** the wall clock is set */
   | { readonly fault: 'clock'; readonly ms: number }
-  /** how plugs behave from now on */
+  /** changes how plugs behave */
   | ({ readonly fault: 'plugs' } & Behaviour)
 
-/** `turns`: it comes when so many more things have happened, or at once. */
+/** `turns`: the number of events to wait for before the fault; absent: none. */
 export type Step = Operation | (Fault & { readonly at: number; readonly turns?: number })
 
-/** What takes part in a run: few things at a time meet each other more often than many do. */
+/** The participants of a run. A few at a time interact more often than many do. */
 export interface Cast {
   readonly tenants: readonly string[]
-  /** names of services of the simulator */
+  /** names of simulated services */
   readonly services: readonly string[]
-  /** services that the host has; absent: all that can be simulated */
+  /** services of the host; absent: all that can be simulated */
   readonly serves?: readonly string[]
-  /** of services that have variants: those that take part */
+  /** for services with variants: those that take part */
   readonly variants: Readonly<Record<string, readonly string[]>>
 }
 
 export interface Plan {
-  /** of all chance while it runs */
+  /** seed of all random numbers during the run */
   readonly seed: string
   /** absent: everything takes part */
   readonly cast?: Cast

@@ -1,4 +1,4 @@
-/** Does what a plan says, and tells what was found. */
+/** Executes a plan, and returns the findings. */
 import { createHash } from 'node:crypto'
 import { SIMULATED } from '../services/index.ts'
 import type { Shared } from '../services/simulated-service.ts'
@@ -10,7 +10,7 @@ import { TENANTS, World, type Finding } from './world.ts'
 export interface RunResult {
   readonly findings: readonly Finding[]
   readonly history: readonly string[]
-  /** of the history: equal for equal runs */
+  /** digest of the history; equal for equal runs */
   readonly digest: string
   readonly world: World
 }
@@ -49,21 +49,21 @@ export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(st
   }
   const findings = [...world.findings]
   const history = [...world.history]
-  // after that: what machines do that died is nothing of the run
+  // later actions of dead machines do not belong to the run
   network.end()
   await loop.run(() => true)
   const digest = createHash('sha256').update(history.join('\n')).digest('hex').slice(0, 16)
   return { findings, history, digest, world }
 }
 
-/** Undefined: one of its services does not say. */
+/** Returns undefined when one of the services does not list its routes. */
 function routesAskedBy({ services }: Cast): ReadonlySet<string> | undefined {
   const present = SIMULATED.filter(({ name }) => services.includes(name))
   if (present.some(({ asks }) => asks === undefined)) return undefined
   return new Set(present.flatMap(({ asks = [] }) => asks))
 }
 
-/** Of a plan that was kept without one. */
+/** Returns the cast of an older plan that was saved without one. */
 function castOf(steps: readonly Step[]): Cast {
   const drawn = new Set(steps.flatMap((step) => (isOperation(step) ? [step.do.split('.')[0]] : [])))
   const present = SIMULATED.filter(({ name, onlyWhenDrawn }) => onlyWhenDrawn !== true || drawn.has(name))

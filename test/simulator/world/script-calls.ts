@@ -1,4 +1,4 @@
-/** Webscripts of the world outside, in the place of the host's own: who calls them is written down, and they behave as plugs do. */
+/** Simulates external webscripts instead of the host's own. Calls are recorded, and behave as plugs do. */
 import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { InternalWebscripts, ScriptAnswer, ScriptRequest } from '../../../src/services/webscripts/contract.ts'
@@ -8,13 +8,13 @@ import type { VirtualLoop } from './virtual-loop.ts'
 export interface ScriptCall {
   readonly tenant: string
   readonly script: string
-  /** equal for calls that are made again */
+  /** equal for repeated calls */
   readonly key: string
-  /** the JSON that it was sent */
+  /** the JSON that was sent */
   readonly sent: unknown
   /** ms since the beginning of the run */
   readonly at: number
-  /** ms at which it was answered well, and somebody waited for it; undefined: it was not */
+  /** ms of the successful response, if the caller still waited; undefined: none */
   doneAt?: number
 }
 
@@ -25,13 +25,13 @@ export class ScriptCalls {
   readonly #loop: VirtualLoop
   readonly #notes: NoteBook
 
-  /** `notes`: says how what is outside behaves */
+  /** `notes`: defines how the outside world behaves */
   constructor(loop: VirtualLoop, notes: NoteBook) {
     this.#loop = loop
     this.#notes = notes
   }
 
-  /** A service of the host: any webscript is there, and lets everybody in. */
+  /** Creates a host service in which every webscript exists and accepts every caller. */
   readonly make: MakeService = () => ({
     name: 'webscripts',
     description: 'Webscripts outside of this machine',

@@ -1,10 +1,10 @@
-/** Makes a run that found something smaller, as long as the same oracle finds something. */
+/** Shrinks a run that found something, as long as the same oracle still finds something. */
 import type { Plan, Step } from './plan.ts'
 
-/** Runs that are tried at most. */
+/** Maximum number of runs to try. */
 const MAX_TRIES = 400
 
-/** `finds`: the oracles that find something in a run. */
+/** `finds`: returns the oracles that find something in a run. */
 export async function shrink(plan: Plan, finds: (plan: Plan) => Promise<ReadonlySet<string>>): Promise<Plan> {
   const wanted = await finds(plan)
   let best = plan

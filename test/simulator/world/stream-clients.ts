@@ -1,14 +1,14 @@
-/** Clients of one connection each: what they say over MQTT and WebSockets, and what they hear. */
+/** Implements clients of one connection each, over MQTT and WebSockets. */
 import { generate, parser, type IPublishPacket, type Packet } from 'mqtt-packet'
 import WebSocket from 'ws'
 import type { HostLife } from './host-life.ts'
 import { MQTT_PORT, network } from './network.ts'
 
-/** An end of a connection. */
+/** A client's end of a connection. */
 export interface Client {
-  /** whether the host let it in */
+  /** resolves to whether the host accepted the connection */
   readonly opened: Promise<boolean>
-  /** resolves when the connection is over, whoever ended it; not when the host died */
+  /** resolves when either side ends the connection, but not when the host dies */
   readonly over: Promise<void>
   leave(): void
 }
@@ -17,7 +17,7 @@ export interface SocketClient extends Client {
   send(text: string): void
 }
 
-/** `heard` undefined: it never reads. */
+/** `heard` undefined: the client never reads. */
 export function openSocket(
   life: HostLife,
   { url, tenant }: { readonly url: string; readonly tenant: string },
@@ -52,7 +52,7 @@ export function openSocket(
 function attach(socket: WebSocket, client: unknown, heard: (text: string) => void): void {
   socket.on('error', () => undefined)
   socket.on('message', (data) => heard((data as Buffer).toString()))
-  // what the package does when a server has let it in
+  // what the package does when a server has accepted it
   const opening = socket as unknown as { setSocket(stream: unknown, head: Buffer, options: object): void }
   opening.setSocket(client, Buffer.alloc(0), { maxPayload: 0, allowSynchronousEvents: true })
 }
@@ -61,7 +61,7 @@ export interface MqttClient extends Client {
   send(packet: Packet): void
 }
 
-/** Version 5, without a session. `heard` undefined: it reads nothing but that it was let in. */
+/** Connects with version 5, without a session. `heard` undefined: reads only the acceptance. */
 export function openMqtt(tenant: string, heard?: (packet: Packet) => void): MqttClient | undefined {
   const connection = network.connect(MQTT_PORT)
   if (connection === undefined) return undefined

@@ -1,55 +1,55 @@
 /**
- * What runs are about whose faults want few things to meet within a short time, which seldom comes about where everything
- * may happen: each says which operations there are, and which faults follow them how soon. None names an order of steps,
- * so that a run finds whatever comes of such things, and not one fault alone.
+ * Defines subjects: runs that look for faults which need few things to coincide, which rarely happens in mixed runs.
+ * Each subject lists operations and the faults that follow them, but no order of steps, so that a run can find any
+ * problem of this kind.
  */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { NONE_AT_FIRST } from '../services/schedules.ts'
 import type { FaultKind } from './draw-fault.ts'
 
-/** Faults that follow an operation, one after the other, and those of the meetings before it in the list. */
+/** Faults that follow an operation one after the other, after those of earlier meetings in the list. */
 export interface Meeting {
-  /** operations, as in `messages.post`; absent: any */
+  /** operations, such as `messages.post`; absent: any */
   readonly after?: readonly string[]
-  /** probability that they come */
+  /** probability that the faults occur */
   readonly is: number
   readonly kinds: readonly (readonly [weight: number, FaultKind])[]
-  /** how many come: least and most */
+  /** minimum and maximum number of faults */
   readonly count: readonly [least: number, most: number]
-  /** ms from one to the next; one of them is drawn for each */
+  /** ms from one fault to the next; one value is drawn each time */
   readonly apartMs: readonly number[]
-  /** the same from the operation to the first; absent: it comes in the middle of the operation */
+  /** ms from the operation to the first fault; absent: it occurs in the middle of the operation */
   readonly pauseMs?: readonly number[]
 }
 
 export interface Subject {
   readonly name: string
-  /** services that take part, with those they live on; one of these lists is drawn */
+  /** services that take part, with those they need; one of these lists is drawn */
   readonly services: readonly (readonly string[])[]
-  /** of services that have variants: those that take part; absent: some */
+  /** for services with variants: those that take part; absent: some */
   readonly variants?: Readonly<Record<string, readonly string[]>>
-  /** by their weights, in place of their own; of services that are not named, all operations are drawn */
+  /** weights that replace those of the operations; all operations of unlisted services are drawn */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, number>>>>
-  /** arguments that are the same each time, by operation, as in `messages.post` */
+  /** fixed arguments by operation, such as `messages.post` */
   readonly always?: Readonly<Record<string, JsonObject>>
-  /** how many there are: least and most */
+  /** minimum and maximum number of operations */
   readonly count: readonly [least: number, most: number]
-  /** ms between two, in the mean; one of them is drawn for each, or for the run */
+  /** mean ms between two operations; one value is drawn for each, or for the whole run */
   readonly gapsMs: readonly number[]
-  /** what is so from the beginning, each with a probability of its own */
+  /** faults from the beginning, each with its own probability */
   readonly first: readonly (readonly [probability: number, FaultKind])[]
   readonly meetings: readonly Meeting[]
-  /** probability that what comes next does so just as a fault ends that is still on; default: 0 */
+  /** probability that the next step is timed to the end of an active fault; default: 0 */
   readonly atEnds?: number
 }
 
 const HOUR_MS = 3_600_000
 
-/** A value, or one of a list that is drawn. */
+/** A value, or a list from which one is drawn. */
 type Drawn = number | readonly number[]
 type Manners = Partial<Record<'refused' | 'lateMs' | 'unread', Drawn>>
 
-/** A store with such manners. */
+/** Returns a fault that sets these manners of the store. */
 function store(writeMs: Drawn, readMs: Drawn, { refused = 0, ...more }: Manners = {}): FaultKind {
   return (chance) => {
     const drawn = (one: Drawn) => (typeof one === 'number' ? one : chance.of(one))
@@ -68,23 +68,23 @@ function clock(...ms: readonly number[]): FaultKind {
 }
 
 const KINDS = {
-  /** It takes its time, and does what it is asked. */
+  /** Slow, but does what it is asked. */
   slowStore: store([0, 20, 100, 500, 1000], [0, 20, 100, 300]),
   slowWrites: store([20, 300, 1000], [0, 20]),
   verySlowWrites: store([1000, 3000], 0),
-  /** It is quick enough for what was answered to be written down soon. */
+  /** Fast enough that a result is durable soon. */
   quickStore: store([0, 1, 10, 20, 100], [0, 1, 10]),
-  /** Its answers come later than what happened since. */
+  /** Its responses arrive later than newer events. */
   lateStore: store([0, 20, 100], [0, 20], { lateMs: [100, 300, 1000, 3000] }),
   veryLateStore: store([0, 20], 0, { lateMs: [300, 1000] }),
   refusingStore: store([0, 20, 500], [0, 20], { refused: [0.05, 0.2, 0.5] }),
-  /** A start reads more than anything else. */
+  /** A start reads more than anything else does. */
   unreadStore: store(0, [0, 10], { unread: [0.02, 0.05, 0.1] }),
   crash: (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000]) }),
   restart: (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000]) }),
   clockBack: clock(-5000, -HOUR_MS, -HOUR_MS),
   clockForward: clock(5000, 120_000, HOUR_MS),
-  /** So far that a host takes it for a sleep, whatever is under way. */
+  /** So far that a host treats it as a sleep, whatever is open. */
   leap: clock(120_000, HOUR_MS, HOUR_MS),
   slowPlugs: (chance) => ({ fault: 'plugs', fails: 0, hangs: 0, slowMs: chance.of([500, 5000]) }),
   hangingPlugs: (chance) => {
@@ -97,16 +97,16 @@ const KINDS = {
   },
 } satisfies Readonly<Record<string, FaultKind>>
 
-/** Weights, or probabilities, of kinds, in their order. */
+/** Returns weights, or probabilities, of fault kinds, in order. */
 const of = (odds: Partial<Readonly<Record<keyof typeof KINDS, number>>>) =>
   Object.entries(odds).map(([name, odd]) => [odd, KINDS[name as keyof typeof KINDS]] as const)
 
-/** The same of troubles of the store of so many ms. */
+/** Returns the weights of store troubles that last from `least` to `most` ms. */
 const troubles = (least: number, most: number, odds: Readonly<Partial<Record<'away' | 'full' | 'stuck', number>>>) =>
   Object.entries(odds).map(([kind, odd]) => [odd, trouble(kind as 'away', least, most)] as const)
 
 const TWO_NOTING = { tasks: ['note pump', 'note boiler'] } as const
-/** Tasks act on each message. */
+/** Makes tasks act on each message. */
 const ALL_HIGH = { 'messages.post': { level: 90 } } as const
 
 export const SUBJECTS: readonly Subject[] = [

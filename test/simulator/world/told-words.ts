@@ -1,6 +1,6 @@
 /**
- * What processes on one store tell each other, as a medium that they share has it: here the host hears, and an operator
- * beside it tells. A host that dies hears no more.
+ * Simulates notices between processes on one store, where an operator notifies the host. A host that died receives
+ * none.
  */
 import type { Presence, Storage } from '../../../src/storage/contract.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
@@ -15,7 +15,7 @@ export class ToldWords {
     this.#loop = loop
   }
 
-  /** The storage of a host that starts; what an earlier one heard with is forgotten. */
+  /** Returns the storage of a host that starts, and drops the listeners of earlier hosts. */
   over(storage: Storage): Storage {
     this.#heard = []
     const presence: Presence = {
@@ -25,11 +25,11 @@ export class ToldWords {
       hear: (heard) => void this.#heard.push(heard),
       deafFor: 0,
     }
-    // a storage of the simulator is plain functions, so that a copy is as good
+    // simulated storage consists of plain functions, so a copy works as well
     return { ...storage, presence, tell: (word) => this.tell(word) }
   }
 
-  /** Resolves when a host that is up has heard it. */
+  /** Resolves when a running host has received the notice. */
   tell(word: string): Promise<void> {
     return new Promise((resolve) => {
       this.#loop.turn(() => {

@@ -1,10 +1,9 @@
 /**
- * The event loop of a simulated machine: its clocks, timers, turns and chance, all from a seed. It stands in for
- * those of Node in the whole process, so that nothing that a host does escapes it, the packages that it uses
- * included: whoever asks for the time, a timer, a turn or a random number is answered from here.
+ * Simulates the event loop of a machine from a seed: clocks, timers, turns and random numbers. It replaces Node's own
+ * in the whole process, so that all code of the host, including packages, uses it.
  *
- * One thing happens at a time, and all that follows from it without a turn of the loop happens before the next. Time
- * passes only when nothing is left to do at the present moment. Equal seeds give equal orders, times and numbers.
+ * One thing happens at a time, and its consequences without a loop turn come before the next. Time passes only when
+ * nothing is left to do at the current moment. Equal seeds produce equal orders, times and numbers.
  */
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -14,11 +13,11 @@ import nodeTimersPromises from 'node:timers/promises'
 import { Heap } from '../../../src/kernel/heap.ts'
 import { Chance } from './chance.ts'
 
-/** ms that a look at the clock costs: work that pauses after so many ms comes to its pauses */
+/** ms that reading the clock takes, so that work that pauses after some ms reaches its pauses */
 const LOOK_MS = 0.002
 /** epoch ms at which every run begins */
 export const BEGINNING = Date.UTC(2026, 2, 1)
-/** things that may happen without any time passing; more is a loop that never ends */
+/** events that may happen without time passing; more indicate an endless loop */
 const MAX_AT_ONCE = 200_000
 
 interface Due {
@@ -29,10 +28,10 @@ interface Due {
   isOff: boolean
 }
 
-/** Who waits: the machine, whose work ends with it; clients and the world around it go on. */
+/** The owner of a timer: the machine, whose timers end with it, or a client or the world, whose timers continue. */
 export type Owner = 'machine' | 'client' | 'world'
 
-/** What `setTimeout` gives. */
+/** Result of the simulated `setTimeout`. */
 class SimulatedTimer {
   due: Due | undefined
   readonly #start: (timer: SimulatedTimer) => void
@@ -70,12 +69,12 @@ class SimulatedTimer {
   }
 }
 
-/** Delays of a loop that has none. Node's own goes on looking when the machine that asked has died. */
+/** Loop delay monitor without delays. Node's own would continue after the simulated machine has died. */
 const NO_DELAYS = { enable: () => true, disable: () => true, reset: () => undefined, count: 0, percentile: () => 0 }
 
 const realSetImmediate = setImmediate
 
-/** Resolves when everything that can follow without a turn of the loop has happened. */
+/** Resolves when everything that can follow without a loop turn has happened. */
 function settle(): Promise<void> {
   return new Promise((resolve) => void realSetImmediate(resolve))
 }
@@ -96,7 +95,7 @@ export class VirtualLoop {
     return new Heap((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order))
   }
 
-  /** Everything begins anew. */
+  /** Resets everything for a new run. */
   begin(seed: string): void {
     this.#elapsed = 0
     this.#wallOffset = 0
@@ -107,7 +106,7 @@ export class VirtualLoop {
     this.#turns = []
   }
 
-  /** What a machine that loses its power would have done is not done. */
+  /** Drops what a machine that loses its power would still have done. */
   forget(): void {
     const others: Due[] = []
     for (let due = this.#timers.pop(); due !== undefined; due = this.#timers.pop()) {
@@ -117,12 +116,12 @@ export class VirtualLoop {
     this.#turns = this.#turns.filter(({ owner }) => owner !== 'machine')
   }
 
-  /** ms since the beginning of the run, whatever the wall clock says */
+  /** ms since the beginning of the run, independent of the wall clock */
   get elapsed(): number {
     return this.#elapsed
   }
 
-  /** things that have happened */
+  /** number of events that have happened */
   get happened(): number {
     return this.#happened
   }
@@ -132,7 +131,7 @@ export class VirtualLoop {
     return BEGINNING + Math.floor(this.#elapsed) + this.#wallOffset
   }
 
-  /** Sets the wall clock, forward or back. */
+  /** Sets the wall clock forward or back. */
   stepWall(ms: number): void {
     this.#wallOffset += ms
   }
@@ -150,7 +149,7 @@ export class VirtualLoop {
     return due
   }
 
-  /** Goes on until `isDone`, or until so much time has passed, or nothing is left to do. */
+  /** Runs until `isDone`, until the time `until`, or until nothing is left to do. */
   async run(isDone: () => boolean, until = Infinity): Promise<void> {
     for (let atOnce = 0, at = this.#elapsed; ; atOnce++) {
       await settle()
@@ -185,7 +184,7 @@ export class VirtualLoop {
     return this.#elapsed
   }
 
-  /** Takes the place of Node's own until `uninstall`. */
+  /** Replaces Node's own functions until `uninstall`. */
   install(): void {
     const saved: (() => void)[] = []
     const replace = (owner: object, name: string, value: unknown): void => {
@@ -266,7 +265,7 @@ export class VirtualLoop {
       const hex = bytes(16).toString('hex')
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`
     })
-    // The thread that would do it answers in an order of its own.
+    // Runs here, because threads would finish in an unpredictable order.
     replace(crypto, 'scrypt', (...given: Parameters<typeof crypto.scrypt>) => {
       const [secret, salt, length, options, tell] = given
       const hash = scryptSync(secret, salt, length, options)

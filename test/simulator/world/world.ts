@@ -1,4 +1,4 @@
-/** One run: a machine with its medium, the host on it, clients around it, and what they know. */
+/** Executes one run: a machine with its medium and host, the clients around it, and what they know. */
 import type { ApiKeys } from '../../../src/host/auth/api-keys.ts'
 import { tellKeyChange } from '../../../src/host/auth/key-changes.ts'
 import { messageOf } from '../../../src/kernel/errors.ts'
@@ -14,66 +14,66 @@ import type { VirtualLoop } from './virtual-loop.ts'
 
 export const TENANTS = ['one', 'two'] as const
 
-/** What a client knows of what it asked for. `refused`: nothing of it was done; `unknown`: nobody can say. */
+/** A client's knowledge about its request. `refused`: nothing was done; `unknown`: it may or may not have been done. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly answer: Answer }
   | { readonly kind: 'refused'; readonly answer?: Answer }
   | { readonly kind: 'unknown'; readonly answer?: Answer }
 
-/** What everybody is told when the host is not there, and when it says nothing. */
+/** The outcome when the host is down, and when it does not respond. */
 type NotDone = { readonly kind: 'refused' } | { readonly kind: 'unknown' }
 
-/** Something that must not be. */
+/** A violation that a run found. */
 export interface Finding {
-  /** which of the oracles says so */
+  /** name of the oracle that reports it */
   readonly oracle: string
   readonly text: string
 }
 
 /** ms after which a client gives up; the host gives up earlier */
 const PATIENCE_MS = 45_000
-/** ms by which a clock that was set forward is taken for a machine that slept */
+/** ms of a forward clock change that a host treats as a sleep */
 export const SLEPT_MS = 60_000
 /**
- * The same where calls are under way, with some to spare: what is due is to be late by more than that, and the limit of a
- * call is due later than its beginning.
+ * The same while calls are open, with a margin: due times must be exceeded by more than that, and a call's limit is
+ * later than its beginning.
  */
 const SLEPT_IN_CALLS_MS = SLEPT_MS + 25_000
-/** ms for which nothing was heard of a store that a host asks before a limit passes, with some to spare */
+/** ms without a response after which a host queries its store before a limit expires, with a margin */
 const ASKED_AFTER_MS = 7_000
-/** ms within which a store that was asked is well if it says something */
+/** ms within which a healthy store responds */
 const ANSWERS_SOON_MS = 1_000
-/** ms after a leap within which a host makes up for it */
+/** ms within which a host compensates for a jump */
 const MADE_UP_MS = 5_000
-/** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
+/** how fast time passes at least for a host whose wall clock is behind (HOSTCLOCK-2) */
 const SLOWEST = 0.9
-/** ms until a host that does not start is started again; each time twice as long, at most so long */
+/** ms until a host that failed to start is started again; doubles each time up to `most` */
 const START_AGAIN_MS = { first: 2_000, most: 16_000 }
-/** ms within which a fault that waits for things to happen comes */
+/** ms within which a fault that waits for events occurs */
 const SOON_MS = 2_000
-/** ms of calm after which everything has come to rest */
+/** ms of calm after which everything is at rest */
 export const REST_MS = 150_000
 
-/** Time of a call, in ms since the beginning of the run. */
+/** The time of a call, in ms since the beginning of the run. */
 interface CountedTime {
   readonly tenant: string
   readonly from: number
   readonly to: number
   /** ms */
   readonly limitMs: number
-  /** ms of its limit that it may have had before `from` */
+  /** ms of its limit that may have been used before `from` */
   readonly hadBefore: number
 }
 
-/** How a client follows an answer that goes on. */
+/** How a client follows a streaming response. */
 export interface Following {
-  /** it goes when this resolves */
+  /** the client leaves when this resolves */
   readonly left?: Promise<void>
-  /** told when it is let in, before anything comes */
+  /** called when the client is accepted, before anything arrives */
   readonly opened?: () => void
 }
 
-/** answers to an operator, as clients get them */
+/** responses to an operator, in the form that clients receive */
 const DONE: Answer = { status: 200, body: undefined, headers: {} }
 const NOTHING_TO_DO: Answer = { status: 404, body: undefined, headers: {} }
 
@@ -85,25 +85,25 @@ export class World {
   readonly notes: NoteBook
   readonly scripts: ScriptCalls
   readonly findings: Finding[] = []
-  /** whether the medium ever took so long that time limits of calls can pass meanwhile */
+  /** whether the medium was ever so slow that time limits of calls can expire meanwhile */
   wasSlow = false
-  /** when the store was in trouble, and by tenant, when inputs of rules first met it */
+  /** periods of store trouble, with the first time by tenant that inputs of rules met it */
   readonly #troubles: { readonly from: number; to: number; readonly metAt: Map<string, number> }[] = []
-  /** by how much the wall clock was set forward, and how much of that hosts may have counted for limits of calls */
+  /** forward changes of the wall clock, and the part that hosts may have counted toward call limits */
   readonly #leaps: { readonly at: number; readonly ms: number; readonly counted: number }[] = []
-  /** ms by which hosts are ahead of the wall clock, at most */
+  /** most ms by which hosts are ahead of the wall clock */
   #ahead = 0
-  /** the wall clock was set back: the time of hosts passes slower from then on */
+  /** set once the wall clock was set back: the hosts' time passes more slowly from then on */
   #isSlow = false
-  /** what happened, a line each: equal for equal runs */
+  /** one line per event; equal for equal runs */
   readonly history: string[] = []
   readonly counts = {
-    /** requests, and what came of them */
+    /** requests and their outcomes */
     asked: 0,
     answered: 0,
     refused: 0,
     unknown: 0,
-    /** connections that stay, and messages that were sent and read on them */
+    /** lasting connections, and messages sent and read on them */
     joined: 0,
     sent: 0,
     read: 0,
@@ -113,10 +113,10 @@ export class World {
     warnings: 0,
   }
   readonly #lanes = new Map<string, Promise<void>>()
-  /** told when the machine dies */
+  /** called when the machine dies */
   readonly #open = new Set<() => void>()
   #life: HostLife | undefined
-  /** counts the lives, those that did not begin included */
+  /** number of lives, including failed starts */
   #lives = 0
   #isDown = true
   /** ms */
@@ -126,10 +126,10 @@ export class World {
   readonly #tenants: readonly string[]
   readonly #setting: Setting
 
-  /** undefined: nobody but the host uses the store */
+  /** undefined when only the host uses the store */
   readonly #words: ToldWords | undefined
 
-  /** `asks`: routes that its clients ask; absent: any. */
+  /** `asks`: routes that the clients call; absent: all. */
   constructor(
     loop: VirtualLoop,
     seed: string,
@@ -155,7 +155,7 @@ export class World {
     return this.loop.elapsed
   }
 
-  /** which life of the host it is */
+  /** number of the current host life */
   get life(): number {
     return this.#lives
   }
@@ -187,7 +187,7 @@ export class World {
     return this.loop.run(() => false, at)
   }
 
-  /** Work of a client; a lane's works follow each other. */
+  /** Runs the work of a client; works of one lane run one after the other. */
   work(lane: string, work: () => Promise<void>): void {
     this.#working++
     const done = (this.#lanes.get(lane) ?? Promise.resolve())
@@ -201,7 +201,7 @@ export class World {
     return new Promise((resolve) => void this.loop.after(ms, resolve, 'client'))
   }
 
-  /** Asks once. */
+  /** Sends one request. */
   async ask(question: Question): Promise<Outcome> {
     const name = `${question.tenant} ${question.method} ${question.url}`
     this.counts.asked++
@@ -221,15 +221,15 @@ export class World {
           if (hasNoRoute(answer)) this.#requireAsked(question)
           tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer })
         },
-        // a host that has stopped lets nobody in
+        // a host that has stopped accepts no connection
         () => tell({ kind: 'refused' }),
       )
     })
   }
 
   /**
-   * What an operator does with the API keys, as a process beside the host that uses the same store. `work` gives false
-   * when there was nothing to do; where it fails, nobody can say.
+   * Changes API keys like an operator's process that shares the host's store. `work` returns false when it had nothing
+   * to do; after a failure, the outcome is unknown.
    */
   async changeKeys(text: string, work: (keys: ApiKeys) => Promise<boolean>): Promise<Outcome> {
     this.counts.asked++
@@ -244,12 +244,12 @@ export class World {
     return outcome
   }
 
-  /** Resolves when the host has heard that keys are others; never when it dies meanwhile. */
+  /** Resolves when the host was notified of changed keys; never when it dies meanwhile. */
   tellKeyChange(): Promise<void> {
     return tellKeyChange({ tell: (word) => this.#words?.tell(word) ?? Promise.resolve() })
   }
 
-  /** Begins something with the host that is up, whose end nobody hears when the machine dies or it takes too long. */
+  /** Begins something on the running host. If the machine dies or it takes too long, no result arrives. */
   #patiently<O>(begin: (life: HostLife, tell: (outcome: O) => void) => void): Promise<O | NotDone> {
     const life = this.#life
     if (life === undefined) return Promise.resolve({ kind: 'refused' })
@@ -269,7 +269,7 @@ export class World {
     })
   }
 
-  /** The host that is up, and what tells when its machine dies. */
+  /** Returns the running host, and a promise that resolves when its machine dies. */
   link(): { readonly life: HostLife; readonly died: Promise<void> } | undefined {
     const life = this.#life
     return life && { life, died: this.#death() }
@@ -286,7 +286,7 @@ export class World {
     })
   }
 
-  /** Reads an answer that goes on, until it ends or the machine dies. False when there was none. */
+  /** Reads a streaming response until it ends or the machine dies. Returns false without a response. */
   async follow(
     question: Question,
     heard: (text: string) => void,
@@ -312,7 +312,7 @@ export class World {
     return true
   }
 
-  /** Asks what must be answered when all is well. */
+  /** Sends a request that must succeed when all is well. */
   async look(question: Question): Promise<Answer> {
     const outcome = await this.ask(question)
     if (outcome.kind === 'answered') return outcome.answer
@@ -325,7 +325,7 @@ export class World {
     return { status: 0, body: undefined, headers: {} }
   }
 
-  /** `turns`: when so many more things have happened. */
+  /** `turns`: the number of events to wait for first. */
   async apply(step: Fault, turns = 0): Promise<void> {
     if (turns > 0) {
       const due = this.loop.happened + turns
@@ -351,8 +351,8 @@ export class World {
   }
 
   /**
-   * ms of that time that may count for the limit of a call: leaps do that are small, and what passed while the store was
-   * well, or nobody had to notice that it is not, or it was well again before the limit.
+   * Returns the ms of a period that may count toward a call's limit: small jumps, and time during which the store was
+   * well, its trouble did not have to be noticed, or it recovered before the limit.
    */
   countedWithin({ tenant, from, to, limitMs, hadBefore }: CountedTime): number {
     const leapt = this.leaptWithin(from, to)
@@ -363,8 +363,8 @@ export class World {
       .filter((one) => one.to >= last)
       .reduce((sum, one) => {
         const metAt = one.metAt.get(tenant) ?? Infinity
-        // The limit itself makes the host ask a store of which it has heard nothing lately. Before it may have passed at
-        // the latest, it may be something else that asks, and what was before that counts.
+        // The limit makes the host query a store that has not responded lately. Before the earliest possible expiry,
+        // another query may come first, and the time before that counts.
         const isAsked =
           metAt >= last && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest + ANSWERS_SOON_MS
         return sum + common(from, to, isAsked ? one.from : metAt, one.to)
@@ -372,21 +372,21 @@ export class World {
     return to - from - troubled + leapt
   }
 
-  /** ms after which the limit of a call of that time passes, at the latest. */
+  /** Returns the latest ms after which the limit of a call in this period expires. */
   #longestLimit(from: number, to: number, limitMs: number): number {
-    // from a leap that counts for nothing until a host has seen to it, nothing else counts either
+    // after a jump that does not count, nothing counts until a host has handled it
     const isHeldUp = this.#leaps.some(({ at, ms, counted }) => counted < ms && at >= from && at <= to)
     return (isHeldUp ? 2 : 1) * (this.#isSlow ? limitMs / SLOWEST : limitMs)
   }
 
-  /** ms of that time in which the store was not in trouble. */
+  /** Returns the ms of a period without store trouble. */
   wellWithin(from: number, to: number): number {
     return to - from - this.#troubles.reduce((sum, one) => sum + common(from, to, one.from, one.to), 0)
   }
 
   /**
-   * ms of that time by which the wall clock was set forward, where that may have been little: they count for limits. A
-   * host makes up for them soon afterwards, and what it begins then is begun as if that were earlier.
+   * Returns the ms of forward clock changes in a period, where these may have been small: they count toward limits. A
+   * host compensates soon afterwards, and dates what begins then earlier.
    */
   leaptWithin(from: number, to: number): number {
     return this.#leaps
@@ -394,18 +394,18 @@ export class World {
       .reduce((sum, { counted }) => sum + counted, 0)
   }
 
-  /** A leap is as large for a host as it takes the clock beyond the time that the host has already. */
+  /** Returns the part of a jump that takes the clock beyond the time that the host already has. */
   #countedOf(ms: number): number {
     if (ms - this.#ahead >= SLEPT_IN_CALLS_MS) return 0
     return Math.min(ms, SLEPT_IN_CALLS_MS)
   }
 
-  /** ms by which the wall clock was set forward since then, each time. */
+  /** Returns the ms of each forward change of the wall clock since then. */
   leapsSince(from: number): readonly number[] {
     return this.#leaps.filter(({ at }) => at >= from).map(({ ms }) => ms)
   }
 
-  /** Faults end; what is under way comes to its end. */
+  /** Ends all faults and lets open work finish. */
   async settle(): Promise<void> {
     const trouble = this.#troubles.at(-1)
     if (trouble !== undefined) trouble.to = Math.min(trouble.to, this.now)
@@ -419,7 +419,7 @@ export class World {
     await this.until(this.now + REST_MS)
   }
 
-  /** Lets work of clients be done while all is well. */
+  /** Lets clients work while all is well. */
   async inCalm(work: () => Promise<void>): Promise<void> {
     this.work('calm', work)
     await this.loop.run(() => this.#working === 0, this.now + 10 * PATIENCE_MS)
@@ -441,7 +441,7 @@ export class World {
     if (!isOver && life !== undefined) this.find('stops', 'the host does not stop within two minutes')
   }
 
-  /** Instead of the one that is on. */
+  /** Replaces the current trouble. */
   #trouble(kind: Trouble, ms: number): void {
     const before = this.#troubles.at(-1)
     const isLonger = before !== undefined && before.to > this.now
@@ -459,7 +459,7 @@ export class World {
     if (trouble !== undefined && !trouble.metAt.has(tenant)) trouble.metAt.set(tenant, this.now)
   }
 
-  /** `seriesAt`: series are as they were then. */
+  /** `seriesAt`: resets the series to that time. */
   async #crash(downMs: number, seriesAt?: number): Promise<void> {
     if (this.#isDown) return
     this.counts.crashes++
@@ -501,7 +501,7 @@ export class World {
         over()
       },
     )
-    // what does not stop in time is killed
+    // kills a host that does not stop in time
     this.loop.after(10_000, over, 'world')
   }
 
@@ -536,9 +536,9 @@ export class World {
     if (msg?.includes('describes its API') === true) return
     this.counts.warnings++
     this.tell(`LOG ${level} ${msg ?? ''} ${err?.stack ?? ''}`)
-    // services of the tenant that had started were stopped: their calls are made again by the next ones, as after a crash
+    // the tenant's running services were stopped, so the next ones repeat their calls, as after a crash
     if (/could not be opened|TenantServices\.open/.test(line)) this.notes.crashed()
-    // nothing that goes wrong outside is an error inside
+    // a fault outside must never cause an internal error
     if (/TypeError|RangeError|ReferenceError|internal error|Reply was already sent/i.test(line))
       this.find('no error inside', line)
   }
@@ -566,7 +566,7 @@ function short(body: unknown): string {
   return text.length > 600 ? `${text.slice(0, 600)}...` : text
 }
 
-/** ms that two stretches of time have in common. */
+/** Returns the ms that two periods have in common. */
 function common(from: number, to: number, otherFrom: number, otherTo: number): number {
   return Math.max(0, Math.min(to, otherTo) - Math.max(from, otherFrom))
 }

@@ -1,4 +1,4 @@
-/** Random formulas: texts of expressions, and JSON Logic, that only calculate with the numbers `a` and `b`. */
+/** Generates random formulas, as expressions and JSON Logic, that only calculate with the numbers `a` and `b`. */
 import fc from 'fast-check'
 
 const literal = fc.constantFrom(0, 1, 2, 3, 0.1, 0.5, 7, 10, 20, 25, 40, 1e300)

@@ -1,4 +1,4 @@
-/** Random rules over slow plugs, what happens to them, how long answers take, and when the process dies. */
+/** Generates random rules over slow plugs, with their inputs, the latencies of plugs, and crashes of the process. */
 import fc from 'fast-check'
 import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
 import { present } from '../../../src/kernel/json.ts'
@@ -6,9 +6,9 @@ import { gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/tes
 import { CASE_START, type CaseInput, type CaseStep, type LatencyCase } from '../latency/latency-case.ts'
 
 export interface LatencyOptions {
-  /** plugs whose calls may begin ahead */
+  /** includes plugs whose calls may begin ahead */
   readonly ahead?: boolean
-  /** nodes that wait for a resume */
+  /** includes nodes that wait for a resume */
   readonly pauses?: boolean
 }
 
@@ -16,7 +16,10 @@ const LEVEL = ['Low', 'High'] as const
 const KINDS = ['compare', 'compare', 'compare', 'window', 'window', 'delay', 'hold', 'look', 'dice', 'clock'] as const
 const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
 
-/** Two ticks, that many seconds after the start and a day later: what ticks that meet their own work do is up to latency. */
+/**
+ * Ticks twice: this many seconds after the start, and a day later. More ticks could meet their own work, which depends
+ * on latency.
+ */
 const daily = (seconds: number): string => `FREQ=DAILY;BYHOUR=22;BYMINUTE=14;BYSECOND=${seconds};COUNT=2`
 
 const retrySeed = fc.option(
@@ -125,7 +128,7 @@ export function latencyRules(options: LatencyOptions = {}): fc.Arbitrary<Rule> {
     })
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOf)
     const { clock, ...flags } = plan.task
-    // A sensor that a trigger leads to has no clock of its own.
+    // A sensor that a trigger fires has no clock of its own.
     const destinations = new Set(triggers.map(({ destinationLabel }) => destinationLabel))
     const unclocked = sensors.map((sensor): Sensor => {
       const { schedule: _, ...rest } = sensor

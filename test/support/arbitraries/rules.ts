@@ -1,4 +1,7 @@
-/** Random rules over the test plugs. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
+/**
+ * Generates random rules over the test plugs. They are acyclic, because each trigger leads to a later sensor or to an
+ * actuator.
+ */
 import fc from 'fast-check'
 import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
 import { present } from '../../../src/kernel/json.ts'
@@ -7,7 +10,7 @@ import { TEST_PLUGS } from '../model/test-plugs.ts'
 
 export const RESOURCES = ['r1', 'r2', 'r3'] as const
 
-/** A field that is there half of the time. */
+/** Generates a field that is present half of the time. */
 const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined, freq: 3 })
 const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
@@ -77,13 +80,13 @@ const taskSeed = fc.record({
 })
 
 export interface RuleOptions {
-  /** plugs whose answers come later */
+  /** includes plugs that finish later */
   asynchronous?: boolean
-  /** nodes that wait for a resume */
+  /** includes nodes that wait for a resume */
   pauses?: boolean
-  /** the plugs of sensors; default: all that answer at once, and with `asynchronous` those that do not */
+  /** plugs of sensors; default: all that finish at once, and with `asynchronous` also the others */
   plugs?: readonly string[]
-  /** sensors that read other nodes */
+  /** includes sensors that read other nodes */
   reads?: boolean
 }
 
@@ -120,13 +123,13 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
       // children may be declared before their parents
       relations: plan.reverse ? relations.toReversed() : relations,
       triggers,
-      // What stamps of messages do is stated in test/properties/readings.test.ts.
+      // The effects of message timestamps are tested in test/properties/readings.test.ts.
       task: { resource: 'r1', time: 'arrival', duplicates: 'take', ...clock, ...present(flags) },
     }
   })
 }
 
-/** Has a sensor that reads another node read one of those. */
+/** If the sensor reads another node, chooses that node from the labels. */
 function reading(sensor: Sensor, labels: readonly string[], choice: number): Sensor {
   const others = labels.filter((label) => label !== sensor.label)
   if (sensor.name !== 'derived') return sensor
@@ -138,12 +141,12 @@ function reading(sensor: Sensor, labels: readonly string[], choice: number): Sen
 const statesOf = (plug: string): readonly string[] => TEST_PLUGS[plug]?.states ?? []
 const statesOfSensor = ({ name }: Sensor): readonly string[] => statesOf(name)
 
-/** With so many items; most nodes have none. */
+/** Returns a loop over this many items; most nodes have none. */
 function loopOf(items: number): string | undefined {
   return items > 0 ? JSON.stringify(Array.from({ length: items }, (_, item) => ({ item }))) : undefined
 }
 
-/** A reference to what another sensor counted, missing or not. */
+/** Returns a reference to another sensor's count, which may be missing. */
 const readOf = (sensor: number): string => `\${?nodes.s${sensor}.rawData.count}`
 
 function sensorOf(seed: SensorSeed, i: number, count: number, options: RuleOptions): Sensor {

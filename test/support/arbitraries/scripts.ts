@@ -1,4 +1,7 @@
-/** Random scripts for a rule: messages alone and in arrays, ties, late repeats, odd values, pushes and long pauses. */
+/**
+ * Generates random scripts for a rule: single messages and arrays, equal times, late repeats, odd values, pushes and
+ * long pauses.
+ */
 import fc from 'fast-check'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { type Script, type ScriptInput, type ScriptMessage, SCRIPT_START } from '../model/script.ts'
@@ -6,10 +9,10 @@ import { TEST_PLUGS } from '../model/test-plugs.ts'
 import { RESOURCES } from './rules.ts'
 
 export interface ScriptOptions {
-  /** only what a recording can hold: messages and the passing of time */
+  /** only what a recording can contain: messages and the passing of time */
   recordingOnly?: boolean
   maxLength?: number
-  /** ms between two steps at most; default: longer than anything that a rule waits for */
+  /** maximum ms between two steps; default: longer than any wait of a rule */
   longestGap?: number
   /** messages have all values, one resource and no timestamp, so that rows take them */
   areEven?: boolean
@@ -47,7 +50,7 @@ export function scriptArbitrary(rule: Rule, options: ScriptOptions = {}): fc.Arb
     return steps.map(({ gap: pause, late, input }) => {
       at += pause
       if (input.kind !== 'data' || areEven) return { at, input }
-      // a late repeat says an earlier time than the clock
+      // a late repeat has an earlier time than the clock
       const timestamp = SCRIPT_START + at - late
       return { at, input: { kind: 'data' as const, messages: input.messages.map((m) => ({ ...m, timestamp })) } }
     })
@@ -95,7 +98,7 @@ function fromOutside(rule: Rule): fc.WeightedArbitrary<ScriptInput>[] {
   return kinds
 }
 
-/** A rule together with a script for it. */
+/** Generates a rule together with a script for it. */
 export function caseArbitrary(
   rules: fc.Arbitrary<Rule>,
   options: ScriptOptions = {},

@@ -1,7 +1,7 @@
-/** Templates of handlebars and data for them: everything that both sides render, in any nesting. */
+/** Generates handlebars templates and their data: everything that both implementations render, in any nesting. */
 import fc from 'fast-check'
 
-/** Short, so that names of templates and keys of data meet. */
+/** Few and short, so that names in templates match keys of the data. */
 const KEYS = ['a', 'b', 'list', 'x', 'my key', 'length', '0']
 const LABELS = ['n', 'm', 'my node']
 
@@ -35,7 +35,7 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }))
 
-/** Raw data by label of the node. */
+/** Generates raw data by node label. */
 export const templateData: fc.Arbitrary<Record<string, Record<string, unknown>>> = fc.dictionary(
   fc.constantFrom(...LABELS),
   fc.dictionary(fc.constantFrom(...KEYS), json, { minKeys: 3, maxKeys: 7, noNullPrototype: true }),
@@ -63,7 +63,7 @@ const text = fc.oneof(
   fc.constantFrom('\\{{n.a}}', '\\\\', '\\', '.', '- ', ': '),
 )
 const bracketed = (key: string) => (/^[a-z]+$/.test(key) ? key : `[${key}]`)
-/** Most lead to a node: what is missing prints nothing. */
+/** Most lead to a node, because a missing value prints nothing. */
 const STARTS = [
   '',
   '',
@@ -176,7 +176,7 @@ const comment = fc
     ),
   )
 
-/** Begins a block, and says what its end and its `else if` may be. */
+/** Generates the beginning of a block, with its possible end and `else if`. */
 const opening = fc.oneof(
   fc
     .tuple(fc.constantFrom('if', 'unless'), operand, fc.constantFrom('', '', ' includeZero=true', ' includeZero=n.a'))
@@ -227,5 +227,5 @@ const { body } = fc.letrec<{ body: string; block: string }>((tie) => {
   }
 })
 
-/** A template that handlebars accepts, nearly always. */
+/** Generates templates that handlebars accepts nearly always. */
 export const template: fc.Arbitrary<string> = body

@@ -15,9 +15,9 @@ export interface LatencyCase {
   readonly rule: Rule
   /** in order of time */
   readonly steps: readonly CaseStep[]
-  /** ms by call, begins again at its end */
+  /** ms per call; the list repeats */
   readonly latencies: readonly number[]
-  /** ms since the start, in order, at which the process dies */
+  /** ms since the start at which the process dies, ascending */
   readonly crashes: readonly number[]
 }
 

@@ -1,4 +1,4 @@
-/** Plays a case to a live engine on a virtual clock, and writes down all that must not depend on how long answers take. */
+/** Plays a case to a live engine on a virtual clock, and records everything that must not depend on latency. */
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 import { createEngine, type Engine, type EngineEvent, type Rule, type SavedTask } from '../../../src/index.ts'
 import { promisesSettled } from '../live-engine.ts'
@@ -6,17 +6,17 @@ import { CASE_START, type CaseStep, type LatencyCase } from './latency-case.ts'
 import { SlowPlugs, type Answers } from './slow-plugs.ts'
 
 export interface Observed {
-  /** events as JSON, but for the clock's time and for what actuators answered */
+  /** events as JSON, without the clock's time and results of actuators */
   readonly events: readonly string[]
-  /** what actuators answered, as JSON but for the clock's time, in no order */
+  /** results of actuators as JSON, without the clock's time, in no order */
   readonly answered: readonly string[]
   /** calls of sensors, in order */
   readonly calls: readonly string[]
   /** attempts to act by thing, in order */
   readonly attempts: Readonly<Record<string, readonly string[]>>
-  /** what the task remembers */
+  /** the state of the task */
   readonly state: unknown
-  /** what broke the order of effects */
+  /** violations of the order of effects */
   readonly broken: readonly string[]
   /** calls that may begin ahead */
   readonly ahead: ReadonlySet<string>
@@ -25,9 +25,9 @@ export interface Observed {
 export interface RunOptions {
   /** ms since the start */
   readonly crashes?: readonly number[]
-  /** other rules that the task gets at these moments, ms since the start, in order */
+  /** rules to change the task to at these times, ms since the start, in order */
   readonly changes?: readonly { readonly at: number; readonly rule: Rule }[]
-  /** default true; tasks that nobody listens to go a shorter way */
+  /** default true; tasks without subscribers take a shorter path */
   readonly listens?: boolean
 }
 
@@ -114,8 +114,8 @@ function take(engine: Engine, input: CaseStep['input']): void {
 }
 
 /**
- * The events of the task's own work as JSON. When an actuator answers is no part of it, and so when a onetime task that
- * waits for it is finished; nor what time the clock says.
+ * Returns the events of the task's own work as JSON. Excludes the time of actuator results, and so the end of a onetime
+ * task that waits for them, as well as the clock's time.
  */
 export function laneLines(events: readonly EngineEvent[], rule: Rule): string[] {
   const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
@@ -126,14 +126,14 @@ export function laneLines(events: readonly EngineEvent[], rule: Rule): string[] 
   })
 }
 
-/** What actuators answered: when it came is no part of it. */
+/** Returns the results of actuators, without their times. */
 function answeredLines(events: readonly EngineEvent[], rule: Rule): string[] {
   const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
   const answers = events.filter(({ type, node = '' }) => type === 'result' && actuators.has(node))
   return answers.map((event) => JSON.stringify({ ...event, at: undefined })).toSorted()
 }
 
-/** What a saved task says of its nodes and counts, but for what actuators answered and for places in lists. */
+/** Returns a saved task's nodes and counts, without results of actuators and places in lists. */
 function stateOf({ state }: SavedTask): unknown {
   const { sensors, gates, streams, invocations, executions, lastExecutionTime, status, failures, skippedTicks } = state
   const nodes = Object.entries({ ...sensors, ...state.actuators }).map(([label, node]) => {

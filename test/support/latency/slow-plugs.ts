@@ -1,7 +1,7 @@
 /**
- * Plugs whose answers come when the run says: at once, as promises that are settled already, or after a latency on a
- * virtual clock. What they answer follows from what they were given, and how often an execution fails from its node and
- * number; so that two runs which differ in latencies alone must agree.
+ * Provides plugs whose results arrive when the run decides: at once, as settled promises, or after a latency on a
+ * virtual clock. Results depend only on the inputs, and failures on the node and the number of the execution, so that
+ * runs that differ only in latency must agree.
  */
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { InputField, Plug, PlugAnswer, PlugContext, PlugDefinition } from '../../../src/core/plug/plug.ts'
@@ -9,8 +9,8 @@ import type { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 import { sensorPlug } from '../make-plug.ts'
 
 /**
- * `latencies`: ms of the clock, call by call. `turns`: of the queue of promises, call by call, while actuators answer at
- * once unless `ofActuators`. Both begin again at their end.
+ * `latencies`: ms of the clock per call. `turns`: turns of the promise queue per call, for actuators only with
+ * `ofActuators`. Both lists repeat.
  */
 export type Answers =
   | 'at once'
@@ -26,9 +26,9 @@ const INPUT: Readonly<Record<string, InputField>> = {
   key: { type: 'string' },
   limit: { type: 'double' },
   wait: { type: 'double' },
-  /** a value of another node, by a placeholder */
+  /** a value of another node, from a placeholder */
   other: { type: 'any' },
-  /** failed attempts of each execution, execution by execution; begins again at its end */
+  /** failed attempts of each execution; the list repeats */
   fails: { type: 'array' },
   text: { type: 'string' },
   thing: { type: 'string' },
@@ -38,7 +38,7 @@ const numberOf = (value: unknown): number => (typeof value === 'number' ? value 
 const levelOf = (value: number, context: PlugContext): string =>
   value > numberOf(context.properties['limit']) ? 'High' : 'Low'
 
-/** Each sensor's answer, from its context and what the message and another node say. */
+/** Computes each sensor's result from its context and from values of the message and another node. */
 const SENSORS: Readonly<Record<string, Behaviour>> = {
   compare: (context, { value, other }) => ({ state: levelOf(value + other / 10, context), rawData: { v: value } }),
   window: (context, { value }) => {
@@ -68,19 +68,19 @@ const SENSORS: Readonly<Record<string, Behaviour>> = {
   clock: (context) => ({ state: LEVEL[Math.floor(context.now / 100) % 2] ?? '', rawData: { v: context.now % 1000 } }),
 }
 
-/** These read their context again when they answer. */
+/** These read their context again when they finish. */
 const READ_LATE: ReadonlySet<string> = new Set(['look'])
 
 export class SlowPlugs {
-  /** `node time properties ...` of calls of sensors, in their order; those that may begin ahead stand in `ahead` */
+  /** sensor calls as `node time properties ...`, in order; calls that may begin ahead are in `ahead` */
   readonly calls: string[] = []
-  /** the same of calls that may begin ahead of their turn */
+  /** sensor calls that may begin ahead of their turn */
   readonly ahead = new Set<string>()
-  /** how many of them were open together */
+  /** maximum number of these open at once */
   mostAhead = 0
-  /** attempts to act, by the thing that they touch, in their order */
+  /** attempts to act, by the thing that they touch, in order */
   readonly attempts = new Map<string, string[]>()
-  /** texts about calls that broke the order of effects */
+  /** descriptions of calls that broke the order of effects */
   readonly broken: string[] = []
   readonly plugs: readonly Plug[]
   readonly #answers: Answers
@@ -108,12 +108,12 @@ export class SlowPlugs {
     this.plugs = [...sensors, this.#aheadPlug(), this.#actor('act'), this.#actor('touch')]
   }
 
-  /** how many calls were made that did not answer at once, the same ones again among them */
+  /** Returns the number of calls that did not finish at once, including repeated ones. */
   get made(): number {
     return this.#callCount
   }
 
-  /** The process that made the open calls is gone. */
+  /** Simulates the death of the process that made the open calls. */
   crash(): void {
     this.#life++
     this.#openThings = new Set()
@@ -131,7 +131,7 @@ export class SlowPlugs {
     })
   }
 
-  /** Depends on the message alone, also in whether it fails. */
+  /** Depends only on the message, even for failures. */
   #aheadPlug(): Plug {
     return sensorPlug('ahead', LEVEL, {
       input: INPUT,
@@ -175,7 +175,7 @@ export class SlowPlugs {
     return definePlug(definition)
   }
 
-  /** Writes a call down, once, however often a crash has it made. */
+  /** Records a call once, even if a crash repeats it. */
   #note(list: string[], context: PlugContext, id: string, more: readonly unknown[]): void {
     const { node, now, properties } = context
     const attempt = this.#failed.get(id) ?? 0
@@ -187,7 +187,7 @@ export class SlowPlugs {
     this.#seen.set(key, line)
   }
 
-  /** How many attempts of an execution fail. `of`: whose executions are counted */
+  /** Returns how many attempts of an execution fail. `of`: whose executions are counted */
   #failsOf(context: PlugContext, of: string): number {
     const { id } = context
     let number = this.#numbers.get(id)
@@ -211,7 +211,7 @@ export class SlowPlugs {
     return this.#later(settle, thing !== undefined)
   }
 
-  /** What `settle` gives or throws, when it is time for it. */
+  /** Returns or throws the result of `settle` when its time has come. */
   #later(settle: () => PlugAnswer, acts = false): PlugAnswer | Promise<PlugAnswer> {
     const answers = this.#answers
     if (answers === 'at once') return settle()

@@ -1,4 +1,4 @@
-/** The test plugs as the engine takes them, around the very functions that the model calls. */
+/** Wraps the test plugs for the engine, around the same functions that the model calls. */
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { InputField, Plug, PlugAnswer, PlugContext } from '../../../src/core/plug/plug.ts'
 import { type Call, LATER, TEST_PLUGS } from './test-plugs.ts'
@@ -15,7 +15,7 @@ const INPUT: Readonly<Record<string, InputField>> = {
   of: { type: 'any' },
 }
 
-/** Calls that wait for a `settle` step. Ids of executions end in numbers that grow, also over a restart. */
+/** Stores calls that wait for a `settle` step. Ids of executions end in increasing numbers, even across a restart. */
 export class OpenCalls {
   #open: { label: string; id: string; signal: AbortSignal; answer: (state: string | undefined) => void }[] = []
 
@@ -29,7 +29,7 @@ export class OpenCalls {
     })
   }
 
-  /** Settles the oldest execution of a node that the engine still waits for. */
+  /** Settles the oldest open execution of a node. */
   settle(label: string, state: string | undefined): void {
     this.#open = this.#open.filter((call) => !call.signal.aborted)
     const ofNode = this.#open.filter((call) => call.label === label)
@@ -45,7 +45,7 @@ function byNumbers(a: string, b: string): number {
   return (left?.[place] ?? 0) - (right?.[place] ?? 0)
 }
 
-/** A call that asks for nothing but values of the message, so that it may be made in a row. */
+/** A call that reads only message values, so that a row can make it. */
 function littleOf(context: PlugContext): Call {
   const stream = {
     get x() {
@@ -61,8 +61,8 @@ function littleOf(context: PlugContext): Call {
 }
 
 /**
- * `onCall` hears of every call, before its answer. `calls`: how often each execution has called its plug.
- * `looksAtLittle`: they only read values of messages.
+ * `onCall`: receives every call before its result. `calls`: how often each execution has called its plug.
+ * `looksAtLittle`: plugs read only message values.
  */
 export function asPlugs(
   open: OpenCalls,

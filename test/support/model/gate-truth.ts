@@ -3,8 +3,8 @@ import type { Relation } from '../../../src/core/rule/rule.ts'
 export type Truth = 'TRUE' | 'FALSE' | null
 
 /**
- * The truth of a gate by trying out everything the unknown parents could still be: certain only when all of the
- * completions agree. `declared` gives the states that a parent can have.
+ * Computes a gate's value by trying all states that unknown parents may have; it is certain only if all results agree.
+ * `declared` returns the possible states of a parent.
  */
 export function gateTruth(
   gate: Relation,

@@ -1,8 +1,8 @@
 import type { Rule } from '../../../src/core/rule/rule.ts'
 
 /**
- * The part of the engine's events that the model predicts. Left out: ids of effects, `why`, logs, error texts and
- * the values of messages.
+ * Defines the part of the engine's events that the model predicts. Excludes ids of effects, `why`, logs, error texts
+ * and message values.
  */
 export type ModelEvent = { time: number; invocation: number } & (
   | { type: 'started'; run: number }
@@ -41,7 +41,7 @@ const COMPARED: Readonly<Record<string, readonly string[]>> = {
   failed: ['error'],
 }
 
-/** One comparable line per event that the model knows of, `undefined` for the others. */
+/** Returns a comparable line for an event that the model predicts, `undefined` for others. */
 function eventLine(event: ComparedEvent): string | undefined {
   const fields = COMPARED[event.type]
   if (!fields) return undefined
@@ -55,8 +55,8 @@ function eventLine(event: ComparedEvent): string | undefined {
 }
 
 /**
- * The comparable lines of a whole run, times relative to `start`; and apart from them what each actuator answered, in its
- * order: when it answers is no part of what a task does.
+ * Returns the comparable lines of a run, with times relative to `start`. The results of each actuator are listed
+ * separately in order, because their times do not matter.
  */
 export function eventLines(
   events: readonly ComparedEvent[],

@@ -1,4 +1,4 @@
-/** What the model remembers of sensors and gates, and how an observation changes it. */
+/** Models the memory of sensors and gates, and how observations change it. */
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { gateTruth } from './gate-truth.ts'
 import { gatesBelow, gatesInOrder, nodeOf, sensorsOf } from './rule-reading.ts'
@@ -52,21 +52,21 @@ export class ModelNodes {
     return turn(node, state)
   }
 
-  /** Decides a gate from the states of its parents. */
+  /** Evaluates a gate from the states of its parents. */
   decide(label: string): SourceView {
     return turn(this.#gate(label), this.#truth(label))
   }
 
-  /** Makes sensors unknown; what they were is still remembered. */
+  /** Makes sensors unknown, but keeps their earlier states in memory. */
   reset(labels: Iterable<string>): void {
     for (const label of labels) this.sensor(label).state = null
     for (const { label } of gatesInOrder(this.#rule)) {
-      // what is lost can only make a gate unknown; becoming certain takes an observation
+      // Lost states can only make a gate unknown; becoming certain takes an observation.
       if (this.#truth(label) === null) this.#gate(label).state = null
     }
   }
 
-  /** Forgets an observation for good. Gives the state that was lost, null when it was unknown already. */
+  /** Forgets an observation permanently. Returns the lost state, or null when it was already unknown. */
   evict(label: string): string | null {
     const node = this.sensor(label)
     const from = node.state

@@ -1,7 +1,7 @@
 /**
- * The work of one run of a model task: each input goes once through all nodes in the order of the rule. Who asks for it, and
- * when, is model-task.ts: never while a sensor is at work. Sensors are called one at a time, and the pass waits for them;
- * actuators are called when they fire, but each one call after the other.
+ * Models one run of a task: each input passes once through all nodes in rule order. model-task.ts decides when, never
+ * while a sensor is at work. Sensors are called one at a time, and the pass waits for each; actuators are called when
+ * they fire, one call at a time per actuator.
  */
 import { durationMs } from '../../../src/kernel/duration.ts'
 import type { PlugAnswer, PlugResult } from '../../../src/core/plug/plug.ts'
@@ -14,13 +14,13 @@ import { StreamMemory } from './stream-memory.ts'
 import { LATER, type TestPlug } from './test-plugs.ts'
 import { isExecutionTrigger, triggerHolds, type Past, type SourceView } from './trigger-holds.ts'
 
-/** Something that happened: a source was evaluated and is known, or a trigger held and its destination fired. */
+/** An event for triggers: a source was evaluated and is known, or a trigger held and its destination fired. */
 type Deed = { source: string; known: string } | { trigger: Trigger; fired: string | null }
 
 export class ModelRun {
-  /** time of the input at hand */
+  /** time of the current input */
   now: number
-  /** what the clock says */
+  /** time of the clock */
   clock: number
   /** number of the latest invocation */
   invocation: number
@@ -34,7 +34,7 @@ export class ModelRun {
   readonly #history: Deed[] = []
   readonly #lastFired = new Map<string, number>()
   #ids = 0
-  /** each success of a node has a number: the last of each node, and the last that its answers saw */
+  /** counts successes: the last one of each node, and the last one that each result saw */
   #successes = 0
   readonly #numbers = new Map<string, number>()
   readonly #seen = new Map<string, number>()
@@ -57,7 +57,7 @@ export class ModelRun {
     this.#order = read.nodesInOrder(rule)
   }
 
-  /** Whether a sensor's plug was called, or will be tried again. */
+  /** Whether a sensor's plug is being called, or will be retried. */
   get isBusy(): boolean {
     return this.executions.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
   }
@@ -69,7 +69,7 @@ export class ModelRun {
     this.goOn()
   }
 
-  /** Goes on with the pass at hand until a sensor is at work. */
+  /** Continues the current pass until a sensor is at work. */
   goOn(): void {
     while (this.pass && !this.isBusy) {
       const label = this.#order[this.pass.passed++]
@@ -78,7 +78,7 @@ export class ModelRun {
     }
   }
 
-  /** When all nodes are passed, the next item of the first looping sensor has a pass of its own. */
+  /** After a pass through all nodes, begins another one for the next item of the first looping sensor. */
   #beginNextItem(): void {
     this.pass = undefined
     const isLooping = (label: string): boolean => this.#executionOf(label)?.phase === 'looping'
@@ -86,7 +86,7 @@ export class ModelRun {
     if (looping !== undefined) this.begin({ due: new Set([looping]) })
   }
 
-  /** A state or raw data from outside. */
+  /** Applies a state or raw data from outside. */
   push(label: string, touch: Touch, { state, rawData }: { state?: string; rawData?: Record<string, unknown> }): void {
     if (rawData !== undefined) this.nodes.sensor(label).rawData = rawData
     this.#succeeded(label)
@@ -98,7 +98,7 @@ export class ModelRun {
     this.begin(pass)
   }
 
-  /** Answers the oldest execution of a node that is still called. */
+  /** Finishes the oldest open call of a node. */
   settle(label: string, state: string | undefined): void {
     const open = this.executions.find((execution) => execution.label === label && execution.phase === 'called')
     if (!open) return
@@ -114,7 +114,7 @@ export class ModelRun {
     this.begin({ due: new Set([label]) })
   }
 
-  /** What is due by the clock of an execution at work: its limit, or the next attempt. */
+  /** Handles what is due for an execution at work: its time limit, or its next attempt. */
   wake(execution: Execution): void {
     if (execution.phase !== 'retrying') this.#timedOut(execution)
     else if (!this.#pauses(execution)) this.#call(execution)
@@ -141,7 +141,7 @@ export class ModelRun {
     pass.succeeded.set(label, touch)
   }
 
-  /** A follow-up, the end of a wait or pause, or a resume. */
+  /** Handles a due follow-up, the end of a wait or pause, or a resume. */
   #takeDue(label: string): void {
     const later = this.followUps.find((one) => one.label === label)
     const execution = this.#executionOf(label)
@@ -157,7 +157,7 @@ export class ModelRun {
     return this.executions.find((execution) => execution.label === label)
   }
 
-  /** Runs a node, in the place of a sensor's execution that only waits. */
+  /** Runs a node, replacing a sensor's execution that is only waiting. */
   #run(label: string, touch: Touch): void {
     const isSensor = read.isSensor(this.#rule, label)
     const waits = isSensor ? this.#executionOf(label) : undefined
@@ -178,7 +178,7 @@ export class ModelRun {
     if (!this.#pauses(execution)) this.#call(execution)
   }
 
-  /** Whether the execution has to wait for a resume; then it does. */
+  /** Pauses the execution if it must wait for a resume, and returns whether it does. */
   #pauses(execution: Execution): boolean {
     const node = read.nodeOf(this.#rule, execution.label)
     if (!node?.pauseExecution || execution.resumed) return false
@@ -188,7 +188,7 @@ export class ModelRun {
 
   #call(execution: Execution): void {
     Object.assign(execution, { phase: 'queued', due: undefined })
-    // an actuator does one thing after the other
+    // an actuator makes one call at a time
     if (!read.isSensor(this.#rule, execution.label) && this.#executionOf(execution.label) !== execution) return
     const node = read.nodeOf(this.#rule, execution.label)
     execution.itemsLeft ??= read.itemsOf(this.#rule, execution.label) - 1
@@ -204,7 +204,7 @@ export class ModelRun {
   #ask({ label, touch: { origin }, time, calls }: Execution): PlugAnswer | typeof LATER | Error {
     const node = read.nodeOf(this.#rule, label)
     const internalState = this.nodes.sensors.get(label)?.internalState
-    // what an actuator is given is fixed when it fires
+    // the inputs of an actuator are fixed when it fires
     const now = read.isSensor(this.#rule, label) ? this.now : time
     const resource = read.resourceOf(this.#rule, label)
     const stream = this.stream.seenBy(resource, origin, now)
@@ -219,7 +219,7 @@ export class ModelRun {
     }
   }
 
-  /** What a node finds in the raw data of the one that it reads. */
+  /** Returns what a node finds in the raw data of the node that it reads. */
   #readBy(label: string): { from?: unknown } {
     const other = read.readBy(this.#rule, label)
     return other === undefined ? {} : { from: this.nodes.sensor(other).rawData?.['count'] }
@@ -267,7 +267,9 @@ export class ModelRun {
     this.#finish(execution)
   }
 
-  /** The next item of its loop, or the end: a sensor's waits for a pass of its own, an actuator does it at once. */
+  /**
+   * Continues with the next item of the loop, or ends: a sensor waits for another pass, an actuator continues at once.
+   */
   #finish(execution: Execution): void {
     const { label, itemsLeft = 0 } = execution
     if (itemsLeft === 0) return this.#end(execution)
@@ -277,7 +279,7 @@ export class ModelRun {
     execution.phase = 'looping'
   }
 
-  /** A time limit is an error as well, but one that can have a state of its own instead of another attempt. */
+  /** A time limit is also an error, but may set a state instead of causing another attempt. */
   #timedOut(execution: Execution): void {
     const state = read.sensorsOf(this.#rule).find((sensor) => sensor.label === execution.label)?.timeoutState
     if (state === undefined) this.#failed(execution)
@@ -316,7 +318,7 @@ export class ModelRun {
     if (view.previous !== view.state) this.emit({ type, node: label, from: view.previous, to: view.state }, invocation)
   }
 
-  /** Fires a node once when triggers to it hold and one of them is past its cool-down. */
+  /** Fires a node once if a trigger to it holds and has cooled down. */
   #fires(pass: Pass, node: string): boolean {
     const holding = (this.#rule.triggers ?? []).filter(
       (trigger) => trigger.destinationLabel === node && this.#holds(pass, trigger),

@@ -1,10 +1,10 @@
 /**
- * A task, written to be obviously right rather than fast: everything that can be worked out is worked out anew each
- * time it is asked for. It shares types with the engine and nothing else.
+ * Models a task in an obviously correct rather than fast way: everything is computed again whenever it is needed. The
+ * model shares only types with the engine.
  *
- * It takes one input after the other, at the input's own time: the next when no sensor is at work. A timer of the rule's
- * own is an input too, before all others of its time. By the clock go what belongs to a call at work (its limit, the
- * pause before its next attempt) and ticks, which then are inputs that wait for their turn.
+ * It takes one input after the other, at the input's own time, when no sensor is at work. A timer of the rule is also
+ * an input, before all others of its time. Ticks and timers of calls at work (time limit, pause before a retry) follow
+ * the clock; ticks are then inputs that wait for their turn.
  */
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
@@ -18,7 +18,7 @@ const MAX_WAITING_TICKS = 100
 
 interface ModelInput {
   time: number
-  /** whose ticks it is, all of one time */
+  /** clocks whose ticks these are, all at one time */
   clocks: readonly Tick[]
   take: () => void
 }
@@ -34,7 +34,7 @@ export class ModelTask {
   readonly events: ModelEvent[] = []
   running = false
   #run = 0
-  /** nothing is taken any more */
+  /** set when the task takes no more inputs */
   #isOver = false
   #work: ModelRun
   /** inputs that wait for their turn, oldest first */
@@ -45,7 +45,7 @@ export class ModelTask {
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
 
-  /** `runsAtStart`: a run of the schedule at the very start counts, as in a simulation. */
+  /** `runsAtStart`: a scheduled run at the very start counts, as in a simulation. */
   constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number, runsAtStart = false) {
     this.#runsAtStart = runsAtStart
     this.#rule = rule
@@ -74,14 +74,14 @@ export class ModelTask {
     if (this.running) this.#end('stopped')
   }
 
-  /** Lets everything happen that is due up to and at `time`. */
+  /** Runs everything that is due up to and including `time`. */
   advanceTo(time: number): void {
     for (;;) {
       const byClock = this.running ? this.#clockTimers() : []
       const next = firstTimer([...byClock, ...(this.running && !this.#work.isBusy ? this.#timers() : [])])
       if (!next || next.due > time) break
       this.#work.clock = next.due
-      // All clocks that are due tick before one of their inputs is taken.
+      // All due clocks tick before one of their inputs is taken.
       const ticks = byClock.filter(({ kind, due }) => due === next.due && kind !== 'wake')
       if (byClock.includes(next) && next.kind === 'wake') this.#beside(next.act)
       else if (byClock.includes(next)) for (const tick of ticks) this.#beside(tick.act)
@@ -124,7 +124,7 @@ export class ModelTask {
     this.#goOn()
   }
 
-  /** What serves calls at work leaves the time to the input at hand, if there is one. */
+  /** Serves calls at work without changing the time of the current input, if any. */
   #beside(act: () => void): void {
     if (!this.#work.isBusy) this.#work.now = this.#work.clock
     act()
@@ -136,7 +136,7 @@ export class ModelTask {
     this.#goOn()
   }
 
-  /** Takes what has come and what is due, in order of time, until a sensor is at work. */
+  /** Takes waiting inputs and due timers, in order of time, until a sensor is at work. */
   #goOn(): void {
     this.#finishWhenDone()
     while (this.running && !this.#work.isBusy) {
@@ -168,7 +168,7 @@ export class ModelTask {
     }))
   }
 
-  /** All that is due at one time: evictions, then one pass of what follows, was held back, or paused too long. */
+  /** Handles all timers due at one time: evictions, then one pass for follow-ups, held results and expired pauses. */
   #takeTimers(due: number): void {
     const now = this.#timers().filter((timer) => timer.due === due)
     for (const { act, kind } of now) if (kind === 'evict') act()
@@ -176,7 +176,9 @@ export class ModelTask {
     if (labels.length > 0) this.#work.begin({ due: new Set(labels) })
   }
 
-  /** A tick is due: it waits for its turn like any input, unless the sensors that it ran before are still at work. */
+  /**
+   * Handles a due tick: it waits for its turn like any input, unless the sensors that it ran before are still at work.
+   */
   #clockIsDue(clock: string, sensors: readonly Sensor[], scheduledAt: number, happening: Happening): void {
     const held = (reason: string): void => this.#work.emit({ type: 'held', node: clock, reason })
     const { executions, pass } = this.#work
@@ -221,7 +223,7 @@ export class ModelTask {
     this.#work.nodes.reset(everything ? all : new Set([...labels, ...read.sensorsDownstream(this.#rule, labels)]))
   }
 
-  /** What is due by the clock: limits of calls, next attempts and ticks. */
+  /** Returns what is due by the clock: time limits of calls, next attempts and ticks. */
   #clockTimers(): ModelTimer[] {
     const timers: ModelTimer[] = this.#wakes().filter(({ execution }) => isAtWork(execution))
     for (const sensor of read.sensorsOf(this.#rule)) {
@@ -251,13 +253,13 @@ export class ModelTask {
     })
   }
 
-  /** Place of a node in the rule. */
+  /** Returns the place of a node in the rule. */
   #place(wanted: string): number {
     const nodes = [...read.sensorsOf(this.#rule), ...(this.#rule.actuators ?? [])]
     return nodes.findIndex(({ label }) => label === wanted)
   }
 
-  /** What is due by the time of inputs. */
+  /** Returns what is due by the time of inputs. */
   #timers(): ModelTimer[] {
     if (this.#isOver) return []
     const timers: ModelTimer[] = []
@@ -288,7 +290,7 @@ export class ModelTask {
     return (Math.floor(time / step) + 1) * step
   }
 
-  /** A onetime task takes nothing any more when its tick has come and no sensor has anything left; actuators may go on. */
+  /** Finishes a onetime task once its tick has come and no sensor has work left; actuators may continue. */
   #finishWhenDone(): void {
     if (!this.running || this.#rule.task?.type !== 'onetime') return
     if (

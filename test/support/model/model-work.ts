@@ -1,26 +1,26 @@
 import type { PlugResult } from '../../../src/core/plug/plug.ts'
 import type { ScriptMessage } from './script.ts'
 
-/** What an input did with a node, and what it goes back to. */
+/** Records which input affected a node, and where that input came from. */
 export interface Touch {
   invocation: number
   /** the message that led here */
   origin: ScriptMessage | undefined
-  /** the clock that led here: a sensor's, or the task's under its id */
+  /** the clock that led here: a sensor's, or the task's, named by the task's id */
   clock: string | undefined
 }
 
-/** One input on its way through the nodes of the rule. */
+/** The pass of one input through the nodes of the rule. */
 export interface Pass {
-  /** root sensors that it runs */
+  /** root sensors that the input runs */
   selected: Map<string, Touch>
-  /** sensors of which something is due in it */
+  /** sensors for which something is due in this pass */
   due: Set<string>
-  /** nodes that it has passed, in the order of the rule */
+  /** number of nodes passed, in rule order */
   passed: number
-  /** nodes that showed a state or were decided in it */
+  /** nodes that showed a state or were evaluated in this pass */
   observed: Map<string, Touch>
-  /** sensors that ran without an error in it */
+  /** sensors that ran without an error in this pass */
   succeeded: Map<string, Touch>
 }
 
@@ -32,17 +32,17 @@ export interface Execution {
   phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused' | 'looping'
   /** time of the input that led here */
   time: number
-  /** when it wakes by itself: by the clock while its plug is at work, by the time of inputs while it only waits */
+  /** when the execution wakes: by the clock while its plug is at work, by the time of inputs while it only waits */
   due: number | undefined
   /** the result that is held back */
   answer: PlugResult
   failures: number
   /** how often its plug was called */
   calls: number
-  /** how many nodes had run with success when its plug was called last */
+  /** number of node successes when its plug was last called */
   sawUpTo: number
   resumed: boolean
-  /** items of its loop that are left after the one at hand; undefined: it was not called yet */
+  /** loop items left after the current one; undefined: not called yet */
   itemsLeft: number | undefined
 }
 
@@ -55,12 +55,12 @@ export interface FollowUp {
   answer: PlugResult
 }
 
-/** A sensor at work lets nothing else happen to its task; one that only waits does. */
+/** Whether a sensor is at work, so that its task waits; a task does not wait for a sensor that only waits. */
 export function isAtWork({ phase }: Execution): boolean {
   return phase === 'queued' || phase === 'called' || phase === 'retrying'
 }
 
-/** Something that will happen by itself. Kinds act in this order when they are due at the same time. */
+/** A future event. At equal times, kinds act in this order. */
 export interface ModelTimer {
   due: number
   kind: 'evict' | 'followUp' | 'wake' | 'ownTick' | 'tick'
@@ -73,7 +73,7 @@ export interface ModelTimer {
 
 const KINDS: readonly ModelTimer['kind'][] = ['evict', 'followUp', 'wake', 'ownTick', 'tick']
 
-/** The timer that acts first. */
+/** Returns the timer that acts first. */
 export function firstTimer(timers: readonly ModelTimer[]): ModelTimer | undefined {
   const rank = (timer: ModelTimer): number[] => [timer.due, KINDS.indexOf(timer.kind), timer.place, timer.id]
   return timers.toSorted((a, b) => {

@@ -1,4 +1,4 @@
-/** Plain questions about a rule, answered by looking through it from scratch each time. */
+/** Answers simple questions about a rule by searching the whole rule each time. */
 import type { Actuator, Relation, Rule, Sensor } from '../../../src/core/rule/rule.ts'
 
 export const sensorsOf = (rule: Rule): readonly Sensor[] => rule.sensors ?? []
@@ -11,7 +11,7 @@ export function isSensor(rule: Rule, label: string): boolean {
   return sensorsOf(rule).some((sensor) => sensor.label === label)
 }
 
-/** A sensor that some trigger leads to. */
+/** Returns whether a trigger leads to the sensor. */
 export function isConditional(rule: Rule, label: string): boolean {
   return (rule.triggers ?? []).some((trigger) => trigger.destinationLabel === label)
 }
@@ -25,7 +25,7 @@ export function resourceOf(rule: Rule, label: string): string | undefined {
   return resource === '$' ? rule.task?.resource : resource
 }
 
-/** Whether any node of the rule stands on that resource. */
+/** Returns whether any node of the rule uses that resource. */
 export function usesResource(rule: Rule, resource: string): boolean {
   const nodes = [...sensorsOf(rule), ...(rule.actuators ?? [])]
   return nodes.some((node) => resourceOf(rule, node.label) === resource)
@@ -44,19 +44,19 @@ export function runsOnData(rule: Rule, resource: string): Sensor[] {
   })
 }
 
-/** How often a run of a node calls its plug: once for each item of its loop. */
+/** Returns how often a run of a node calls its plug: once per item of its loop. */
 export function itemsOf(rule: Rule, label: string): number {
   const { loopDef } = nodeOf(rule, label) ?? {}
   return loopDef === undefined ? 1 : (JSON.parse(loopDef) as unknown[]).length
 }
 
-/** The node of which another one reads the raw data. */
+/** Returns the node whose raw data another node reads. */
 export function readBy(rule: Rule, label: string): string | undefined {
   const from = nodeOf(rule, label)?.properties?.['from']
   return typeof from === 'string' ? /nodes\.(\w+)\./.exec(from)?.[1] : undefined
 }
 
-/** All gates as declared, but each behind the gates that it has as parents. */
+/** Returns all gates as declared, but each after its parent gates. */
 export function gatesInOrder(rule: Rule): Relation[] {
   const ordered = new Set<Relation>()
   const add = (gate: Relation): void => {
@@ -67,7 +67,7 @@ export function gatesInOrder(rule: Rule): Relation[] {
   return [...ordered]
 }
 
-/** The gates that a sensor reaches, directly or through other gates. */
+/** Returns the gates that a sensor reaches, directly or through other gates. */
 export function gatesBelow(rule: Rule, sensor: string): Relation[] {
   const reached = new Set([sensor])
   return gatesInOrder(rule).filter((gate) => {
@@ -77,7 +77,7 @@ export function gatesBelow(rule: Rule, sensor: string): Relation[] {
   })
 }
 
-/** The sensors that can run because one of `roots` ran: along triggers, through gates too. */
+/** Returns the sensors that can run because one of `roots` ran, along triggers and gates. */
 export function sensorsDownstream(rule: Rule, roots: readonly string[]): Set<string> {
   const found = new Set<string>()
   const open = [...roots]
@@ -96,19 +96,19 @@ export function sensorsDownstream(rule: Rule, roots: readonly string[]): Set<str
 const parentsOf = (rule: Rule, label: string): readonly string[] =>
   rule.relations?.find((relation) => relation.label === label)?.parentLabels ?? []
 
-/** The nodes right before a node: parents of a gate, sources of triggers. */
+/** Returns the direct predecessors of a node: parents of a gate, sources of triggers. */
 function before(rule: Rule, label: string): string[] {
   const triggers = (rule.triggers ?? []).filter((trigger) => trigger.destinationLabel === label)
   return [...parentsOf(rule, label), ...triggers.map((trigger) => trigger.sourceLabel)]
 }
 
-/** Root sensors one by one: by sequence, after what they read, as declared. */
+/** Returns the root sensors in order: by sequence, after the nodes that they read, then as declared. */
 function rootsInOrder(rule: Rule): string[] {
   const isRoot = (label: string): boolean => isSensor(rule, label) && !isConditional(rule, label)
   return nodesInOrder({ ...rule, task: { ...rule.task, parallel: true } }).filter(isRoot)
 }
 
-/** The nodes that another one reads. */
+/** Returns the nodes that a node reads. */
 function readsOf(rule: Rule, label: string): string[] {
   const source = nodeOf(rule, label)?.properties?.['source']
   const nodes = [...sensorsOf(rule), ...(rule.relations ?? [])]
@@ -117,8 +117,8 @@ function readsOf(rule: Rule, label: string): string[] {
 }
 
 /**
- * The order in which an input goes through all nodes: by stage, by the longest way inside it, as declared. A node that reads
- * another of its stage stands after it, unless the other one stands behind it already.
+ * Returns the order in which an input passes the nodes: by stage, within it by the longest path, then as declared. A
+ * node comes after a node of its stage that it reads, unless that node already comes after it.
  */
 export function nodesInOrder(rule: Rule): string[] {
   const serial = rule.task?.parallel === false ? rootsInOrder(rule) : undefined
@@ -147,12 +147,12 @@ export function nodesInOrder(rule: Rule): string[] {
   })
 }
 
-/** Whether a node is another one or comes after it. */
+/** Returns whether a node equals another one or comes after it. */
 function isBehind(ahead: ReadonlyMap<string, readonly string[]>, label: string, other: string): boolean {
   return label === other || (ahead.get(label) ?? []).some((one) => isBehind(ahead, one, other))
 }
 
-/** A number for each node, made of the numbers of those before it. */
+/** Computes a number for each node from the numbers of its predecessors. */
 function longest(
   ahead: ReadonlyMap<string, readonly string[]>,
   number: (label: string, before: readonly number[]) => number,

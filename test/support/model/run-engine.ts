@@ -1,4 +1,4 @@
-/** Drives the real engine by a script, on a virtual clock, and can replace it by a restored one on the way. */
+/** Runs a script on the real engine with a virtual clock, and may replace the engine by a restored one in between. */
 import type { Engine } from '../../../src/core/engine/api.ts'
 import type { EngineEvent, EventType } from '../../../src/core/engine/events.ts'
 import type { PlugContext } from '../../../src/core/plug/plug.ts'
@@ -10,19 +10,19 @@ import { type Script, type ScriptInput, SCRIPT_START, TASK_ID } from './script.t
 import type { Call } from './test-plugs.ts'
 
 export interface EngineRunOptions {
-  /** whether the engine is saved, thrown away and restored after step `n`, counted from 0; -1 is the start */
+  /** whether to save the engine, discard it and restore it after step `n`, counted from 0; -1 is the start */
   restartAfter?: (n: number) => boolean
   onCall?: (call: Call, context: PlugContext) => void
   why?: boolean
-  /** looks at the task when the script is over */
+  /** receives the task at the end of the script */
   atEnd?: (task: Task, engine: Engine) => void
-  /** plugs read values of messages and nothing else, so that tasks may be rows */
+  /** plugs read only message values, so that tasks may be rows */
   looksAtLittle?: boolean
-  /** types of the events that are listened to; default all. */
+  /** types of events to subscribe to; default all */
   types?: readonly EventType[]
-  /** the rule of another task, started first, that gets the same messages; its events are left out */
+  /** rule of another task that starts first and receives the same messages; its events are ignored */
   beside?: Rule
-  /** a run of the schedule at the very start counts, as in a simulation */
+  /** a scheduled run at the very start counts, as in a simulation */
   runsAtStart?: boolean
 }
 
@@ -41,7 +41,7 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
     const step = script[n]
     if (step) {
       const time = SCRIPT_START + step.at
-      // at an unchanged time nobody wakes the engine: it has to see for itself what is due before its input
+      // at an unchanged time, the engine must find by itself what is due before its input
       if (stage.clock.now() < time || !ENGINE_INPUTS.has(step.input.kind)) stage.clock.advanceTo(time)
       await promisesSettled()
       await take(stage, step.input)
@@ -96,7 +96,7 @@ async function take({ engine, calls }: Stage, input: ScriptInput): Promise<void>
     case 'wait':
       return
     case 'data':
-      // alone it may be taken in a row, in an array it never is
+      // a row may take a single message, but never an array
       engine.receive((input.messages.length === 1 && input.messages[0]) || input.messages)
       return
     case 'push':
@@ -116,7 +116,7 @@ function pushed({ state, rawData }: { state?: string; rawData?: Record<string, u
   return { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
 }
 
-/** Lets promises that are ready run; no time passes on the virtual clock. */
+/** Lets ready promises settle, without advancing the virtual clock. */
 function promisesSettled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)

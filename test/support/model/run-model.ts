@@ -4,7 +4,7 @@ import { ModelTask } from './model-task.ts'
 import { type Script, SCRIPT_START } from './script.ts'
 import type { TestPlug } from './test-plugs.ts'
 
-/** What the model says happens to a rule under a script. */
+/** Runs a script on the model of a rule, and returns what happens. */
 export function runModel(
   rule: Rule,
   settings: TaskSettings,

@@ -1,4 +1,4 @@
-/** What happens to a task from outside, as a list of timed steps: read by the model and by the driver of the engine alike. */
+/** Describes what happens to a task from outside as timed steps, for both the model and the engine. */
 export interface ScriptMessage {
   resource: string
   [key: string]: unknown
@@ -10,13 +10,13 @@ export type ScriptInput =
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
   | { kind: 'run'; node: string }
   | { kind: 'resume'; node: string }
-  /** the waiting promise of an asynchronous plug settles: with a state, or by rejecting */
+  /** the promise of an asynchronous plug settles: with a state, or by rejecting */
   | { kind: 'settle'; node: string; state?: string }
   | { kind: 'stop' }
   | { kind: 'start' }
 
 export interface ScriptStep {
-  /** ms since the task was started; never smaller than the step before */
+  /** ms since the task was started; never smaller than in the step before */
   at: number
   input: ScriptInput
 }

@@ -2,7 +2,7 @@ import type { ScriptMessage } from './script.ts'
 
 const VALID_MS = 60_000
 
-/** The values that messages of the last minute left behind. */
+/** Stores the values of the last minute's messages. */
 export class StreamMemory {
   readonly #messages: { time: number; message: ScriptMessage }[] = []
 
@@ -11,8 +11,8 @@ export class StreamMemory {
   }
 
   /**
-   * What an execution sees: what is left of its own resource's messages, else of those of the resource whose message
-   * led to it. The message that led to it always counts there, and before the others.
+   * Returns the values that an execution sees: from its own resource's messages, otherwise from those of the triggering
+   * message's resource. The triggering message always counts, and takes precedence.
    */
   seenBy(resource: string | undefined, origin: ScriptMessage | undefined, now: number): Record<string, unknown> {
     const own = this.#recent(resource, now)
@@ -20,7 +20,7 @@ export class StreamMemory {
     return merged(this.#recent(origin?.resource, now), origin)
   }
 
-  /** What the message that led to it has itself, when that is for its resource or it has none. */
+  /** Returns the triggering message's own values, if it matches the resource or no resource is given. */
   newsFor(resource: string | undefined, origin: ScriptMessage | undefined): Record<string, unknown> {
     return origin === undefined || (resource !== undefined && resource !== origin.resource) ? {} : origin
   }

@@ -1,6 +1,6 @@
 /**
- * The plugs of random rules as plain functions of what the stream says, what they remembered and what time it is.
- * The engine runs the very same functions behind definePlug.
+ * Defines the plugs of random rules as plain functions of stream, memory and time. The engine runs the same functions
+ * through definePlug.
  */
 import type { PlugAnswer } from '../../../src/core/plug/plug.ts'
 
@@ -8,24 +8,24 @@ export interface Call {
   label: string
   properties: Readonly<Record<string, unknown>>
   stream: Readonly<Record<string, unknown>>
-  /** what of x and y the message that led to the call has itself */
+  /** the values of x and y that the triggering message itself contains */
   news: Readonly<Record<string, unknown>>
-  /** whether that node has run with success since the last answer of this one */
+  /** whether that node has succeeded since this node's last result */
   isNewOf: (label: string) => boolean
   internalState: unknown
   /** epoch ms of the input that led to the call */
   now: number
-  /** earlier calls of the same execution */
+  /** number of earlier calls of the same execution */
   attempt: number
 }
 
-/** Given by a plug whose answer comes later, by a `settle` step of the script. */
+/** Returned by a plug that finishes later, with a `settle` step of the script. */
 export const LATER = Symbol('later')
 
 export interface TestPlug {
   kind: 'sensor' | 'actuator'
   states: readonly string[]
-  /** the value of messages that it waits for; without it every message runs it */
+  /** the message value that the plug waits for; absent: every message runs it */
   waitsFor?(properties: Readonly<Record<string, unknown>>): string
   behave(call: Call): PlugAnswer | typeof LATER
 }
@@ -34,7 +34,7 @@ const count = (call: Call): number => (typeof call.internalState === 'number' ? 
 const number = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise)
 const pick = (states: readonly string[], n: number): string => states[n % states.length] ?? ''
 
-/** Made once: it is thrown a million times. */
+/** Created once, because it is thrown a million times. */
 const NO_NUMBER = new Error('no number')
 
 function reading(call: Call): number {
@@ -43,7 +43,7 @@ function reading(call: Call): number {
   return value
 }
 
-/** Fails in some of the seconds of the clock, as if each attempt came a second after the one before. */
+/** Returns whether the call fails, in some seconds of the clock, as if attempts were a second apart. */
 const failsNow = (call: Call): boolean =>
   (Math.floor(call.now / 1000) + call.attempt) % 3 === number(call.properties['failIn'], -1)
 
@@ -100,7 +100,7 @@ export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
       return { state: pick(COUNTER, from), rawData: { count: from + 1 } }
     },
   },
-  /** counts what is new of another node */
+  /** counts new results of another node */
   derived: {
     kind: 'sensor',
     states: COUNTER,

@@ -1,26 +1,26 @@
 import type { Trigger } from '../../../src/core/rule/rule.ts'
 
-/** A source at the moment its triggers are looked at. */
+/** The state of a source when its triggers are evaluated. */
 export interface SourceView {
   state: string | null
-  /** its state just before; null when that was not known */
+  /** its state just before; null when unknown */
   previous: string | null
   /** its last known state, however long ago */
   before: string | null
 }
 
 /**
- * What happened to a trigger since the start, oldest first: its source was evaluated and is known, or the trigger held and
- * its destination fired while the source was in a state.
+ * The history of a trigger, oldest first: its source was evaluated and is known, or the trigger held and its
+ * destination fired while the source was in a state.
  */
 export type Past = readonly { known?: string; fired?: string | null }[]
 
-/** True when a trigger asks for nothing but that its source ran. */
+/** Returns whether a trigger only requires that its source ran. */
 export function isExecutionTrigger({ statesTrigger = [], begins = [], ends = [], ...trigger }: Trigger): boolean {
   return [...statesTrigger, ...begins, ...ends].length === 0 && changeOf(trigger) === undefined
 }
 
-/** Whether a trigger with a condition holds after an evaluation of its source. */
+/** Returns whether a trigger with a condition holds after an evaluation of its source. */
 export function triggerHolds(trigger: Trigger, source: SourceView, past: Past): boolean {
   const { state } = source
   if (state === null) return false
@@ -36,14 +36,14 @@ function hasChanged(trigger: Trigger, state: string, { previous, before }: Sourc
   return change.stateTo === '*' ? state !== change.stateFrom : state === change.stateTo
 }
 
-/** In the set, and it has not fired since the source was last outside of it. */
+/** Returns whether the state is in the set and the trigger has not fired since the source was last outside. */
 function hasBegun({ begins = [] }: Trigger, state: string, past: Past): boolean {
   if (begins.length === 0 || !begins.includes(state)) return false
   const outside = past.findLastIndex(({ known }) => known !== undefined && !begins.includes(known))
   return !past.slice(outside + 1).some(({ fired }) => fired && begins.includes(fired))
 }
 
-/** Outside the set, after it was inside, and it has not fired since. */
+/** Returns whether the state left the set, and the trigger has not fired since. */
 function hasEnded({ ends = [] }: Trigger, state: string, past: Past): boolean {
   if (ends.length === 0 || ends.includes(state)) return false
   const inside = past.findLastIndex(({ known }) => known !== undefined && ends.includes(known))

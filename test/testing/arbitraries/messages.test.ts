@@ -9,11 +9,14 @@ function sample(options: Partial<StreamOptions>, count = 300): readonly (readonl
   return fc.sample(messageStreams({ metrics, ...options }), { numRuns: count, seed: 1 })
 }
 const time = ({ timestamp }: Message): number => Number(timestamp)
-/** Whether a message has the time of the one before of its resource, and other values, after a newer one. */
+/**
+ * Returns whether a message corrects one: it repeats the previous time of its resource with other values, after a newer
+ * message.
+ */
 const corrects = (message: Message, before: readonly Message[]): boolean =>
   time(before.at(-1) ?? message) > time(message) &&
   before.some((other) => other.resource === message.resource && other.timestamp === message.timestamp)
-/** Whether no message of a resource comes to the time of the first any more, though some follow. */
+/** Returns whether a resource's clock was set back: its later messages all have times before the first message. */
 const isSetBack = ([first, ...rest]: readonly Message[], resource: string): boolean => {
   const own = rest.filter((message) => message.resource === resource)
   return own.length > 1 && first !== undefined && own.every((message) => time(message) < time(first))
@@ -64,7 +67,7 @@ describe('a disturbance', () => {
   it.each(has)('%s is there when asked for, and not otherwise', (disturbance, seen) => {
     const resources = ['a', 'b']
     expect(sample({ resources, disturbances: [disturbance] }).some(seen)).toBe(true)
-    // Timestamps that lie also look like silence
+    // Wrong timestamps also look like silence
     const lying = [disturbance, 'late', 'skew', 'back', 'correction']
     const calm = has.map(([name]) => name).filter((name) => !lying.includes(name))
     expect(sample({ resources, disturbances: calm }).some(seen)).toBe(false)

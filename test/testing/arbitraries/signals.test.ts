@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { episodes, messageStreams, ramp, readings, walk, type Signal } from '../../../src/testing/index.ts'
 
-/** Values of `t` and times of streams with this signal, from one draw after the other. */
+/** Draws streams with this signal, and returns the times and values of `t`. */
 function streams(t: Signal): readonly (readonly { time: number; value: number }[])[] {
   const drawn = fc.sample(messageStreams({ metrics: { t }, disturbances: [], every: '1m' }), { numRuns: 60, seed: 1 })
   return drawn.map((stream) => stream.map((one) => ({ time: Number(one.timestamp), value: Number(one['t']) })))

@@ -31,7 +31,7 @@ const IN_ROWS: ReadonlySet<string> = new Set([
 
 describe('a bug in a plug is found with every seed', () => {
   it.each(PLUG_BUGS)('$name', async ({ name, plugs, property, told }) => {
-    // What rows do by themselves is found where messages stay in rows: stamped at the clock, each newer than the last.
+    // Bugs in row execution only appear where messages stay in rows: stamped at the clock, each newer than the last.
     const inRows = IN_ROWS.has(name)
     const subject: Rule = inRows ? { ...rule, task: { resource: 'r1', duplicates: 'take' } } : rule
     const more = inRows ? { disturbances: ['gap'] as const, numRuns: 1_500 } : {}

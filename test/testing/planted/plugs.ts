@@ -1,4 +1,4 @@
-/** Sensors with a bug each, as people write them, and what would be wanted of them. */
+/** Defines sensors with one typical bug each, and the property that each should have. */
 import { type Plug, type PlugContext } from '../../../src/index.ts'
 import {
   deterministic,
@@ -11,16 +11,16 @@ import { sensorPlug } from '../../support/make-plug.ts'
 
 export interface PlugBug {
   readonly name: string
-  /** made anew for each engine */
+  /** creates new plugs for each engine */
   readonly plugs: () => readonly Plug[]
   readonly property: PropertyLike
-  /** a part of what is told */
+  /** a part of the reported text */
   readonly told: string
 }
 
 type Body = (context: PlugContext, memory: { value?: unknown; count: number }) => unknown
 
-/** A sensor `probe` that says Yes or No; its memory lives as long as the engine. */
+/** Creates a sensor `probe` with the states Yes and No, whose memory lives as long as the engine. */
 function probe(execute: Body, more: Record<string, unknown> = {}): Plug {
   const memory = { count: 0 }
   return sensorPlug('probe', ['Yes', 'No'], {
@@ -29,7 +29,7 @@ function probe(execute: Body, more: Record<string, unknown> = {}): Plug {
   })
 }
 
-/** The same, but what it remembers outlives engines, as what a module remembers does. */
+/** Same, but with memory that outlives engines, like the variables of a module. */
 function module(execute: Body): () => readonly Plug[] {
   const plug = probe(execute)
   return () => [plug]
@@ -38,7 +38,7 @@ function module(execute: Body): () => readonly Plug[] {
 const read = (context: PlugContext): number => Number(context.streamValue('t'))
 const yes = (holds: boolean): 'Yes' | 'No' => (holds ? 'Yes' : 'No')
 
-/** Fires exactly at messages at which this is so, given all messages until then. */
+/** Requires firings at exactly the messages for which `says` returns true, given all messages so far. */
 function firesWhen(says: (values: readonly number[], times: readonly number[]) => boolean): PropertyLike {
   return function firesAsWanted({ moments }: CheckedRun) {
     const values: number[] = []

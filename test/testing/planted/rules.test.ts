@@ -5,7 +5,7 @@ import { runs, some } from '../../support/arbitraries/runs.ts'
 import { planted, RULE_BUGS, SUBJECTS } from './rules.ts'
 
 const SEEDS = some([1, 2, 3, 4, 5])
-/** The models of the rules take each message as it comes. */
+/** The models of the rules take each message as it arrives. */
 const settings = { time: 'arrival', duplicates: 'take' } as const
 const search = { plugs: builtins, numRuns: 600, shrink: false, settings }
 

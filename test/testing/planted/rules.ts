@@ -1,4 +1,4 @@
-/** Ten correct rules with what people would want of them, and bugs planted into them. */
+/** Defines ten correct rules with the properties that users would expect, and bugs planted into them. */
 import fc from 'fast-check'
 import type { Rule, Template } from '../../../src/index.ts'
 import {
@@ -34,7 +34,7 @@ const above = (limit: number) => (value: unknown) => typeof value === 'number' &
 const atLeast = (limit: number) => (value: unknown) => typeof value === 'number' && value >= limit
 const is = (wanted: unknown) => (value: unknown) => value === wanted
 
-/** `node` fires at exactly the moments at which a model of it says so. */
+/** Requires that `node` fires at exactly the moments that a model predicts. */
 function firesExactly(node: string, model: () => (moment: Moment) => boolean): PropertyLike {
   return function firesAsModelled(run: CheckedRun) {
     const expects = model()
@@ -47,7 +47,7 @@ function firesExactly(node: string, model: () => (moment: Moment) => boolean): P
   }
 }
 
-/** Lets something through at most once in a while. */
+/** Limits a condition to once per period. */
 function limited(seconds: number, wants: (moment: Moment) => boolean): () => (moment: Moment) => boolean {
   return () => {
     let last = Number.NEGATIVE_INFINITY
@@ -61,7 +61,7 @@ function limited(seconds: number, wants: (moment: Moment) => boolean): () => (mo
 
 const boiler = { resource: 'boiler', metrics: { t: readings(60, 120) } }
 
-/** Above 90, at most every ten minutes. */
+/** Fires above 90, at most every ten minutes. */
 const hot: Subject = {
   rule: {
     sensors: [sensor('hot', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
@@ -79,7 +79,7 @@ const hot: Subject = {
   options: boiler,
 }
 
-/** At least 90, once each time that it becomes so. */
+/** Fires once each time that the value reaches 90. */
 const becomesHot: Subject = {
   rule: {
     sensors: [sensor('hot', 'condition', { condition: { '>=': [{ var: 't' }, 90] } })],
@@ -104,7 +104,7 @@ const becomesHot: Subject = {
   options: { ...boiler, disturbances: ['duplicate', 'gap', 'late'] },
 }
 
-/** Hot while the pump stands still, at most once an hour; and all clear when that ends. */
+/** Fires at most hourly while hot with the pump off, and reports when that ends. */
 const overheating: Subject = {
   rule: {
     sensors: [
@@ -130,7 +130,7 @@ const overheating: Subject = {
   },
 }
 
-/** Three kinds of trouble, told by the states of two sensors. */
+/** Fires on three kinds of trouble, each a combination of two sensors' states. */
 const trouble: Subject = {
   rule: {
     sensors: [
@@ -169,7 +169,7 @@ const trouble: Subject = {
 const contact = { contact: fc.constantFrom('open', 'shut') }
 const motion = { motion: fc.nat(1) }
 
-/** The door opens, and something moves within five seconds. */
+/** Fires when something moves within five seconds after the door opens. */
 const entrance: Subject = {
   rule: {
     sensors: [
@@ -204,7 +204,7 @@ const entrance: Subject = {
   },
 }
 
-/** Hot for half an hour without a break. */
+/** Fires after half an hour of heat without a break. */
 const stays: Subject = {
   rule: {
     sensors: [sensor('stays', 'holdsFor', { condition: 't > 90', duration: '30m' })],
@@ -235,7 +235,7 @@ const stays: Subject = {
   options: { ...boiler, disturbances: ['duplicate', 'gap'] },
 }
 
-/** The same code three times in a row. */
+/** Fires when the same code comes three times in a row. */
 const code: Subject = {
   rule: {
     sensors: [sensor('thrice', 'holdsFor', { condition: "code == 'E7'", count: 3 })],
@@ -265,7 +265,7 @@ const code: Subject = {
   },
 }
 
-/** Nothing heard for ten minutes. */
+/** Fires after ten minutes without a message. */
 const silence: Subject = {
   rule: {
     sensors: [
@@ -300,7 +300,7 @@ const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Brussels', date
 const hour = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Brussels', hour: 'numeric', hourCycle: 'h23' })
 const weekday = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Brussels', weekday: 'short' })
 
-/** A report each night at half past two in Brussels, also in nights in which the clocks change. */
+/** Reports each night at half past two in Brussels, including nights with clock changes. */
 const nightly: Subject = {
   rule: {
     sensors: [{ label: 'clock', name: 'alwaysON' }],
@@ -328,7 +328,7 @@ const nightly: Subject = {
   },
 }
 
-/** An alarm in the hour from 18 in Brussels, on working days. */
+/** Fires in the hour from 18 in Brussels, on working days. */
 const evening: Subject = {
   rule: {
     sensors: [
@@ -356,7 +356,7 @@ const evening: Subject = {
   options: { ...boiler, every: '1h', disturbances: ['dst', 'duplicate'] },
 }
 
-/** A template whose limit each task brings, 90 when it does not. */
+/** A template whose limit each task sets, by default 90. */
 const template: Subject = {
   rule: {
     name: 'limit',
@@ -388,7 +388,10 @@ export const SUBJECTS = {
   template,
 } as const satisfies Record<string, Subject>
 
-/** A bug: which rule, and a change of its JSON by a path such as `triggers.0.invocationPolicy`. Undefined takes away. */
+/**
+ * A bug: the rule, and a change of its JSON at a path such as `triggers.0.invocationPolicy`. Undefined removes the
+ * value.
+ */
 export interface Bug {
   readonly name: string
   readonly subject: keyof typeof SUBJECTS
@@ -484,7 +487,7 @@ export const RULE_BUGS: readonly Bug[] = [
   },
 ]
 
-/** A rule with a bug. */
+/** Returns the rule with the bug. */
 export function planted({ subject, change }: Bug): Rule | Template {
   const copy = structuredClone(SUBJECTS[subject].rule) as unknown as Record<string, unknown>
   for (const [path, value] of Object.entries(change)) {

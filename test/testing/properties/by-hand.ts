@@ -1,4 +1,4 @@
-/** A checked run made by hand, so that properties can be shown what the engine never does. */
+/** Builds a checked run by hand, to show properties what the engine never does. */
 import type { EngineEvent, FiredEvent } from '../../../src/core/engine/events.ts'
 import type { CheckedRun, Moment } from '../../../src/testing/index.ts'
 import type { Rule, SavedTask } from '../../../src/index.ts'
@@ -29,7 +29,7 @@ export function moment(time: number, state: string | null = null, ...firings: Fi
   return { time, fired: firings, failed: [], state: () => state, latest: () => undefined }
 }
 
-/** A moment for each event, when no others are given. */
+/** Uses one moment per event, unless moments are given. */
 export function runOf(events: readonly EngineEvent[], more: Partial<CheckedRun> = {}): CheckedRun {
   return {
     rule,

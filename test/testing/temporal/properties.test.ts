@@ -21,7 +21,7 @@ import {
 } from '../../../src/testing/index.ts'
 import { fired, moment, runOf } from '../properties/by-hand.ts'
 
-/** A run of one moment a second in these states of `s`; `!` after one: `a` fires. */
+/** Creates a run with one moment per second in these states of `s`; `!` after a state means that `a` fires. */
 function runIn(states: string, more: { until?: number } = {}) {
   const moments = states.split(' ').map((word, i) => {
     const isFired = word.endsWith('!')

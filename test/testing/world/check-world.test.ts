@@ -22,7 +22,7 @@ import {
   type WorldOptions,
 } from '../../../src/testing/index.ts'
 
-/** Turns something on and off by a command. */
+/** Turns a device on and off with a command. */
 function thermostat(condition: string, device: string): Rule {
   return {
     sensors: [{ label: 'wanted', name: 'condition', resource: 'room', properties: { condition } }],

@@ -17,7 +17,7 @@ import {
 } from '../../../src/testing/index.ts'
 import { sensorPlug } from '../../support/make-plug.ts'
 
-/** Keeps the highest temperature of the last ten minutes, in a series of its own. */
+/** Stores the highest temperature of the last ten minutes in another series. */
 const keeper = (duration: string): Rule => ({
   sensors: [
     {
@@ -38,7 +38,7 @@ const keeper = (duration: string): Rule => ({
   triggers: [{ sourceLabel: 'highest', destinationLabel: 'keep', statesTrigger: ['Collected'] }],
 })
 
-/** Warns by a stored query over that series. */
+/** Raises an alarm from a stored query over that series. */
 const warner: Rule = {
   sensors: [
     {
@@ -64,7 +64,7 @@ const worldOf = (duration: string): World => ({
 const keptHighest = inWorld('what was kept is the highest of ten minutes', ({ world, time, fired }) => {
   if (!fired.some(({ node }) => node === 'keeping/keep')) return true
   const recent = (world.stored.get('room') ?? []).filter(({ timestamp }) => Number(timestamp) >= time - 600_000)
-  // of two samples at one time the later one counts
+  // of two samples with equal times, the later one counts
   const values = new Map(recent.map(({ timestamp, t }) => [timestamp, Number(t)]))
   return world.stored.get('summary')?.at(-1)?.['max'] === Math.max(...values.values())
 })

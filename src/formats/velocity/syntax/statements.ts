@@ -3,8 +3,7 @@
  *
  * In 1.7 a directive consumes the end of its line when nothing else follows; `#set` also consumes the preceding blanks
  * unless other text precedes them. In 2.4 a directive alone on its line consumes the whole line; `isFresh` tracks
- * whether
- * a line has just begun.
+ * whether a line has just begun.
  */
 import type { Compat } from '../values/value.ts'
 import { Cursor } from './cursor.ts'
