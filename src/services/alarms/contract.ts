@@ -1,7 +1,7 @@
 /**
  * Contract of the alarms service, in process and over fetch (`client.ts`). The service validates external input itself:
  * a body may be any JSON.
- * ||
+ *
  * ALARM-1 at most one alarm is open per source and type (or `dedupKey`), even with two writers or two processes on one
  *   store
  * ALARM-2 `count` is how often the alarm was raised; replaying the history leads to the present state

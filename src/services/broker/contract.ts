@@ -2,7 +2,7 @@
  * The data broker of one tenant takes in messages, streams them to subscribers and stores time series. The contract is
  * the same over HTTP, WebSockets, MQTT and fetch (`client.ts`). The service validates bodies itself: a body may be any
  * JSON.
- * ||
+ *
  * BROKER-1 a post is acknowledged once it is in the log, together with the inputs of tasks; an import once it is in
  *   series
  * BROKER-2 a read includes all posts acknowledged before it: reads of series, messages and current values wait until

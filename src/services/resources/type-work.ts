@@ -1,7 +1,7 @@
 /**
  * Works in the background after a change of a type: reindexes its resources with the new inherited values, and checks
  * them against new constraints. The type names the operation until the work is done.
- * ||
+ *
  * TYPEWORK-1 work is done in slices; the remaining work is derived from the stored resources, so that it continues
  *   after a crash
  * TYPEWORK-2 a newer change of the type takes over: the older operation ends, and leaves the newer values untouched

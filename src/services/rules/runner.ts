@@ -5,7 +5,7 @@
  * A change of a stored task takes three steps: `plan` (may look things up, changes nothing), one commit of the
  * service's document and the plan's writes, then `apply` (changes the engine). If the process dies after the commit,
  * `resume` does at the next start what `apply` would have done.
- * ||
+ *
  * RUNNER-1 `plan` leaves no trace if its writes are never committed
  * RUNNER-2 everything that `push`, `command` and `receive` acknowledge is in the log before they resolve
  * RUNNER-3 counts and states belong to one epoch; a new epoch starts without any

@@ -1,7 +1,7 @@
 /**
  * Serves MQTT 3.1, 3.1.1 and 5 to devices on a separate port, with the same posts, streams and credentials as over
  * HTTP. User name and password are API key and secret.
- * ||
+ *
  * MQTT-1 messages of QoS 1 and 2 are acknowledged when they are durable, in order
  * MQTT-2 a message that is permanently rejected is acknowledged with the reason (version 5), or acknowledged and
  *   reported on the topic `errors` (version 3); after an internal failure the connection ends without an

@@ -1,7 +1,7 @@
 /**
  * Applies posts from the log to series, after the posts are acknowledged. Acknowledged posts wait here and go into
  * series in batches, one batch after another; reads wait for posts acknowledged before them.
- * ||
+ *
  * PROJECTOR-1 acknowledged posts that are not applied yet are bounded: beyond the bound, acknowledgements wait for room
  * PROJECTOR-2 every log entry reaches series: after a gap, a failed append or an entry from another host, entries are
  *   read from the log again, so posts that wait here are never the only source

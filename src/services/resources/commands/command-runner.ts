@@ -1,6 +1,6 @@
 /**
  * Accepts commands of resources from the broker, and executes them.
- * ||
+ *
  * COMMAND-1 a committed command is executed at least once, always under the same id, even after a crash
  * COMMAND-2 commands of one resource are executed one after another, in order of arrival
  * COMMAND-3 a slow actuator delays only its own resource, while fewer than 200 are slow

@@ -1,6 +1,6 @@
 /**
  * Keeps managed tasks in line with resources and types (RESOURCE-3 of the contract).
- * ||
+ *
  * MANAGED-1 the cursor passes a change of a resource once the resource's tasks are right, and a change of a type once
  *   its walk is stored
  * MANAGED-2 every pass reads the current store, and passes run one at a time, so repeating a pass is harmless

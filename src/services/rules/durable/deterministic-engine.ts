@@ -1,7 +1,7 @@
 /**
  * Runs the tasks of a tenant in an engine whose time is advanced by their inputs. Between two inputs, every timer acts
  * at its due time, however late the process is. The same inputs therefore have the same effects, live and in a replay.
- * ||
+ *
  * REPLAY-1 an input is applied at its `at`, after all timers due until then
  * REPLAY-2 the state of a task depends only on its inputs and their times, and not on wake-ups or other tasks
  * REPLAY-3 the result of an asynchronous plug is applied at its position in the log

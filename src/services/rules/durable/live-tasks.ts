@@ -1,7 +1,7 @@
 /**
  * Runs the tasks of a tenant: inputs reach the engine through the log, states go to the store, and real time advances
  * the engine's time.
- * ||
+ *
  * LIVETASKS-1 the engine's time never passes the time of an input in flight, which would then be late
  * LIVETASKS-2 until every stored task is resumed, the log keeps everything that tasks may need
  */

@@ -4,7 +4,7 @@
  * alive.
  *
  * A `change` entry contains the previous rule, with which earlier entries are replayed.
- * ||
+ *
  * RECOVERY-1 asynchronous plugs are not called: their results are in the log, or are requested again when the task is
  *   resumed
  * RECOVERY-2 nothing is written or reported

@@ -2,7 +2,7 @@
  * Detects an unresponsive store. A call begins once its message is durable, and its outcome must become durable too, so
  * time during which the store does not respond must not count toward call deadlines. The period to leave out is logged
  * as an input (`still`), so that a replay leaves out the same period.
- * ||
+ *
  * STILL-1 a call has its full time after a period that is left out
  * STILL-2 while calls are open, no deadline passes without a recent sign of life from the store
  */

@@ -2,7 +2,7 @@
  * Kept inputs: what the tasks of a tenant received recently, in the order of the log, and checkpoints from which a
  * replay can start. Live tasks do not depend on kept inputs, which serve to rehearse rules and to look at past
  * instants.
- * ||
+ *
  * INPUTS-1 a range returns each input of the log once, in log order, without gaps after `since()`
  * INPUTS-2 an entry is removed from the log only after it is in kept inputs
  * INPUTS-3 a damaged block is reported by name and read as a gap; other data is unaffected

@@ -5,7 +5,7 @@
  * Segments are immutable blobs; one document, the manifest, lists the current segments. A segment is written first, and
  * becomes visible with the next manifest, which also contains the log position reached. Blobs that no manifest lists
  * are deleted when the tenant is opened. None of this delays responses to posts.
- * ||
+ *
  * KEEPER-1 an entry is trimmed from the log only when a durable manifest covers it (INPUTS-2)
  * KEEPER-2 a reader sees the segments of one manifest throughout: blobs are deleted once their last reader has left
  * KEEPER-3 whatever fails is retried in the next round, without affecting posts or tasks

@@ -1,7 +1,7 @@
 /**
  * Runs the rehearsals of one tenant. A short rehearsal returns its result at once; a longer one continues as a job.
  * Both are kept for a day.
- * ||
+ *
  * REHEARSE-1 a rehearsal has no outside effects and changes no task: effects are only rendered
  * REHEARSE-2 the result lists, for each resource, which data it had; without any data, the status is `empty`
  * REHEARSE-3 a rehearsal in progress when the host ends is reported as interrupted

@@ -2,7 +2,7 @@
  * Tracks which partitions listen to resources of this partition. Commits of messages depend on this list: when a
  * partition starts to listen, the store refuses commits in flight, the list is read again, and the commits are
  * repeated.
- * ||
+ *
  * LISTENERS-1 a message is committed with the listeners that the store has at that moment, or not at all
  * LISTENERS-2 repeated commits keep their order, also relative to commits requested meanwhile
  */

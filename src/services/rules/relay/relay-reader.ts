@@ -1,7 +1,7 @@
 /**
  * Applies messages from other partitions in order. Each window of the relay log is committed together with its cursor,
  * so that a crash neither repeats nor skips an entry.
- * ||
+ *
  * RELAYREADER-1 an entry is applied exactly once, after all earlier entries
  * RELAYREADER-2 an entry that is itself invalid is skipped and reported; after any other failure, the entry is retried
  *   at the next wake-up

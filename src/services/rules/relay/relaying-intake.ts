@@ -1,7 +1,7 @@
 /**
  * Takes in the messages of one partition. Messages of its own resources go to its tasks; other messages go to the
  * partition of their resource. In the same commit, messages go to every partition with listening tasks.
- * ||
+ *
  * RELAY-1 an acknowledged message is in the log of its resource's partition, or in the relay log to it
  * RELAY-2 a message reaches each partition with listening tasks exactly once, after every message committed earlier at
  *   its resource's partition

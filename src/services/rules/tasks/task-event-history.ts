@@ -5,7 +5,7 @@
  * The engine cheaply keeps the last events of each task. This class copies them on request and after lifecycle events
  * (starts, ends, failures, log lines), which are kept longer. A task is watched only while its stream has a reader, and
  * for a short time afterwards, in case the reader reconnects.
- * ||
+ *
  * EVENTS-1 events of a task have rising numbers; a reader that returns with its last number misses none of the events
  *   still kept, and gets a gap event if some are gone
  * EVENTS-2 a slow reader is disconnected; events never wait for it
