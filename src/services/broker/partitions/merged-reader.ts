@@ -91,7 +91,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
   async #begin(parts: MergedSources['parts']): Promise<void> {
     const joined = await Promise.allSettled(parts.map((open, at) => this.#join(open, at)))
     for (const [at, one] of joined.entries()) {
-      // also after another stream failed, so that this stream ends and is released
+      // even if another stream failed, so that this stream ends and is released
       if (one.status === 'fulfilled') void this.#pump(one.value, at)
     }
     for (const one of joined) if (one.status === 'rejected') throw one.reason

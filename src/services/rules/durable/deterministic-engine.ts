@@ -59,7 +59,7 @@ export interface EngineHooks {
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
-  /** a run finished by itself, or could not continue */
+  /** called when a run finished by itself, or could not continue */
   ended(run: EndOfRun): void
 }
 
@@ -341,7 +341,7 @@ export class DeterministicEngine {
     if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
   }
 
-  /** Returns how many of its deliveries have ended, if known here. */
+  /** Removes a task, and returns how many of its deliveries have ended, if known here. */
   async #drop(id: string): Promise<number> {
     if (this.#staged.has(id)) this.#over.add(id)
     const waited = this.waiting.get(id)?.record.delivered ?? 0

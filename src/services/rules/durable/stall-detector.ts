@@ -36,8 +36,8 @@ export class StallDetector {
   }
 
   /**
-   * Returns `since` for an input that arrives while others are in flight, the oldest of them since `oldest`. Each input
-   * repeats the period, because any of the inputs may be refused.
+   * Returns `since` for an input that arrives while others are in flight, the oldest of them requested at `oldest`.
+   * Each input repeats the period, because any of the inputs may be refused.
    */
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY

@@ -1,8 +1,9 @@
 /**
- * Takes in the messages of one partition. Messages of its own resources go to its tasks; other messages go to the
- * partition of their resource. In the same commit, messages go to every partition with listening tasks.
+ * Takes in the messages posted to one partition. A message of the partition's own resources goes to its tasks and, in
+ * the same commit, to every other partition with listening tasks. Any other message goes to the partition of its
+ * resource.
  *
- * RELAY-1 an acknowledged message is in the log of its resource's partition, or in the relay log to it
+ * RELAY-1 an acknowledged message is in the log of its resource's partition, or in the relay log to that partition
  * RELAY-2 a message reaches each partition with listening tasks exactly once, after every message committed earlier at
  *   its resource's partition
  */
