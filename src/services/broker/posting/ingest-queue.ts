@@ -1,8 +1,8 @@
 /**
- * Queues posts. A post is admitted while the queue has room, appended to the log, and acknowledged in log order: after
- * discovery and before subscribers receive it. Series follow later. Posts of one turn of the event loop are committed
- * together, one window at a time. A group of posts is one unit of the log, so that the group needs only one promise and
- * one call of the engine.
+ * Queues posts until they are acknowledged. A post is admitted while the queue has room, appended to the log, and
+ * acknowledged in log order: after discovery and before subscribers receive it. Series follow later. Posts of one turn
+ * of the event loop are committed together, one window at a time. A group of posts is one unit of the log, so that the
+ * group needs only one promise and one call of the engine.
  *
  * INGEST-1 a post is acknowledged only after its commit
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged

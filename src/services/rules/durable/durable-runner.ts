@@ -1,6 +1,7 @@
 /**
- * The durable runner. Inputs are durable before they are acknowledged, states are stored with the log position that
- * they reflect, and after a crash every task continues as if nothing had happened (RUNNER-1 to RUNNER-4).
+ * Runs tasks so that they survive a crash. Inputs are durable before they are acknowledged, states are stored with the
+ * log position that they reflect, and after a crash every task continues as if nothing had happened (RUNNER-1 to
+ * RUNNER-4).
  *
  * The deliveries of a task are its asynchronous actuator calls. A call that was open during a crash is repeated under
  * the same id; the rule's own retries decide how often.
