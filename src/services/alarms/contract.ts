@@ -2,15 +2,15 @@
  * Contract of the alarms service, in process and over fetch (`client.ts`). The service validates external input itself:
  * a body may be any JSON.
  *
- * ALARM-1 at most one open alarm per source and type (or `dedupKey`), also with two writers and two processes on one
+ * ALARM-1 at most one alarm is open per source and type (or `dedupKey`), even with two writers or two processes on one
  *   store
- * ALARM-2 `count` is the number of creations; the history replays to the present state
- * ALARM-3 every change is one commit with its event; events of one alarm are delivered in the order of its history
- * ALARM-5 what a task does to the alarms of a source and type, or of a `dedupKey`, is done in its order: what comes
- *   late is refused (`SUPERSEDED`), also after a restart
+ * ALARM-2 `count` is how often the alarm was raised; replaying the history leads to the present state
+ * ALARM-3 every change is one commit with its event; events of an alarm are delivered in the order of its history
+ * ALARM-5 actions of a task on the alarms of a source and type, or of a `dedupKey`, take effect in the task's order: a
+ *   late action is refused (`SUPERSEDED`), even after a restart
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `PRECONDITION` (another
- * `revision` is there), `SUPERSEDED` (of rules alone), `TOO_LARGE`, `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `PRECONDITION` (the stored
+ * `revision` differs), `SUPERSEDED` (for rules only), `TOO_LARGE`, `CLOSED`.
  */
 import type { Caller, Issue, Json, RevisionOptions } from '#kernel'
 import type { Write } from '#storage'

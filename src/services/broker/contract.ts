@@ -1,19 +1,20 @@
 /**
- * The data broker of one tenant: messages in, streams out, time series; the same over HTTP, WebSockets, MQTT and fetch
- * (`client.ts`). The service validates bodies itself: a body may be any JSON.
+ * The data broker of one tenant takes in messages, streams them to subscribers and stores time series. The contract is
+ * the same over HTTP, WebSockets, MQTT and fetch (`client.ts`). The service validates bodies itself: a body may be any
+ * JSON.
  *
- * BROKER-1 a post is acknowledged after the log has it, together with the inputs of tasks; an import after series have
- *   it
- * BROKER-2 a read includes all posts that were acknowledged before it: series, messages and current wait until series
- *   have them. A post is answered as soon as it is durable; the lag of series is bounded, and beyond the bound answers
- *   wait. After a crash the log has what series lack
+ * BROKER-1 a post is acknowledged once it is in the log, together with the inputs of tasks; an import once it is in
+ *   series
+ * BROKER-2 a read includes all posts acknowledged before it: reads of series, messages and current values wait until
+ *   series contain those posts. A post is acknowledged as soon as it is durable; the lag of series is bounded, and
+ *   beyond the bound acknowledgements wait. After a crash, series catch up from the log
  * BROKER-3 messages of one resource reach tasks and subscribers in the order in which they were acknowledged
  * BROKER-4 a slow reader or a slow rule never slows ingestion: queues are bounded, and dropped messages are counted
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
- * used for another body), `SUPERSEDED` (of rules only: the task did something later to the resource), `RATE_LIMITED`
- * (the queue is full), `STORE` (of a read: posts are stored, but cannot be read yet; of a post: posts are rejected
- * until they can), `CLOSED`.
+ * was used for another body), `SUPERSEDED` (for rules only: the task later acted on the resource again), `RATE_LIMITED`
+ * (the queue is full), `STORE` (for a read: posts are stored, but cannot be read yet; for a post: posts are rejected
+ * until they can be read), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'

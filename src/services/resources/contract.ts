@@ -2,13 +2,13 @@
  * Contract of resources, types and constraints, in process and over fetch (`client.ts`). The service validates external
  * input itself: a body may be any JSON.
  *
- * RESOURCE-1 a change and its record in the history are one commit; no update is lost to another writer
- * RESOURCE-2 what a resource shows is its own attributes over those of its type, attribute by attribute
- * RESOURCE-3 managed tasks follow types and resources exactly, also across a crash: what is missing is made, what is
- *   too much goes
+ * RESOURCE-1 a change and its record in the history are one commit; concurrent writers lose no updates
+ * RESOURCE-2 a resource shows its own attributes merged over those of its type, attribute by attribute
+ * RESOURCE-3 managed tasks follow types and resources exactly, even across a crash: missing tasks are created, surplus
+ *   tasks are removed
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`,
- * `SUPERSEDED` (of rules alone), `CLOSED`.
+ * `SUPERSEDED` (for rules only), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'

@@ -1,10 +1,11 @@
 /**
- * Background work after a change of a type: reindexes its resources by the new inherited values, and checks them
- * against new constraints. The type names the operation until it is done.
+ * Works in the background after a change of a type: reindexes its resources with the new inherited values, and checks
+ * them against new constraints. The type names the operation until the work is done.
  *
- * TYPEWORK-1 work goes in slices; the remaining work is found by looking, so that it goes on after a crash
- * TYPEWORK-2 a newer change of the type takes over: the older operation ends, and changes nothing of what came after it
- * TYPEWORK-3 what met an outage of the store is tried again until it is done
+ * TYPEWORK-1 work is done in slices; the remaining work is derived from the stored resources, so that it continues
+ *   after a crash
+ * TYPEWORK-2 a newer change of the type takes over: the older operation ends, and leaves the newer values untouched
+ * TYPEWORK-3 work that fails because the store is unavailable is retried until it is done
  */
 import { isStoreConflict, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Condition, portions, type Stored } from '#storage'

@@ -159,7 +159,7 @@ const TASK_ROUTES = [
       if (Object.keys(request.query as object).length === 0)
         throw new AppError('VALIDATION', '/ <- the query selects no tasks; write ids=a,b or a filter')
       const action = operation === 'command' ? command : operation
-      // the body was already checked against the schema of its command
+      // never undefined, since the body was already checked
       if (action === undefined) return {}
       return outcomes(await api.batches.run({ entity: 'task', action, query: queryOf(where), actionParameters }))
     },

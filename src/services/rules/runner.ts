@@ -1,15 +1,15 @@
 /**
- * Runner of one tenant's tasks, as the rules service sees it. The durable runner implements it over the core engine and
- * the log of the tenant; tests do it over a bare engine.
+ * The interface between the rules service and the runner of one tenant's tasks. The durable runner implements it with
+ * the core engine and the tenant's log; tests implement it with a bare engine.
  *
  * A change of a stored task takes three steps: `plan` (may look things up, changes nothing), one commit of the
  * service's document and the plan's writes, then `apply` (changes the engine). If the process dies after the commit,
  * `resume` does at the next start what `apply` would have done.
  *
- * RUNNER-1 `plan` leaves no trace when its writes are never committed
- * RUNNER-2 what `push`, `command` and `receive` acknowledged is in the log before they resolve
- * RUNNER-3 counts and states are those of one epoch; a new epoch begins with none
- * RUNNER-4 an effect's id contains the epoch (or a unique run number), so that no two runs share an id
+ * RUNNER-1 `plan` leaves no trace if its writes are never committed
+ * RUNNER-2 everything that `push`, `command` and `receive` acknowledge is in the log before they resolve
+ * RUNNER-3 counts and states belong to one epoch; a new epoch starts without any
+ * RUNNER-4 an effect's id contains the epoch (or a unique run number), so that two runs never share an id
  */
 import type { Observable } from 'rxjs'
 import type {

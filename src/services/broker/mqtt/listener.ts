@@ -1,14 +1,14 @@
 /**
- * MQTT 3.1, 3.1.1 and 5 for devices, on a port of its own: the same posting, streams and credentials as over HTTP. User
- * name and password are API key and secret.
+ * Serves MQTT 3.1, 3.1.1 and 5 to devices on a separate port, with the same posts, streams and credentials as over
+ * HTTP. User name and password are API key and secret.
  *
  * MQTT-1 messages of QoS 1 and 2 are acknowledged when they are durable, in order
- * MQTT-2 a message that is rejected for good is acknowledged with its reason (version 5), or acknowledged and reported
- *   on the topic `errors` (version 3); after an internal failure nothing is acknowledged and the connection ends, so
- *   that the client repeats it
+ * MQTT-2 a message that is permanently rejected is acknowledged with the reason (version 5), or acknowledged and
+ *   reported on the topic `errors` (version 3); after an internal failure the connection ends without an
+ *   acknowledgement, so that the client sends the message again
  * MQTT-3 the queue of a slow reader is bounded, and the oldest messages are dropped
  * MQTT-4 a protocol error closes the connection without an acknowledgement; later bytes are not read
- * MQTT-5 errors of clients are counted, and logged at warn at a limited rate
+ * MQTT-5 errors of clients are counted, and logged as warnings at a limited rate
  * MQTT-6 a subscribed client is disconnected when the broker ends its streams
  *
  * Sessions end with their connection: messages are not stored for absent devices, and not retained. Streams have QoS 0

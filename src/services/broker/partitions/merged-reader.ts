@@ -2,7 +2,7 @@
  * Merges the message streams of several partitions into one. Messages of one partition stay in order; messages of
  * different partitions are ordered by arrival. The merged stream ends when any of its streams ends, because that
  * partition has moved. The reader then reconnects with its place in each partition.
- * ||
+ *
  * MERGED-1 after `ready`, each message of a partition arrives, or the stream ends, or the message is counted as dropped
  * MERGED-2 a resuming reader receives each stored message after its place once, from all partitions, or is notified of
  *   a gap
@@ -91,7 +91,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
   async #begin(parts: MergedSources['parts']): Promise<void> {
     const joined = await Promise.allSettled(parts.map((open, at) => this.#join(open, at)))
     for (const [at, one] of joined.entries()) {
-      // also after another stream failed, so that this stream ends and is released
+      // even if another stream failed, so that this stream ends and is released
       if (one.status === 'fulfilled') void this.#pump(one.value, at)
     }
     for (const one of joined) if (one.status === 'rejected') throw one.reason

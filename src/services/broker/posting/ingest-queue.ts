@@ -1,15 +1,16 @@
 /**
- * The queue of posts: admitted while there is room, appended to the log, then acknowledged in its order, after
- * discovery and before subscribers; series follow. Posts of one turn of the event loop are committed together, a window
- * at a time: a group of posts is one unit of the log, which pays promises and calls of the engine once for all of them.
+ * Queues posts until they are acknowledged. A post is admitted while the queue has room, appended to the log, and
+ * acknowledged in log order: after discovery and before subscribers receive it. Series follow later. Posts of one turn
+ * of the event loop are committed together, one window at a time. A group of posts is one unit of the log, so that the
+ * group needs only one promise and one call of the engine.
  *
- * INGEST-1 a post is acknowledged after its commit, never before
+ * INGEST-1 a post is acknowledged only after its commit
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged
  * INGEST-3 the queue is bounded: posts beyond the bound are rejected without effect
- * INGEST-4 series have a post in their queue before its poster and its subscribers are notified
- * INGEST-5 a post is rejected for its own content only: posts of a rejected group are retried one by one
- * INGEST-6 posts of rules have a small window of their own, behind posts of clients: rules that trigger each other do
- *   not delay clients, and clients do not delay rules forever
+ * INGEST-4 a post is queued for series before its poster and its subscribers are notified
+ * INGEST-5 a post is rejected only because of its own content: posts of a rejected group are retried one by one
+ * INGEST-6 posts by rules have their own small window, behind posts by clients: rules that trigger each other do not
+ *   delay clients, and clients do not delay rules forever
  */
 import { AppError } from '#kernel'
 import type { Followed, TenantLog, UnitPlace } from '#log'

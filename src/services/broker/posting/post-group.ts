@@ -1,7 +1,7 @@
 /**
  * Groups posts of one turn that have the same `store` and `forward` into one unit of the log, so that they share a
  * commit and a call of the engine.
- * ||
+ *
  * POSTGROUP-1 a group is committed as a whole. Posts with writes, which the store may reject, are grouped only with
  *   each other, so that retrying such a group does not delay other posts
  * POSTGROUP-2 a group is not larger than a single post may be

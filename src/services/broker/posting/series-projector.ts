@@ -1,13 +1,13 @@
 /**
- * Series follow the log, behind the answers to posts: acknowledged posts wait here and go into series in batches, one
- * after the other; reads wait for posts that were acknowledged before them.
+ * Applies posts from the log to series, after the posts are acknowledged. Acknowledged posts wait here and go into
+ * series in batches, one batch after another; reads wait for posts acknowledged before them.
  *
- * PROJECTOR-1 posts that are acknowledged and not applied are bounded: beyond the bound, answers wait for room
- * PROJECTOR-2 every entry of the log comes into series: after a gap, a failed append or an entry of another host,
- *   entries are read from the log again, and nothing depends on what waits here
+ * PROJECTOR-1 acknowledged posts that are not applied yet are bounded: beyond the bound, acknowledgements wait for room
+ * PROJECTOR-2 every log entry reaches series: after a gap, a failed append or an entry from another host, entries are
+ *   read from the log again, so posts that wait here are never the only source
  * PROJECTOR-3 an attempt is made for each batch, for each reader, and by each sweep
- * PROJECTOR-4 an entry that cannot be written by itself is skipped and reported, and does not block later ones
- * PROJECTOR-5 series and a log of different age are reconciled when they are opened, and the difference is reported
+ * PROJECTOR-4 an entry that itself cannot be written is skipped and reported, and does not block later entries
+ * PROJECTOR-5 if series and log differ in age when they are opened, they are reconciled and the difference is reported
  */
 import { AppError, messageOf } from '#kernel'
 import { LOG_NAME, PARTITION } from '#log'

@@ -1,6 +1,6 @@
 /**
  * Resumes a stream at another host, or after a restart. Sends later messages from the log first, then live messages.
- * ||
+ *
  * RESUME-1 each stored message after the last seen one is sent once, in the order of the log; if some are no longer in
  *   the log, `missed` is set
  */

@@ -1,6 +1,6 @@
 /**
  * Serves the WebSockets of the broker.
- * ||
+ *
  * SOCKET-1 after an invalid frame, the socket sends `{ error, details }` and stays open
  * SOCKET-2 frames of one socket are processed in order
  * SOCKET-3 a slow reader loses the oldest waiting messages; a reader that does not read for a minute is closed with

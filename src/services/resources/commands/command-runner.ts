@@ -1,9 +1,9 @@
 /**
  * Accepts commands of resources from the broker, and executes them.
  *
- * COMMAND-1 a command that was committed is carried out at least once, always under the same id, also after a crash
- * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
- * COMMAND-3 a slow actuator holds up its own resource only, while fewer than 200 are slow
+ * COMMAND-1 a committed command is executed at least once, always under the same id, even after a crash
+ * COMMAND-2 commands of one resource are executed one after another, in order of arrival
+ * COMMAND-3 a slow actuator delays only its own resource, while fewer than 200 are slow
  */
 import type { CommandOutbox } from '#services/broker/contract'
 import { AppError, isStoreConflict, type Json, type Logger, messageOf, type StartTimer } from '#kernel'

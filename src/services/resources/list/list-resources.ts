@@ -1,6 +1,6 @@
 /**
- * Lists resources. The store applies the filters and orders it supports; the others are applied in slices that yield to
- * the event loop.
+ * Lists the resources that match a query. The store applies the filters and orders it supports; the others are applied
+ * in slices that yield to the event loop.
  */
 import type { Page } from '#kernel'
 import { type Condition, portions } from '#storage'

@@ -1,10 +1,11 @@
 /**
  * Keeps managed tasks in line with resources and types (RESOURCE-3 of the contract).
  *
- * MANAGED-1 the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is
- *   stored
- * MANAGED-2 every pass reads the current store, and passes run one at a time: a repeated pass is harmless
- * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
+ * MANAGED-1 the cursor passes a change of a resource once the resource's tasks are right, and a change of a type once
+ *   its walk is stored
+ * MANAGED-2 every pass reads the current store, and passes run one at a time, so repeating a pass is harmless
+ * MANAGED-3 a task that could not be created is stored with the step that failed, and retried until it is created or no
+ *   longer required
  */
 import { AppError, KeyedMutex, type Semaphore, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Collection, portionsOfIds, type Write } from '#storage'

@@ -1,13 +1,13 @@
 /**
- * Checkpoints: states of changed tasks, stored with the log position that they reflect. A round stores every task that
- * changed since the last one, in slices between which the loop gets its turn; afterwards the log is needed only from
- * where the round began.
+ * Stores checkpoints: the states of changed tasks, with the log position that they reflect. A round stores every task
+ * that changed since the previous round, in slices between which the event loop runs; afterwards the log is needed only
+ * from where the round began.
  *
- * Rounds are rare, because each rewrites whole pages of the disk and the log has all inputs. A round comes soon after
- * what a replay cannot repeat, or only with a second effect:
- * - a timer acted: the log does not say how far time had advanced
- * - an actuator was called: one that answers at once is called again during a replay
- * - a delivery ended: it is listed until its task is forgotten, whatever becomes of the run
+ * Rounds are rare, because each rewrites whole disk pages and the log contains all inputs. A round follows soon after a
+ * change that a replay cannot repeat, or could repeat only with a second effect:
+ * - a timer acted: the log does not show how far time had advanced
+ * - an actuator was called: a replay would call a synchronous actuator again
+ * - a delivery ended: it stays listed until its task is forgotten, however the run continues
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
 import { AppError, isAway, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'

@@ -1,11 +1,10 @@
 /**
- * Tasks of one tenant in an engine whose time is moved by their inputs: between two inputs every timer acts at its due
- * time, however late the process is. The same inputs therefore have the same effects, live and in a replay.
+ * Runs the tasks of a tenant in an engine whose time is advanced by their inputs. Between two inputs, every timer acts
+ * at its due time, however late the process is. The same inputs therefore have the same effects, live and in a replay.
  *
- * REPLAY-1 an input is applied at its `at`, after all timers that are due until then
- * REPLAY-2 the state of a task depends on its inputs and their times, on nothing else: not on wake-ups, not on other
- *   tasks
- * REPLAY-3 an asynchronous plug's answer is applied where the log has it
+ * REPLAY-1 an input is applied at its `at`, after all timers due until then
+ * REPLAY-2 the state of a task depends only on its inputs and their times, and not on wake-ups or other tasks
+ * REPLAY-3 the result of an asynchronous plug is applied at its position in the log
  */
 import type { SchedulerLike } from 'rxjs'
 import { CoreEngine, type EngineOptions, type PlugRegistry, type RareEvent, type Sent, VirtualClock } from '#core'
@@ -60,7 +59,7 @@ export interface EngineHooks {
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
-  /** a run finished by itself, or could not continue */
+  /** called when a run finished by itself, or could not continue */
   ended(run: EndOfRun): void
 }
 
@@ -342,7 +341,7 @@ export class DeterministicEngine {
     if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
   }
 
-  /** Returns how many of its deliveries have ended, if known here. */
+  /** Removes a task, and returns how many of its deliveries have ended, if known here. */
   async #drop(id: string): Promise<number> {
     if (this.#staged.has(id)) this.#over.add(id)
     const waited = this.waiting.get(id)?.record.delivered ?? 0

@@ -1,9 +1,10 @@
 /**
- * The durable runner: inputs are durable before they are acknowledged, states are stored with the log position that
- * they reflect, and after a crash every task continues as if nothing had happened (RUNNER-1 to RUNNER-4).
+ * Runs tasks so that they survive a crash. Inputs are durable before they are acknowledged, states are stored with the
+ * log position that they reflect, and after a crash every task continues as if nothing had happened (RUNNER-1 to
+ * RUNNER-4).
  *
- * A task's deliveries are calls of its actuators that did not answer at once. A call that was open in a crash is
- * repeated under the same id; the rule's own retries decide how often.
+ * The deliveries of a task are its asynchronous actuator calls. A call that was open during a crash is repeated under
+ * the same id; the rule's own retries decide how often.
  */
 import { Observable, type SchedulerLike, Subject } from 'rxjs'
 import { type Counts, type EngineStats, followPlugs, Preparer } from '#core/spi'

@@ -1,9 +1,9 @@
 /**
- * The running tasks of a tenant: inputs reach the engine through the log, states go to the store, real time moves the
- * engine's time.
+ * Runs the tasks of a tenant: inputs reach the engine through the log, states go to the store, and real time advances
+ * the engine's time.
  *
- * LIVETASKS-1 the engine's time never passes an input that is on its way: that one would come too late
- * LIVETASKS-2 until every stored task was resumed, the log keeps all that they may need
+ * LIVETASKS-1 the engine's time never passes the time of an input in flight, which would then be late
+ * LIVETASKS-2 until every stored task is resumed, the log keeps everything that tasks may need
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'

@@ -1,13 +1,13 @@
 /**
- * Recovery after a start: the part of the log that stored states do not reflect yet, and its replay. Each task enters
- * at the position of its state and receives every later input, up to the moment at which the last runner was last
+ * Recovers tasks after a start: replays the part of the log that stored states do not reflect yet. Each task starts
+ * from the position of its state and receives every later input, up to the moment at which the previous runner was last
  * alive.
  *
- * A `change` entry has the rule before it, which earlier entries are replayed with.
+ * A `change` entry contains the previous rule, with which earlier entries are replayed.
  *
- * RECOVERY-1 asynchronous plugs are not called: their answers are in the log, or are requested again when the task is
+ * RECOVERY-1 asynchronous plugs are not called: their results are in the log, or are requested again when the task is
  *   resumed
- * RECOVERY-2 nothing is written and nothing is reported
+ * RECOVERY-2 nothing is written or reported
  */
 import type { SavedState } from '#core/spi'
 import { messageOf, Yielder } from '#kernel'

@@ -1,10 +1,10 @@
 /**
- * Detector of an unresponsive store. Calls begin when their message is durable, and their outcome has to become durable
- * too: time during which the store is unresponsive does not count toward call deadlines. The time to leave out becomes
- * an input (`still`), so that a replay leaves out the same.
+ * Detects an unresponsive store. A call begins once its message is durable, and its outcome must become durable too, so
+ * time during which the store does not respond must not count toward call deadlines. The period to leave out is logged
+ * as an input (`still`), so that a replay leaves out the same period.
  *
- * STILL-1 a call has all of its time after the time that is left out
- * STILL-2 no deadline passes, while calls are open, without a recent sign of life of the store
+ * STILL-1 a call has its full time after a period that is left out
+ * STILL-2 while calls are open, no deadline passes without a recent sign of life from the store
  */
 
 /** ms of waiting for the store that still count toward deadlines */
@@ -36,8 +36,8 @@ export class StallDetector {
   }
 
   /**
-   * Returns `since` for an input that arrives while others are in flight, the oldest of them since `oldest`. Each input
-   * repeats the period, because any of the inputs may be refused.
+   * Returns `since` for an input that arrives while others are in flight, the oldest of them requested at `oldest`.
+   * Each input repeats the period, because any of the inputs may be refused.
    */
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY

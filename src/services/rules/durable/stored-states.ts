@@ -18,7 +18,9 @@ export const STATE_PARTS: CollectionSpec<StatePart> = { name: 'rule_state_parts'
 
 /** Characters per part. Each takes at most three bytes; quotes and backslashes take two characters. */
 const PART_LENGTH = 250_000
-/** Messages more entries back in the log than this are stored with the state, so that the log can be pruned. */
+/**
+ * Messages further back in the log than this many entries are stored with the state, so that the log can be pruned.
+ */
 const MAX_BACK = 50_000
 const PORTION = 1000
 

@@ -1,10 +1,11 @@
 /**
- * Kept inputs: what the tasks of a tenant took lately, in the order of the log, and checkpoints to start a replay from.
- * Live tasks do not depend on them: they are read to rehearse rules and to look at an instant that has passed.
+ * Kept inputs: what the tasks of a tenant received recently, in the order of the log, and checkpoints from which a
+ * replay can start. Live tasks do not depend on kept inputs, which serve to rehearse rules and to look at past
+ * instants.
  *
- * INPUTS-1 a range is answered as the log had it: each input once, in log order, without gaps above `since()`
- * INPUTS-2 an entry leaves the log only after kept inputs have it
- * INPUTS-3 a damaged block is reported by name and reads as a gap; nothing else depends on it
+ * INPUTS-1 a range returns each input of the log once, in log order, without gaps after `since()`
+ * INPUTS-2 an entry is removed from the log only after it is in kept inputs
+ * INPUTS-3 a damaged block is reported by name and read as a gap; other data is unaffected
  */
 import type { TaskStateRecord } from '../durable/deterministic-engine.ts'
 import type { Input } from '../durable/input.ts'

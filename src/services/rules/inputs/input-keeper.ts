@@ -1,14 +1,14 @@
 /**
- * Keeps the inputs of one tenant: a follower of its log that writes what it finds to segments, keeps them up to an age
- * and a size, and reads them again (`KeptInputs`).
+ * Keeps the inputs of one tenant: follows the tenant's log, writes its entries to segments, keeps them up to an age and
+ * a size, and reads them back (`KeptInputs`).
  *
- * Segments are contents of objects, which are never changed; which of them count is in one document, the manifest. A
- * segment is written first and visible with the next manifest, together with the position of the log that it reaches;
- * contents that no manifest names are deleted when the tenant is opened. All of it happens behind the answers to posts.
+ * Segments are immutable blobs; one document, the manifest, lists the current segments. A segment is written first, and
+ * becomes visible with the next manifest, which also contains the log position reached. Blobs that no manifest lists
+ * are deleted when the tenant is opened. None of this delays responses to posts.
  *
- * KEEPER-1 an entry is trimmed from the log only when a durable manifest has it (INPUTS-2)
- * KEEPER-2 readers see the segments of one manifest to their end: contents are deleted when the last reader has left
- * KEEPER-3 what fails is tried again in the next round, and neither posts nor tasks notice it
+ * KEEPER-1 an entry is trimmed from the log only when a durable manifest covers it (INPUTS-2)
+ * KEEPER-2 a reader sees the segments of one manifest throughout: blobs are deleted once their last reader has left
+ * KEEPER-3 whatever fails is retried in the next round, without affecting posts or tasks
  */
 import { AppError, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
 import { KEPT_MARK_ID, MARKS, PARTITION, type TenantLog } from '#log'

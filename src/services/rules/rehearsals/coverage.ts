@@ -59,7 +59,7 @@ export class CoverageCount {
     this.#longest.length = Math.min(this.#longest.length, MAX_GAPS)
   }
 
-  /** ms: a length between the median pause and twice that */
+  /** The usual pause in ms: between the median pause and twice that. */
   get #usual(): number {
     const total = this.#pauses.reduce((sum, count) => sum + (count ?? 0), 0)
     let below = 0

@@ -1,9 +1,10 @@
 /**
- * Rehearsals of one tenant. A short one is answered at once; a longer one goes on as a job. Both are kept for a day.
+ * Runs the rehearsals of one tenant. A short rehearsal returns its result at once; a longer one continues as a job.
+ * Both are kept for a day.
  *
- * REHEARSE-1 a rehearsal changes nothing outside and no task: effects are rendered, and not made
- * REHEARSE-2 the answer states for each resource which data it had; without any, the status is `empty`
- * REHEARSE-3 a rehearsal that was under way when the host ended is reported as interrupted
+ * REHEARSE-1 a rehearsal has no outside effects and changes no task: effects are only rendered
+ * REHEARSE-2 the result lists, for each resource, which data it had; without any data, the status is `empty`
+ * REHEARSE-3 a rehearsal in progress when the host ends is reported as interrupted
  */
 import { AppError, type Caller, messageOf } from '#kernel'
 import { machineTimers } from '#platform'

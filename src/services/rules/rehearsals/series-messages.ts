@@ -3,7 +3,7 @@ import type { Message } from '#core'
 import type { MessageIterator } from '#core/spi'
 import type { SampleColumns, SampleValue } from '#storage'
 
-/** Gives a rehearsal access to stored data, also from another thread. */
+/** Reads stored data for a rehearsal, also from another thread. */
 export interface RehearsalHistory {
   /** Returns the names of the metrics that have samples. */
   metrics(resource: string): Promise<readonly string[]>

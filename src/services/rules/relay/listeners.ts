@@ -1,9 +1,10 @@
 /**
- * Partitions that listen to resources of this one. Commits of messages depend on them: when a partition begins to
- * listen, the store refuses commits in flight, the listeners are read again, and the commits are repeated.
+ * Tracks which partitions listen to resources of this partition. Commits of messages depend on this list: when a
+ * partition starts to listen, the store refuses commits in flight, the list is read again, and the commits are
+ * repeated.
  *
- * LISTENERS-1 a message is committed with its listeners at that moment of the store, or not at all
- * LISTENERS-2 repeated commits keep their order, also among commits that came meanwhile
+ * LISTENERS-1 a message is committed with the listeners that the store has at that moment, or not at all
+ * LISTENERS-2 repeated commits keep their order, also relative to commits requested meanwhile
  */
 import { AppError, isStoreConflict } from '#kernel'
 import type { Partition } from '#cluster'

@@ -22,7 +22,7 @@ export class Listening {
     return new Listening(store, partition, new Map(stored.map((resource) => [resource, false])))
   }
 
-  /** Resolves once this partition receives every message of the resources that is acknowledged from then on. */
+  /** Starts to listen. Every message of the resources that is acknowledged afterwards will reach this partition. */
   async listen(resources: readonly string[]): Promise<void> {
     const { count, number } = this.#partition
     const fresh: string[] = []

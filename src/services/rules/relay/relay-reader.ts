@@ -1,11 +1,11 @@
 /**
- * Applies messages from other partitions in their order: each window of the relay log in one commit with its cursor, so
- * that a crash neither repeats nor skips an entry.
+ * Applies messages from other partitions in order. Each window of the relay log is committed together with its cursor,
+ * so that a crash neither repeats nor skips an entry.
  *
- * RELAYREADER-1 an entry is applied exactly once, and after those before it
- * RELAYREADER-2 an entry that is invalid by itself is skipped and reported; after any other failure it is retried at
- *   the next wake-up
- * RELAYREADER-3 after a stop it begins no other commit: the next host continues from there
+ * RELAYREADER-1 an entry is applied exactly once, after all earlier entries
+ * RELAYREADER-2 an entry that is itself invalid is skipped and reported; after any other failure, the entry is retried
+ *   at the next wake-up
+ * RELAYREADER-3 after a stop, no further commit begins; the next host continues from there
  */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { LogEntry, Store, Write } from '#storage'

@@ -1,10 +1,11 @@
 /**
- * Intake of one partition: its tasks receive messages of its resources; other messages go to the partition of their
- * resource, and to partitions with listening tasks, in the same commit.
+ * Takes in the messages posted to one partition. A message of the partition's own resources goes to its tasks and, in
+ * the same commit, to every other partition with listening tasks. Any other message goes to the partition of its
+ * resource.
  *
- * RELAY-1 a message that is acknowledged is in the log of the partition of its resource, or on its way there
- * RELAY-2 it reaches each partition with listening tasks exactly once, and those tasks after whatever was committed
- *   before it at home
+ * RELAY-1 an acknowledged message is in the log of its resource's partition, or in the relay log to that partition
+ * RELAY-2 a message reaches each partition with listening tasks exactly once, after every message committed earlier at
+ *   its resource's partition
  */
 import { requireMessages } from '#core/spi'
 import { type Partition, partitionOf } from '#cluster'

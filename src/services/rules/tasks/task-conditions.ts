@@ -45,7 +45,9 @@ function oneOf(field: string, values: readonly string[]): Condition {
   return { any: parts.map((some) => [{ field, op: 'in', values: some }]) }
 }
 
-/** Requires each tag with one of its values, and any of `tagKeys`. */
+/**
+ * Returns conditions that require every tag in `tags`, with one of its listed values, and at least one of `tagKeys`.
+ */
 export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 'tagKeys'>): readonly Condition[] {
   const byKey = new Map<string, string[]>()
   for (const { key, value } of tags) byKey.set(key, [...(byKey.get(key) ?? []), tagKey(key, value)])

@@ -1,14 +1,14 @@
 /**
- * Recent events of each task, for its log and its stream. Kept in memory and bounded: events report what is durable
- * elsewhere, and need not survive.
+ * Keeps the recent events of each task for its log and its stream. Events are kept in memory up to a limit, and are
+ * lost at a restart: what they report is durable elsewhere.
  *
- * The engine keeps the last events of each task at small cost. They are taken over on request and after lifecycle
- * events (a start, an end, a failure, a line of the log), which are kept for longer. A task is watched only while its
- * stream has a reader, and for a while after, for reconnects.
+ * The engine cheaply keeps the last events of each task. This class copies them on request and after lifecycle events
+ * (starts, ends, failures, log lines), which are kept longer. A task is watched only while its stream has a reader, and
+ * for a short time afterwards, in case the reader reconnects.
  *
- * EVENTS-1 events of a task have rising numbers; a reader that returns with the last number it saw misses none that are
- *   still kept, and gets a gap event when some are not
- * EVENTS-2 a slow reader is disconnected, never waited for
+ * EVENTS-1 events of a task have rising numbers; a reader that returns with its last number misses none of the events
+ *   still kept, and gets a gap event if some are gone
+ * EVENTS-2 a slow reader is disconnected; events never wait for it
  */
 import type { Subscription } from 'rxjs'
 import type { EngineEvent } from '#core'
@@ -18,7 +18,7 @@ import type { RunReports } from '../runner.ts'
 const KEPT_PER_TASK = 200
 const KEPT_IN_ALL = 50_000
 const MAX_WAITING = 1000
-/** ms that a task is watched after its last reader left */
+/** ms for which a task is still watched after its last reader left */
 const WATCHED_AFTER = 60_000
 
 interface Kept {
@@ -29,9 +29,9 @@ interface Kept {
 interface History {
   readonly lifecycle: Kept[]
   readonly steps: Kept[]
-  /** number of the newest dropped event; 0: none */
+  /** number of the newest dropped event; 0: none was dropped */
   lost: number
-  /** last event taken over, by the engine's number */
+  /** the engine's number of the last event that was copied */
   taken: number
 }
 
@@ -43,12 +43,12 @@ interface Reader {
 interface Watch {
   readonly subscription: Subscription
   readonly readers: Set<Reader>
-  /** when its last reader left, epoch ms; Infinity while there is one */
+  /** when the last reader left, epoch ms; Infinity while a reader is connected */
   leftAt: number
 }
 
 export class TaskEventHistory {
-  /** by task; the quietest comes first */
+  /** by task; the task whose last event is oldest comes first */
   readonly #histories = new Map<string, History>()
   readonly #watches = new Map<string, Watch>()
   readonly #reports: RunReports
@@ -58,10 +58,10 @@ export class TaskEventHistory {
   #ended = false
   #number = 0
   #kept = 0
-  /** number of the newest event of all dropped histories */
+  /** number of the newest event in all dropped histories */
   #lost = 0
 
-  /** `life`: distinguishes the numbers of this process. `now`: epoch ms. */
+  /** `life` distinguishes the numbers of this process. `now` returns epoch ms. */
   constructor(reports: RunReports, life: string, now: () => number) {
     this.#reports = reports
     this.#life = life
@@ -75,7 +75,7 @@ export class TaskEventHistory {
     return count
   }
 
-  /** Takes over new events of a task, for its readers too. */
+  /** Copies the new events of a task, and passes them to its readers. */
   #takeOver(task: string): void {
     const known = this.#histories.get(task)
     const { events, last, isWhole } = this.#reports.history(task, known?.taken ?? 0)
@@ -113,7 +113,7 @@ export class TaskEventHistory {
     return [...history.lifecycle, ...history.steps].sort((a, b) => a.number - b.number)
   }
 
-  /** The task was deleted: its streams end. */
+  /** Forgets a deleted task, and ends its streams. */
   forget(task: string): void {
     const history = this.#histories.get(task)
     if (history) this.#kept -= sizeOf(history)
@@ -138,7 +138,7 @@ export class TaskEventHistory {
       wake()
     }
     const leave = this.#join(task, { take, end })
-    // a disconnected reader does not request another event
+    // a disconnected reader never requests another event, so end on abort
     const abort = (): void => {
       end()
       leave()
@@ -213,7 +213,7 @@ export class TaskEventHistory {
     if (this.#watches.get(key) === watch) this.#watches.delete(key)
   }
 
-  /** Called by the next reader: a quiet task costs nothing meanwhile. */
+  /** Stops watching tasks without readers. Called when the next reader arrives, since an idle task costs nothing. */
   #unwatchLeft(): void {
     const now = this.#now()
     for (const [key, watch] of this.#watches) if (now - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
