@@ -13,29 +13,29 @@ import type { SecretInfo } from './secret-schema.ts'
 
 export type { SecretInfo } from './secret-schema.ts'
 
-/** Valid as a name of an environment variable. */
+/** Pattern of names, which are valid as names of environment variables. */
 export const SECRET_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,99}$'
 
 export interface VaultService {
   as(caller: Caller): VaultApi
 }
 
-/** Service inside the host, for neighbours and the host. */
+/** The vault for use inside the host. */
 export interface InternalVault extends VaultService {
-  /** Values for code inside of the host. */
+  /** Returns the values of secrets. */
   open(names: readonly string[]): Promise<OpenSecrets>
 }
 
-/** Values of secrets while they are in use. */
+/** Values of secrets while in use. */
 export interface OpenSecrets {
   readonly values: ReadonlyMap<string, string>
-  /** Changes whenever one of them is written */
+  /** changes whenever one of the secrets is written */
   readonly revision: string
 }
 
 export interface VaultApi {
   list(): Promise<readonly SecretInfo[]>
-  /** Replaces an existing one. Throws `TOO_LARGE` above the limit of secrets of a tenant. */
+  /** Stores a secret, replacing an existing one. Throws `TOO_LARGE` when the tenant has too many secrets. */
   put(name: string, value: string): Promise<{ readonly secret: SecretInfo; readonly created: boolean }>
   remove(name: string): Promise<void>
 }
