@@ -31,47 +31,47 @@ export interface ConverterService {
   as(caller: Caller): ConverterApi
 }
 
-/** Service inside the host, for neighbours and the host. */
+/** The converter service for use inside the host. */
 export interface InternalConverter extends ConverterService {
   as(caller: Caller): RoutedConverter
   /**
-   * Processes a message on an MQTT topic. Resolves to true when it is durable, forwarded or among the rejected
-   * payloads, and to false when no converter has that topic. Rejects when it should be sent again.
+   * Processes a message on an MQTT topic. Resolves to true once the message is durably forwarded or stored as rejected,
+   * and to false when no converter has the topic. Rejects when the message should be sent again.
    */
   take(caller: Caller, topic: string, payload: Uint8Array): Promise<boolean>
   gauges(): ConverterGauges
 }
 
-/** Totals since the start. */
+/** Totals since the start of the host. */
 export interface ConverterGauges {
   readonly converted: number
   readonly rejected: number
 }
 
 export interface ConvertOptions {
-  /** Whether to forward it too; default false */
+  /** whether to forward the result too; default false */
   readonly forward?: boolean
 }
 
 export interface IngestOptions {
-  /** Idempotency key: the same key with the same payload has no further effect within a day */
+  /** idempotency key: within a day, the same key with the same payload has no further effect */
   readonly idempotencyKey?: string
 }
 
 export interface RoutedConverter extends ConverterApi {
-  /** `test` in the form as sent: an object of its arguments, or a `Payload` of one. */
+  /** Like `test`, with the request as sent: an object of the arguments, or a `Payload` with that object. */
   testSent(request: unknown): Promise<Tested>
 }
 
 export interface ConverterApi {
-  /** `created`: whether it is new. */
+  /** Creates or replaces a converter. `created`: true when it is new. */
   put(name: string, body: unknown): Promise<{ readonly converter: Converter; readonly created: boolean }>
   get(name: string): Promise<Converter>
   list(): Promise<Readonly<Record<string, Omit<Converter, 'name'>>>>
   remove(name: string): Promise<Converter>
-  /** `payload` here and below: JSON, or a `Payload`, which keeps the order of keys and all digits. */
+  /** `payload`, here and below, is JSON, or a `Payload`, which keeps the order of keys and all digits. */
   convert(name: string, payload: unknown, options?: ConvertOptions): Promise<Converted>
-  /** `topic`: simulated topic of the payload. */
+  /** `topic`: simulates the topic of the payload. */
   test(config: unknown, payload: unknown, topic?: string): Promise<Tested>
   ingest(name: string, payload: unknown, options?: IngestOptions): Promise<Ingested>
   readonly rejected: {
