@@ -146,7 +146,7 @@ EARLY_STOPPED = (
 
 
 class AboutVersion(UserWarning):
-    """Collects notes for the owner of the model, such as warnings of libraries about versions."""
+    """A note for the owner of the model, such as a warning of a library about versions."""
 
 
 class Xgboost:

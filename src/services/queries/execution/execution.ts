@@ -38,7 +38,7 @@ export class Execution {
     this.empty = options.columns.map(() => 0)
   }
 
-  /** May be called once. */
+  /** Yields the batches; may be called once. */
   async *batches(): AsyncGenerator<RowBatch> {
     const { columns, line } = this.#options
     if (columns.length === 0) return
@@ -121,7 +121,7 @@ function seriesText(column: ColumnPlan): string {
   return `(${parts.map((part) => `'${part}'`).join(', ')})`
 }
 
-/** All rows at once. Throws `TOO_LARGE`. */
+/** Collects all rows. Throws `TOO_LARGE`. */
 export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowBatch> {
   const all: RowBatch[] = []
   let rows = 0
