@@ -2,17 +2,16 @@
  * Contract of converters, named templates that turn payloads of devices and gateways into messages; in process and over
  * fetch (`client.ts`). The service validates external input itself: a body may be any JSON.
  *
- * CONVERTER-1 what was taken (`ingest`, a topic of MQTT) is forwarded, or in the list of rejected payloads, before it
- *   is acknowledged
- * CONVERTER-2 the same payload under the same key is forwarded once, also over a crash, and rejected once
- * CONVERTER-3 the list of rejected payloads is bounded: beyond it nothing more is taken that cannot be converted
- * CONVERTER-4 a rendering ends within its limits, and reaches nothing but its payload
+ * CONVERTER-1 a received payload (`ingest`, MQTT) is forwarded, or stored as rejected, before it is acknowledged
+ * CONVERTER-2 the same payload under the same key is forwarded once, even across a crash, and rejected once
+ * CONVERTER-3 the list of rejected payloads is limited: when it is full, payloads that cannot be converted are not
+ *   accepted
+ * CONVERTER-4 a rendering ends within its limits, and can access only its payload
  * CONVERTER-5 no method reaches a converter of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `TEMPLATE` (the template cannot be read), `CONVERSION`
- * (what it makes of the payload cannot be used), `FORWARDING` (broker or resources did not take it), `NOT_FOUND`,
- * `CONFLICT` (a key used for another payload), `TOO_LARGE`, `RATE_LIMITED` (too much waits, or too many payloads are
- * rejected).
+ * (the rendered result cannot be used), `FORWARDING` (the broker or the resources failed), `NOT_FOUND`, `CONFLICT` (a
+ * key used for another payload), `TOO_LARGE`, `RATE_LIMITED` (too much is waiting, or too many payloads are rejected).
  */
 import type { Caller } from '#kernel'
 import type {

@@ -118,7 +118,7 @@ export class Conversions {
     return this.prepare(converter).render(variablesOf(input))
   }
 
-  /** Gives the same result as `readConverted` of the rendered text, but builds that text only when needed. */
+  /** Has the same result as `readConverted` of the rendered text, but builds that text only when needed. */
   convert(converter: Template, input: Input, limits?: Partial<VelocityLimits>): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)

@@ -32,8 +32,8 @@ export class RejectedPayloads {
   }
 
   /**
-   * Stores a rejected payload and returns its id. The same key gives the same record. Throws `RATE_LIMITED` at the
-   * limit.
+   * Stores a rejected payload and returns its id. The same key always refers to the same record. Throws `RATE_LIMITED`
+   * at the limit.
    */
   async add(rejection: Rejection, error: unknown, now: number): Promise<string> {
     const id = idOf(rejection.converter, rejection.key)

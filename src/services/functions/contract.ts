@@ -1,7 +1,7 @@
 /**
  * Functions: versions by name, their assets, and the jobs that build, deploy and check them.
  *
- * FUNCTION-1 a version is `running` only after it has answered
+ * FUNCTION-1 a version is `running` only after it has responded to a check
  * FUNCTION-2 published versions are immutable, with the assets that were built and checked
  * FUNCTION-3 no method reaches a function of another tenant
  * FUNCTION-4 a version that a task or template uses is not removed

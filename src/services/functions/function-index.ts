@@ -2,7 +2,7 @@
  * Keeps the versions and tags of one tenant in memory, in the order of lists. Every commit appends its changes to a
  * log. Each read first applies new log entries, which may come from other hosts.
  *
- * FUNCINDEX-1 `current` includes every change that was answered before the call
+ * FUNCINDEX-1 `current` includes every change that was confirmed before the call
  */
 import { type Collection, type Log, type Store, walk } from '#storage'
 import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'

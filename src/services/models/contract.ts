@@ -1,18 +1,18 @@
 /**
  * Hosted models: zips of five frameworks or models on other servers, under names of the tenant, and their predictions.
  *
- * MODEL-1 a model is `ready` only after a driver has loaded it; before that it is not called
- * MODEL-2 an upload that is refused leaves the model as it was
- * MODEL-3 the answer has one entry for each instance, in their order, whatever else is in the same batch
- * MODEL-5 what a model does harms no other one
- * MODEL-6 what is uploaded here is a version of the function registry, where there is one, and a version of the
- *   registry that has answered is asked here by its name: the newest that is published, else the newest draft
- * MODEL-7 headers for the server of a model are stored and shown sealed, and opened for its requests alone
- * MODEL-8 a model that was deleted stays away: work in progress on it stores nothing more of it
+ * MODEL-1 a model is `ready`, and can be called, only after a driver has loaded it
+ * MODEL-2 a rejected upload leaves the model unchanged
+ * MODEL-3 a result has one entry per instance, in the order of the instances, whatever else is in the same batch
+ * MODEL-5 a model cannot harm other models
+ * MODEL-6 an upload becomes a version in the function registry, if the host has one; a name refers to the newest
+ *   published version that was verified, else to the newest verified draft
+ * MODEL-7 headers for the server of a model are stored and shown sealed, and opened only for requests to that server
+ * MODEL-8 a deleted model stays deleted: work in progress on the model stores nothing
  *
- * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `NOT_READY` (it is still being loaded),
- * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `REMOTE_FAILED` and
- * `REMOTE_LATE` (the server that has it is away, or too slow), `CLOSED`.
+ * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `NOT_READY` (the model is still loading),
+ * `MODEL_FAILED` (with the model's own message), `UNSUPPORTED` (no driver of this host can run the model),
+ * `REMOTE_FAILED` and `REMOTE_LATE` (the model's server is unreachable or too slow), `CLOSED`.
  */
 import type { Caller, Json } from '#kernel'
 import type { Write } from '#storage'

@@ -1,13 +1,13 @@
 /**
- * Port for running models. A driver opens a model from its files, and returns an object that answers calls.
+ * Port for running models. A driver opens a model from its files, and returns an object that handles calls.
  *
- * Names, rights of tenants, storage, HTTP and call formats are outside of it. A call has instances by row, and its
- * answer has one value per instance.
+ * Names, rights of tenants, storage, HTTP and call formats are handled elsewhere. A call contains instances as rows,
+ * and its result contains one value per instance.
  *
- * DRIVER-1 an answer has one value for each instance, in their order, plain JSON without NaN or infinities
+ * DRIVER-1 a result has one value for each instance, in their order, plain JSON without NaN or infinities
  * DRIVER-2 an invalid instance is `VALIDATION` with its position; a failure of the model is `MODEL_FAILED`; a failure
  *   of its server is `REMOTE_FAILED` or `REMOTE_LATE`, and its model is opened again
- * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
+ * DRIVER-3 concurrent calls do not change each other's results, and neither does a rejected call
  */
 import { AppError, type Json } from '#kernel'
 import type { Framework, ModelOperation } from './frameworks.ts'

@@ -9,16 +9,16 @@
  * OBJECT-1 replacing, copying, moving and removing an object are atomic: readers see the old object or the new one
  * OBJECT-2 every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
  *   without gaps, in commit order
- * OBJECT-3 orphaned contents are deleted: those of aborted uploads, and replaced and removed ones
+ * OBJECT-3 orphaned contents are deleted: contents of aborted uploads, and contents that were replaced or removed
  * OBJECT-4 a rejected removal removes nothing
  * OBJECT-5 a signed address permits one method on one path (a form: on paths with its prefix) until it expires, and
  *   never more than its signer's rights
  * OBJECT-6 the host buffers a bounded part of a content
  * OBJECT-7 no method and no address reaches an object of another tenant
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden path
- * without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,
- * `TOO_LARGE`, `SUPERSEDED` (of rules alone), `STORE`, `UNAVAILABLE` (the store of contents does not answer), `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden
+ * path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,
+ * `TOO_LARGE`, `SUPERSEDED` (only for rules), `STORE`, `UNAVAILABLE` (the content store does not respond), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Write } from '#storage'

@@ -3,14 +3,14 @@
  * stored by name; in process and over fetch (`client.ts`). The service validates external input itself: a body may be
  * any JSON.
  *
- * QUERY-1 of one request all times are relative to one `now`, and the resolved time line is returned
- * QUERY-2 a sample labelled t aggregates [t, t + freq) of what is stored, also where that lies outside of what was
- *   asked
- * QUERY-3 the answer of a large result is made in parts: memory does not grow with it, and no part holds the loop
+ * QUERY-1 all times in a request are relative to the same `now`, and the resolved time line is returned
+ * QUERY-2 a sample labelled t aggregates [t, t + freq) of all stored samples, even outside the requested range
+ * QUERY-3 a large result is sent in parts: memory use is independent of its size, and no part blocks the event loop
  * QUERY-4 no method reaches samples or queries of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken),
- * `PRECONDITION`, `TOO_LARGE`, `RATE_LIMITED` (too many wait), `DATA` (series cannot be read: 502 over HTTP), `CLOSED`.
+ * `PRECONDITION`, `TOO_LARGE`, `RATE_LIMITED` (too many queries are waiting), `DATA` (series cannot be read: 502 over
+ * HTTP), `CLOSED`.
  */
 import type { Caller, ExpectedVersion, Issue, Json, JsonObject } from '#kernel'
 import type { SearchParameters, StoredQuery } from './stored/stored-schema.ts'

@@ -1,11 +1,11 @@
 /**
- * Order of effects: services remember the effects of tasks, so that late calls have no effect.
+ * Orders the effects of tasks: services remember the last effects, so that late calls have no effect.
  *
- * EFFECT-1 an effect is refused when a later one of its task was applied to the same thing before: `SUPERSEDED`
- * EFFECT-2 the last effect is stored in the commit of the change: it holds through a crash, and of two writers one sees
- *   the other
+ * EFFECT-1 an effect is rejected as `SUPERSEDED` when a later effect of its task was already applied to the same thing
+ * EFFECT-2 the last effect is stored in the commit of the change: it survives a crash, and of two concurrent writers
+ *   one conflicts
  *
- * Services define what a thing is, and the answer to a repeated effect.
+ * Services define what a thing is, and how to respond to a repeated effect.
  */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'

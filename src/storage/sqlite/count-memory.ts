@@ -1,10 +1,11 @@
 /**
- * Caches counts. Each page of a list comes with a count, so counts are cached and updated by writes: a count right
- * after a write needs no read of the file.
+ * Caches the counts of collections. Each page of a list comes with a count, so counts are cached and updated by writes:
+ * a count right after a write needs no read of the file.
  *
- * COUNT-1 a count is updated incrementally only if its collection had no write in flight from query to answer;
- *   otherwise it is unknown which of them it includes, and it is dropped at the next searchable change
- * COUNT-2 writes are applied when they are answered, in their order, before their callers are notified
+ * COUNT-1 a count is updated incrementally only if its collection had no write in flight between query and result;
+ *   otherwise the count may or may not include those writes, and is dropped at the next searchable change
+ * COUNT-2 writes are applied to the counts in their order, when their results arrive and before their callers are
+ *   notified
  */
 import { LruCache } from '#kernel'
 import type { Condition } from '../contract.ts'

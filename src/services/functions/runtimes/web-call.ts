@@ -24,9 +24,10 @@ export type WebAnswer = (WebHead & { readonly text?: string; readonly bytes?: st
 
 /**
  * Requests to the host in addition to `fetch`; all but `api` include the `id` of the call:
+ *
  * - `web.read` { offset }: the next bytes of the body, in base64
- * - `web.head` WebHead: begins an answer in pieces
- * - `web.write` { text } or { bytes }: a piece; answered when there is room for another
+ * - `web.head` WebHead: begins a response in pieces
+ * - `web.write` { text } or { bytes }: a piece; resolves when there is room for another
  * - `api` ApiRequest: returns an ApiAnswer
  */
 export interface ApiRequest {

@@ -1,9 +1,9 @@
 /**
  * Executes a plan: reads samples or buckets, interpolates, and yields batches of rows.
  *
- * EXECUTE-1 rows come in the order of time; one row has the cells of all columns that have a sample then
- * EXECUTE-2 without frequency and interpolation no more than some pages are in memory; else at most so many cells, and
- *   beyond them the query is refused
+ * EXECUTE-1 rows come in order of time; a row contains the cells of all columns with a sample at its time
+ * EXECUTE-2 without frequency and interpolation only a few pages are in memory; otherwise the number of cells is
+ *   limited, and a query beyond the limit is rejected
  * EXECUTE-3 when the signal aborts, nothing more is read
  */
 import { AppError, type JsonObject, type Yielder } from '#kernel'

@@ -2,8 +2,8 @@
  * Limits how many queries a host runs at once to what keeps the readers of storage busy. Further queries wait, so that
  * one turn of the event loop works on few queries, and posts are processed in between.
  *
- * SLOTS-1 queries begin in the order in which they came
- * SLOTS-2 a query beyond the waiting limit is refused (`RATE_LIMITED`), and nothing waits for good
+ * SLOTS-1 queries begin in order of arrival
+ * SLOTS-2 a query beyond the waiting limit is rejected (`RATE_LIMITED`), and no query waits forever
  */
 import { AppError, Semaphore, Yielder } from '#kernel'
 import { machineTimers } from '#platform'

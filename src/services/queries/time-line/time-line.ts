@@ -3,8 +3,8 @@
  * combination.
  *
  * TIMELINE-1 with a frequency, both ends lie on its grid, and the range is a whole number of buckets, at least one
- * TIMELINE-2 what was resolved, asked again with its ends as `from` and `until`, resolves to itself
- * TIMELINE-3 `periods` is the number of buckets, unless `align.shift` says where the ends of the range go
+ * TIMELINE-2 a resolved range whose ends are passed as `from` and `until` resolves to itself
+ * TIMELINE-3 `periods` is the number of buckets, unless `align.shift` moves the ends of the range
  */
 import type { Issues } from '#kernel'
 import { MAX_TIME } from '#services/shared'
