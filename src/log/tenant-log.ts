@@ -5,8 +5,7 @@
  * followed by series and streams; an entry may be both, and its text is serialized once. States, series and readers
  * store positions of this log only.
  *
- * A unit is one atomic request of a sender: entries, and writes of its own. It passes four stages:
- *
+ * A unit is one atomic request of a sender: its entries and its other writes. A unit passes through four stages:
  * - admit: the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
  * - append: entries and writes go to the store at once, as one commit; the store decides which commits share a
  *   transaction, and keeps their order (STORE-6)
@@ -27,8 +26,8 @@
  * LOG-1 a message is written once: one entry serves tasks, series and streams
  * LOG-2 an input is applied after its unit is durable, and its sender gets a response after that
  * LOG-3 inputs are applied, and followers are notified of units, in the order of the log, which is the order of arrival
- * LOG-4 a rejected unit leaves nothing behind and does not delay others
- * LOG-5 the queue is bounded: inputs beyond the bound are rejected without effect
+ * LOG-4 a rejected unit stores nothing and does not delay other units
+ * LOG-5 the queue is limited: inputs beyond the limit are rejected without effect
  * LOG-6 the times of inputs never decrease
  * LOG-7 an entry is trimmed when states of tasks, kept inputs, series and returning readers no longer need it, whether
  *   or not this process serves them

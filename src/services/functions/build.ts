@@ -2,13 +2,13 @@
  * Builds versions: puts assets and their packages into a folder named by their digest. Equal assets for the same
  * runtime share a folder, which is created once and never changed.
  *
- * FUNCBUILD-1 a folder with its final name is complete: it is renamed when it is done
- * FUNCBUILD-2 no script of a package runs, packages come from the registry alone, and tools read checked files: none
- *   runs a module of the assets, or reads an unchecked lock
- * FUNCBUILD-3 tenants share no folder
+ * FUNCBUILD-1 a folder with its final name is complete, since it is renamed only when finished
+ * FUNCBUILD-2 scripts of packages never run, packages come only from the registry, and tools read only checked files:
+ *   no tool runs a module of the assets or reads an unchecked lock file
+ * FUNCBUILD-3 tenants do not share folders
  * FUNCBUILD-5 every build of a version installs the packages of its first build
- * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see only their own files, and
- *   reach only their registries where the machine permits that
+ * FUNCBUILD-4 where programs are confined, the tools that install packages are too: these tools see only their own
+ *   files and, where the machine supports it, reach only package registries
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
