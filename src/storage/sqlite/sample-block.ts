@@ -1,6 +1,6 @@
 /**
  * Stores samples as a block of numbers, on their way to the writer and in series.db until they are folded into rows and
- * chunks. Indexed rows would cost more than everything else.
+ * chunks. Rows would cost more than everything else.
  */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'

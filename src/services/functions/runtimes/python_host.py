@@ -86,7 +86,8 @@ ALIASES = {"waylay": "client", "req": "request"}
 
 
 def load_execute(argument, offered):
-    """Returns the function `execute` of the function's main.py, which is called with the names in `offered`. Arguments are
+    """
+    Returns the function `execute` of the function's main.py, which is called with the names in `offered`. Arguments are
     passed by name, or by position where the signature uses another name.
     """
     spec = importlib.util.spec_from_file_location("main", argument["module"])
