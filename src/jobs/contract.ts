@@ -8,10 +8,10 @@
  * JOB-4 a parent runs after all of its children have completed; a child that failed for good fails it
  * JOB-5 a cancelled job ends with all of its descendants, on whichever host they run
  * JOB-6 each change of state is an event in the log of the tenant, in the same commit
- * JOB-7 the jobs of a serial type run one after the other within a tenant, oldest first
+ * JOB-7 jobs of a serial type run one at a time within a tenant, oldest first
  *
- * Leases and delays use the clock of the store; displayed times use that of the host. Independent of the meaning of a
- * job and of HTTP.
+ * Leases and delays use the clock of the store; displayed times use that of the host. This room knows nothing of HTTP
+ * or of what a job means.
  *
  * Errors are AppErrors: `VALIDATION` (all problems of a new job at once), `NOT_FOUND`, `CONFLICT` (an id in use, a
  * finished job), `CLOSED`.

@@ -2,10 +2,11 @@
  * Publish/subscribe feed with one writer and many readers, by topic or for all topics. Publishing never waits: a reader
  * that falls behind loses values according to its overflow policy, and the loss is counted.
  *
- * FEED-1 a reader gets what was published after it joined, in order, without repetition; holes are counted, never
- * silent FEED-2 publishing costs what its readers cost: a topic without readers costs look-ups alone FEED-3 a returning
- * reader can read the last `kept` values of a topic again by number; with `keptOnceRead` this holds for topics that
- * have had a reader
+ * FEED-1 a reader receives what was published after it joined, in order and without repetition; losses are counted,
+ *   never silent
+ * FEED-2 publishing takes work only for readers: without readers, a topic costs only look-ups
+ * FEED-3 a returning reader can read the last `kept` values of a topic again by number; with `keptOnceRead` this holds
+ *   for topics that have had a reader
  */
 import { LruCache } from './lru-cache.ts'
 

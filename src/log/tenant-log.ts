@@ -1,17 +1,16 @@
 /**
  * The log of one tenant, and the queue of units in flight to it. Every input from outside is an entry of this log, in
- * the order in which it takes effect: posts (`message-entry.ts`, bulks) and other inputs of tasks (commands, answers,
+ * the order in which it takes effect: posts (`message-entry.ts`, bulks) and other inputs of tasks (commands, results,
  * starts and stops, events of other services, passed time). An entry with an `at` is an input of tasks; a kept entry is
  * followed by series and streams; an entry may be both, and its text is serialized once. States, series and readers
  * store positions of this log only.
  *
- * A unit is one atomic request of a sender: entries, and writes of its own. It passes four stages:
- *
- * admit        the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
- * append       entries and writes go to the store at once, as one commit; which commits share a transaction is the
- *                store's affair, which keeps their order (STORE-6)
- * apply        the engine takes its inputs once it is durable and all units before it are applied acknowledge
- * followers of the log are notified, then the sender is answered
+ * A unit is one atomic request of a sender: its entries and its other writes. A unit passes through four stages:
+ * - admit: the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
+ * - append: entries and writes go to the store at once, as one commit; the store decides which commits share a
+ *   transaction, and keeps their order (STORE-6)
+ * - apply: the engine takes the inputs of a unit once it is durable and all units before it are applied
+ * - acknowledge: followers of the log are notified, then the sender gets its response
  *
  * This queue performs the first three with one reorder buffer. Followers perform the last one: discovery, series and
  * subscribers may be slow and must not delay time and tasks, so followers are notified in order and continue on their
@@ -19,19 +18,19 @@
  *
  * Without rules, entries do not have an `at`; without a broker, entries are not kept. The pruner then reads from the
  * store what the absent service still needs. Each partition of a tenant has its own log: messages from other partitions
- * are inputs that are not kept, since series and streams have them in their home partition.
+ * are inputs that are not kept, since series and streams read them in their home partition.
  *
  * The format number of `state.db` and of a PostgreSQL schema, and `REPLAY_NUMBER` in a cluster, cover the format of
  * entries: another number is rejected by name on opening.
  *
  * LOG-1 a message is written once: one entry serves tasks, series and streams
- * LOG-2 an input is applied after its unit is durable, and its sender is answered after that
+ * LOG-2 an input is applied after its unit is durable, and its sender gets a response after that
  * LOG-3 inputs are applied, and followers are notified of units, in the order of the log, which is the order of arrival
- * LOG-4 a rejected unit leaves nothing behind and does not delay others
- * LOG-5 the queue is bounded: inputs beyond the bound are rejected without effect
+ * LOG-4 a rejected unit stores nothing and does not delay other units
+ * LOG-5 the queue is limited: inputs beyond the limit are rejected without effect
  * LOG-6 the times of inputs never decrease
- * LOG-7 an entry is trimmed when states of tasks, kept inputs, series and returning readers no longer need it, whether or
- *   not this process serves them
+ * LOG-7 an entry is trimmed when states of tasks, kept inputs, series and returning readers no longer need it, whether
+ *   or not this process serves them
  */
 import { AppError, type Ended, ReorderBuffer, Yielder } from '#kernel'
 import { machineTimers } from '#platform'

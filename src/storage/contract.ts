@@ -11,9 +11,9 @@
  * STORE-2 a version is never used twice for an id, not even after a delete: a writer that expects it never overwrites
  *   another's work
  * STORE-3 positions of a log partition are 1, 2, 3 ... without gaps, in the order of commits
- * STORE-4 answered writes survive `kill -9`
- * STORE-5 a reader sees its own writes as soon as they are answered
- * STORE-6 commits of one store take effect, and are then answered, in the order of their calls; a rejection for the
+ * STORE-4 confirmed writes survive `kill -9`
+ * STORE-5 a reader sees its own writes as soon as they are confirmed
+ * STORE-6 commits of one store take effect, and are then confirmed, in the order of their calls; a rejection for the
  *   content of writes may come earlier
  * STORE-7 all processes that share a medium use one clock
  */

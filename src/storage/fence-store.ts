@@ -4,7 +4,7 @@
  * may therefore cost time, but never consistency.
  *
  * FENCE-1 once a fence is taken, commits of its former holder have no effect
- * FENCE-2 a new holder sees all answered commits of its predecessors
+ * FENCE-2 a new holder sees all confirmed commits of its predecessors
  * FENCE-3 terms only rise: an earlier term cannot take the fence
  *
  * Samples (`series`) and objects (`blobs`) are not fenced: repeated appends are idempotent, and contents of objects are

@@ -6,23 +6,23 @@
  */
 import type { Json } from '#kernel'
 
-/** A later write of the same resource, metric and time wins. */
+/** Value of a sample. A later write for the same resource, metric and time replaces it. */
 export type SampleValue = number | string | boolean
 
 export interface Sample {
   readonly resource: string
   readonly metric: string
-  /** epoch ms, whole */
+  /** epoch ms, an integer */
   readonly time: number
   readonly value: SampleValue
-  /** epoch ms */
+  /** epoch ms after which the sample is absent */
   readonly expires?: number
 }
 
-/** A whole message, stored beside its samples. */
+/** A whole message, stored in addition to its samples. */
 export interface StoredMessage {
   readonly resource: string
-  /** `events`, `commands` ... */
+  /** such as `events` or `commands` */
   readonly stream: string
   readonly time: number
   readonly body: { readonly [key: string]: Json }
@@ -30,25 +30,25 @@ export interface StoredMessage {
 }
 
 export interface NewMessage extends StoredMessage {
-  /** the body as JSON, if already serialized: the body is then not validated again */
+  /** the body as JSON, if already serialized; `body` is then not validated again */
   readonly text?: string
 }
 
-/** Samples of a range as columns: cheaper than objects. */
+/** Samples of a range as columns, which are cheaper than objects. */
 export interface SampleColumns {
   readonly times: Float64Array
-  /** a Float64Array if all are numbers */
+  /** a Float64Array if all values are numbers */
   readonly values: Float64Array | readonly SampleValue[]
 }
 
-/** Both ends included; open where absent. */
+/** A range of times, both ends included; an absent end is open. */
 export interface TimeRange {
   readonly from?: number
   readonly until?: number
 }
 
 export interface RangeQuery extends TimeRange {
-  /** 1 to 1,000; their samples are merged by time */
+  /** 1 to 1,000 resources; their samples are merged by time */
   readonly resources: readonly string[]
   readonly metric: string
   readonly descending?: boolean
@@ -56,17 +56,17 @@ export interface RangeQuery extends TimeRange {
   readonly limit?: number
 }
 
-/** Buckets k = 0, 1 ... cover [from + k * width, from + (k + 1) * width) and end before `until`. */
+/** Bucket k = 0, 1 ... covers [from + k * width, from + (k + 1) * width); the last bucket ends before `until`. */
 export interface BucketQuery {
   readonly resources: readonly string[]
   readonly metric: string
   readonly from: number
   readonly until: number
-  /** ms, above 0; at most 1,000,000 buckets */
+  /** width in ms, above 0; at most 1,000,000 buckets */
   readonly width: number
 }
 
-/** A bucket with at least one sample. Figures of numeric samples; null without any. */
+/** A bucket with at least one sample. The figures cover its numeric samples, and are null if there are none. */
 export interface Bucket {
   readonly start: number
   readonly count: number
@@ -79,21 +79,22 @@ export interface Bucket {
   readonly last: SampleValue
 }
 
-/** A position up to which a log was applied. */
+/** The position up to which a log was applied. */
 export interface LogPlace {
   readonly log: string
   readonly partition: number
-  /** from 1; from 0 when it rewinds */
+  /** at least 1, or at least 0 with `rewinds` */
   readonly position: number
-  /** accepts a lower position than before: the log is older than the series */
+  /** accepts a lower position than before, because the log is older than the series */
   readonly rewinds?: boolean
 }
 
 export interface Series {
   /**
-   * Readable, and safe from a crash of the process, when it resolves. `applies`: a log position that is recorded in the
-   * same transaction. `synced`: safe from a power cut too, with all before it; otherwise a power cut may undo the last
-   * appends and removals, in order, and `applied` returns where to apply the log again.
+   * Appends samples and messages. When this resolves they are readable, and survive a crash of the process. `applies`:
+   * a log position recorded in the same transaction. `synced`: this and all earlier appends survive a power cut as
+   * well; otherwise a power cut may undo the last appends and removals, in order, and `applied` returns from where to
+   * apply the log again.
    */
   append(batch: {
     readonly samples?: readonly Sample[]
@@ -101,16 +102,19 @@ export interface Series {
     readonly applies?: LogPlace
     readonly synced?: boolean
   }): Promise<void>
-  /** The last recorded position; 0 at first. */
+  /** Returns the last recorded position; 0 if none was recorded. */
   applied(log: string, partition: number): Promise<number>
   range(query: RangeQuery): Promise<readonly Sample[]>
-  /** Times and values of the same samples. */
+  /** Like `range`, but returns only times and values, as columns. */
   columns(query: RangeQuery): Promise<SampleColumns>
-  /** Buckets with at least one sample, oldest first. */
+  /** Returns the buckets that have at least one sample, oldest first. */
   buckets(query: BucketQuery): Promise<readonly Bucket[]>
-  /** The newest sample of each metric of a resource, by name of the metric. */
+  /** Returns the newest sample of each metric of a resource, ordered by metric name. */
   latest(resource: string, metric?: string): Promise<readonly Sample[]>
-  /** Newest first by default, at most `limit` (1 to 10,000, default 100); ties by arrival. */
+  /**
+   * Reads messages, newest first by default, at most `limit` (1 to 10,000, default 100). Messages with the same time
+   * are ordered by arrival.
+   */
   messages(
     query: TimeRange & {
       readonly resource: string
@@ -120,8 +124,9 @@ export interface Series {
     },
   ): Promise<readonly StoredMessage[]>
   /**
-   * Removes samples (of some metrics), messages (of one stream), or both, of a resource in a range. `keep`, for
-   * messages of one stream: the newest so many of the stream stay (0 to 10,000). `synced`: as for `append`.
+   * Removes a resource's samples (optionally of some metrics), messages (optionally of one stream), or both, within a
+   * range. `keep`: for messages of one stream, the number of its newest messages to keep (0 to 10,000). `synced`: as
+   * for `append`.
    */
   remove(
     what: TimeRange & {
@@ -133,6 +138,6 @@ export interface Series {
       readonly synced?: boolean
     },
   ): Promise<void>
-  /** Deletes what expired before `now` (epoch ms), in slices; returns the number. Readers never see expired ones. */
+  /** Deletes what expired before `now` (epoch ms), in slices, and returns how much. Readers never see expired data. */
   expire(now: number): Promise<number>
 }

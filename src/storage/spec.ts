@@ -1,4 +1,4 @@
-/** Specifications of collections, validated once and known by name while a medium is open. */
+/** Validates specifications of collections once, and keeps them by name while a medium is open. */
 import { AppError, FORBIDDEN_KEYS, kindOf, messageOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { CollectionSpec, Document } from './contract.ts'
@@ -12,16 +12,19 @@ export interface Place {
   readonly lng: number
 }
 
-/** The value of a field in one document; `undefined`: absent. Texts are distinct, numbers without minus zero. */
+/** The value of a field in one document; undefined when absent. Texts of a list are distinct, and -0 becomes 0. */
 export type FieldValue = string | number | readonly string[] | Place | undefined
 
 export interface KnownField {
   readonly name: string
   readonly type: FieldType
-  /** its index in `KnownSpec.fields` and in the values of a document */
+  /** index of the field in `KnownSpec.fields`, and of its value in a document's values */
   readonly index: number
   readonly of: (document: never) => unknown
-  /** an index would not help: it is only searched for substrings, or is a list whose texts have entries of their own */
+  /**
+   * true when an index would not help: the field is only searched for substrings, or is a list of texts, which are
+   * indexed separately
+   */
   readonly unindexed: boolean
 }
 
@@ -30,18 +33,18 @@ export interface KnownSpec {
   readonly version: number
   readonly fields: readonly KnownField[]
   readonly byName: ReadonlyMap<string, KnownField>
-  /** combined indexes */
+  /** combinations of fields with a combined index */
   readonly together: readonly (readonly KnownField[])[]
 }
 
 const FIELD_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/
 const FIELD_TYPES: ReadonlySet<unknown> = new Set(['text', 'number', 'texts', 'place'])
 
-/** Specifications of one open medium, of all tenants. */
+/** Specifications known to one open medium, for all tenants. */
 export class Specs {
   readonly #known = new Map<string, { readonly spec: object; readonly known: KnownSpec }>()
 
-  /** `VALIDATION` for an invalid specification, or another one of the same name. */
+  /** Checks a specification. Throws `VALIDATION` when it is invalid or differs from another of the same name. */
   know<D extends Document>(spec: CollectionSpec<D>): KnownSpec {
     const before = this.#known.get(spec.name)
     if (before?.spec === spec) return before.known
@@ -57,7 +60,7 @@ export class Specs {
   }
 }
 
-/** Specifications are immutable, and every medium of a process receives the same ones. */
+/** Caches checked specifications. They are immutable, and all media of a process receive the same objects. */
 const readBefore = new WeakMap<object, KnownSpec>()
 
 function readOnce(spec: CollectionSpec<never>): KnownSpec {
@@ -91,7 +94,7 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
         'use 1 to 40 letters, digits and _, a letter first',
       )
     }
-    // columns of SQL are case-insensitive
+    // SQL column names are case-insensitive
     if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'give one of them another name')
     seen.add(lower)
     if (!FIELD_TYPES.has(type))
@@ -133,7 +136,7 @@ function shapeOf(known: KnownSpec): string {
   return `version ${known.version} (${[...fields, ...together].join(', ')})`
 }
 
-/** The values of a document's fields, by index of the field. Invalid values are reported to `problems`. */
+/** Computes the values of a document's fields, by index of the field. Reports invalid values to `problems`. */
 export function readFields(
   known: KnownSpec,
   document: Document,
@@ -145,7 +148,7 @@ export function readFields(
       problems.wrong(path, `the field ${field.name} of ${known.name} ${message}`, suggestion)
     let value: unknown
     try {
-      // a document of the collection's own type
+      // the document has the type of the collection
       value = field.of(document as never)
     } catch (thrown) {
       wrong(`cannot be read: ${messageOf(thrown)}`)

@@ -1,21 +1,21 @@
-/** Names of tenants, and errors of closed or outdated media. */
+/** Checks names of tenants, and builds errors for closed or outdated media. */
 import { AppError, kindOf } from '#kernel'
 
 const TENANT = /^[a-zA-Z0-9._-]{1,64}$/
 
-/** Throws `VALIDATION` for an invalid name. `.`, `..` and `__proto__` are valid: media must handle them. */
+/** Throws `VALIDATION` for an invalid name. `.`, `..` and `__proto__` are valid, so media must handle them. */
 export function checkTenant(id: string): void {
   if (typeof id === 'string' && TENANT.test(id)) return
   const shown = typeof id === 'string' ? JSON.stringify(id.slice(0, 80)) : kindOf(id)
   throw new AppError('VALIDATION', `${shown} is not a valid name of a tenant; use 1 to 64 of a-z A-Z 0-9 . _ -`)
 }
 
-/** The error of a closed medium. */
+/** Builds the error of a closed medium. */
 export function closedError(): AppError {
   return new AppError('CLOSED', 'The store is closed; open it again to read or write')
 }
 
-/** The error for a collection of a newer version of the program. */
+/** Builds the error for a collection that a newer version of the program has written. */
 export function newerError(collection: string, stored: number, known: number): AppError {
   return new AppError(
     'STORE',

@@ -1,12 +1,12 @@
 /**
  * Walks over all documents of a collection in order of ids, a page at a time; concurrent writes may or may not be
- * included. A store may answer at once, so long walks yield to the event loop between pages.
+ * included. Long walks yield to the event loop between pages, since a store may respond without waiting.
  */
 import type { Collection, Document, Query, Stored } from './contract.ts'
 
 const PORTION = 1_000
 
-/** Matching documents one by one; `size` per read. */
+/** Yields matching documents one by one, reading `size` at a time. */
 export async function* walk<D extends Document>(
   collection: Pick<Collection<D>, 'find'>,
   where?: Query['where'],
@@ -15,7 +15,7 @@ export async function* walk<D extends Document>(
   for await (const portion of portions(collection, where, size)) yield* portion
 }
 
-/** Matching documents, `size` at a time, never empty. */
+/** Yields matching documents, `size` at a time; a portion is never empty. */
 export function portions<D extends Document>(
   collection: Pick<Collection<D>, 'find'>,
   where: Query['where'] = [],
@@ -28,7 +28,7 @@ export function portions<D extends Document>(
   )
 }
 
-/** Ids of matching documents, `size` at a time. */
+/** Yields the ids of matching documents, `size` at a time. */
 export function portionsOfIds(
   collection: Pick<Collection<Document>, 'ids'>,
   where: Query['where'] = [],
@@ -43,7 +43,10 @@ export function portionsOfIds(
 
 const SLICE = 1_000
 
-/** Deletes documents by a number field: up to a value, then the lowest beyond a count. Returns the number. */
+/**
+ * Deletes documents by a number field: first those up to a value, then the lowest until a given number is left. Returns
+ * how many were deleted.
+ */
 export async function forgetOldest<D extends Document>(
   collection: Collection<D>,
   field: string,

@@ -1,4 +1,4 @@
-/** Delegates to another collection; a base for wrappers. */
+/** Delegates to another collection; a base class for wrappers. */
 import type { Collection, Document, Expectation, Write } from './contract.ts'
 
 export class WrappedCollection<D extends Document> implements Collection<D> {

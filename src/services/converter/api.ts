@@ -1,4 +1,4 @@
-/** Routes of the converter service, for forms and plain JSON alike. */
+/** Routes of the converter service, which accept forms as well as plain JSON. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '#kernel'
@@ -33,7 +33,7 @@ import {
 
 const MAX_PARTS = 10
 
-/** Parts of a form by name: JSON, except the topic, which is text. */
+/** Parts of a form by name. Each part is JSON, except the topic, which is text. */
 class Form extends Map<string, string | Payload> {}
 
 async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
@@ -47,7 +47,7 @@ async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
   return parts
 }
 
-/** Part of a form, or all of plain JSON. */
+/** A part of a form, or the whole body in plain JSON. */
 const payload = {
   schema: PayloadSchema,
   read: (body: unknown): unknown => {
@@ -186,7 +186,7 @@ export function converterRoutes(
   })
 }
 
-/** Error format with the problem, its position in the template, and the rendered text when it is unusable. */
+/** Formats an error with the problem, its position in the template, and the rendered text if that is unusable. */
 export function converterErrorBody({ statusCode, error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
   const { line, column, around, rendered } = issues[0]?.details ?? {}
   const details = typeof rendered === 'string' ? rendered : issues.length > 0 ? issues.map(issueLine) : undefined

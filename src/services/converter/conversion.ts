@@ -1,4 +1,4 @@
-/** Renders the template of a converter over a payload, and parses the result. */
+/** Renders the template of a converter with a payload, and parses the result. */
 import { AppError, LruCache, makeIssue, MAX_JSON_DEPTH, messageOf } from '#kernel'
 import {
   Fault,
@@ -13,7 +13,7 @@ import { parsePayload, parseRendered } from '#services/shared'
 import { type Converted, ConvertedJson, type Converter, ConverterTest } from './converter-schema.ts'
 import { wildcardsOf } from './topics.ts'
 
-/** `$util` of templates: additions to Velocity for JSON and bytes. */
+/** Functions that templates call as `$util`, which add JSON and bytes to Velocity. */
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
 
 const bytes = (buffer: Buffer): JavaList => new JavaList([...buffer])
@@ -24,21 +24,27 @@ const METHODS: ReadonlyMap<string, HostMethod> = new Map<string, HostMethod>([
   ['fromBase64', ([text]) => (typeof text === 'string' ? bytes(Buffer.from(text, 'base64')) : null)],
 ])
 
-/** `renderValue(x)`: x as JSON, null for nothing. `fromHex(text)`, `fromBase64(text)`: a list of bytes, 0 to 255. */
+/**
+ * `renderValue(x)`: x as JSON, or null when x is missing. `fromHex(text)`, `fromBase64(text)`: a list of bytes, 0 to
+ * 255.
+ */
 const UTIL = new HostObject(METHODS)
 
 const MAX_READY = 1_000
-/** Maximum characters of them */
+/** most characters of all cached templates */
 const MAX_READY_CHARACTERS = 16 * 1024 * 1024
-/** Maximum characters of rendered text in an error */
+/** most characters of rendered text in an error */
 const MAX_RAW = 4_000
 
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
-/** Limits of about half a millisecond, by counts: longer renderings restart in another thread. */
+/**
+ * Limits for renderings on this thread, reached within about half a millisecond; longer renderings restart on another
+ * thread.
+ */
 const SMALL: Partial<VelocityLimits> = { steps: 2_000, characters: 256 * 1024 }
-/** Conversions of a template that go straight to another thread after a long one */
+/** number of conversions of a template that go straight to another thread after a long conversion */
 const LONG_RUN = 15
-/** Characters of a template that compiles in less than that */
+/** most characters of a template that compiles within the same time */
 const SMALL_TEMPLATE = 20_000
 
 export interface Input {
@@ -48,7 +54,7 @@ export interface Input {
 
 type Template = Pick<Converter, 'template' | 'compat'>
 
-/** Input of a conversion. `text`: an unparsed payload. */
+/** Input of a conversion. `text`: a payload that is not yet parsed. */
 export interface ConversionWork {
   readonly converter: Template
   readonly input: Input | (Omit<Input, 'payload'> & { readonly text: string })
@@ -56,13 +62,13 @@ export interface ConversionWork {
 
 export const UNREADABLE = 'PAYLOAD'
 
-/** Conversions in other threads, on the budget of a tenant. */
+/** Conversions on other threads, counted against the budget of a tenant. */
 export interface ConversionsElsewhere {
-  /** As `Conversions.convert`; also throws `RATE_LIMITED`, `TIMED_OUT` and `TOO_LARGE` of the thread */
+  /** Like `Conversions.convert`; also throws `RATE_LIMITED`, `TIMED_OUT` and `TOO_LARGE`. */
   convert(tenant: string, work: ConversionWork): Promise<Converted>
-  /** Runs a test from the text of its request: returns the result, or the problems of the request */
+  /** Runs a test from the text of its request. Returns the result, or throws the problems of the request. */
   test(tenant: string, text: string): Promise<Converted>
-  /** As `Conversions.prepare` */
+  /** Like `Conversions.prepare`. */
   prepare(tenant: string, converter: Template): Promise<void>
 }
 
@@ -73,19 +79,19 @@ export class Conversions {
   #characters = 0
   readonly #long = new LruCache<string, number>(MAX_READY)
 
-  /** `now`: ms */
+  /** `now`: returns the current time in ms. */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** Throws `TEMPLATE` with the position of a syntax error. */
+  /** Compiles a template. Throws `TEMPLATE` with the position of a syntax error. */
   prepare({ template, compat = '1.7' }: Template): VelocityTemplate {
     const key = keyOf({ template, compat })
     const known = this.#ready.get(key)
     if (known !== undefined) return known
     const made = new VelocityTemplate(template, { compat, now: this.#now, limits: RENDER_LIMITS })
     this.#characters += key.length
-    // long templates evict all others
+    // when cached templates grow too long in total, drop them all
     if (this.#characters > MAX_READY_CHARACTERS) {
       this.#ready.clear()
       this.#characters = key.length
@@ -94,25 +100,25 @@ export class Conversions {
     return made
   }
 
-  /** Result as JSON, in which long integers keep their digits. Throws as `convert`, and `UNREADABLE`. */
+  /** Returns the result as JSON, in which long integers keep their digits. Throws like `convert`, and `UNREADABLE`. */
   work({ converter, input }: ConversionWork): string {
     return JSON.stringify(
       this.convert(converter, 'text' in input ? { ...input, payload: readText(input.text) } : input),
     )
   }
 
-  /** As `work`, for the text of a test request, which may be invalid. */
+  /** Like `work`, for the text of a test request, which may be invalid. */
   testWork(text: string): string {
     const { converter, input } = readTest(readText(text))
     return JSON.stringify(this.convert(converter, input))
   }
 
-  /** Rendered text. Throws `TEMPLATE`, or `CONVERSION` with the position. */
+  /** Returns the rendered text. Throws `TEMPLATE`, or `CONVERSION` with the position. */
   render(converter: Template, input: Input): string {
     return this.prepare(converter).render(variablesOf(input))
   }
 
-  /** Equivalent to `readConverted` of the rendered text, which is made only when needed. */
+  /** Has the same result as `readConverted` of the rendered text, but builds that text only when needed. */
   convert(converter: Template, input: Input, limits?: Partial<VelocityLimits>): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
@@ -120,17 +126,19 @@ export class Conversions {
     try {
       if (value !== undefined) return convertedOf(value)
     } catch {
-      // report the problem with the text
+      // render the text after all, to report the problem with it
     }
     return readConverted(template.render(variables, limits))
   }
 
-  /** Whether it compiles quickly, or is cached. */
+  /** True when the converter's template compiles quickly or is cached. */
   isSmall(converter: Template): boolean {
     return converter.template.length <= SMALL_TEMPLATE || this.#ready.get(keyOf(converter)) !== undefined
   }
 
-  /** As `convert`; undefined when it exceeds the small limits and belongs to another thread. */
+  /**
+   * Like `convert`, but returns undefined when the conversion exceeds the small limits and belongs on another thread.
+   */
   convertSmall(converter: Template, input: Input): Converted | undefined {
     if (!this.isSmall(converter)) return undefined
     const key = keyOf(converter)
@@ -168,7 +176,7 @@ function readText(text: string): unknown {
   }
 }
 
-/** Throws `VALIDATION` for an invalid test. */
+/** Reads a test. Throws `VALIDATION` when it is invalid. */
 export function readTest(body: unknown): { readonly converter: Template; readonly input: Input } {
   const { config, payload, topic } = ConverterTest.read(body)
   const wildcards = topic === undefined ? undefined : wildcardsOf(config.mqtt?.topic ?? '', topic)
@@ -178,7 +186,9 @@ export function readTest(body: unknown): { readonly converter: Template; readonl
   return { converter: config, input: { payload, ...(wildcards && { topic: wildcards }) } }
 }
 
-/** Throws `CONVERSION` for text that is not JSON or lacks metrics; its issues have the text. */
+/**
+ * Parses rendered text. Throws `CONVERSION` for text that is not JSON or lacks metrics; the issues contain the text.
+ */
 export function readConverted(text: string): Converted {
   try {
     return convertedOf(parseRendered(text))

@@ -58,7 +58,10 @@ export type ConvertedEntry = JsonObject & { readonly resource: string }
 const Members = Type.Record(Text, Type.Unknown())
 const EntrySchema = Type.Object({ resource: Type.String({ minLength: 1 }) }, { additionalProperties: true })
 const Entries = Type.Unsafe<readonly ConvertedEntry[]>(Type.Array(EntrySchema))
-/** Metrics have `timestamp` in epoch ms unless it is now; metadata are attributes of the resource. */
+/**
+ * Entries of `metrics` have a `timestamp` in epoch ms, unless it is now; entries of `metadata` are attributes of
+ * resources.
+ */
 const CONVERTED = { metrics: Entries, metadata: Type.Optional(Entries) }
 export const ConvertedSchema = Type.Object(CONVERTED, { title: 'Converted' })
 export const ConvertedJson = checked(ConvertedSchema, { subject: 'its JSON' })
@@ -90,7 +93,7 @@ export const TestedSchema = Type.Object(
   },
   { title: 'ConverterTested' },
 )
-/** Preview of what would be stored, with warnings. */
+/** Preview of what a conversion would store, with warnings. */
 export interface Tested extends Decoded<typeof TestedSchema> {}
 
 export const IngestedSchema = Type.Object(
@@ -111,7 +114,9 @@ const RejectedPayloadSchema = Type.Object({
   encoding: Type.Enum(['utf8', 'base64']),
   tries: Type.Integer(),
 })
-/** Payload as received, in base64 unless it is UTF-8; `line` and `column` refer to the template, times are ISO 8601. */
+/**
+ * A payload as received, in base64 unless it is UTF-8. `line` and `column` refer to the template; times are ISO 8601.
+ */
 export interface RejectedPayload extends Decoded<typeof RejectedPayloadSchema> {}
 
 export const REJECTED = {
@@ -129,7 +134,7 @@ export const RejectedSchema = Type.Object(
   },
   { title: 'RejectedPayloads' },
 )
-/** One page by id, with the total. */
+/** One page, ordered by id, with the total. */
 export interface RejectedList extends Decoded<typeof RejectedSchema> {}
 
 export const Retry = checked(
@@ -140,7 +145,7 @@ export const RetriedSchema = Type.Object(
   { forwarded: Type.Array(Text), failed: Type.Array(Type.Object({ id: Text, error: Text })) },
   { title: 'RejectedRetried' },
 )
-/** Forwarded payloads leave the list. */
+/** Result of a retry; forwarded payloads are no longer listed. */
 export interface Retried extends Decoded<typeof RetriedSchema> {}
 
 export const ErrorSchema = Type.Object(

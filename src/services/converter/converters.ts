@@ -1,4 +1,4 @@
-/** Stored converters of one tenant, and those with a topic. */
+/** Stores the converters of one tenant, and finds those for a topic. */
 import { AppError, LruCache } from '#kernel'
 import type { Collection, CollectionSpec, Store } from '#storage'
 import type { Converter } from './converter-schema.ts'
@@ -11,7 +11,7 @@ const CONVERTERS: CollectionSpec<Converter> = {
 }
 
 const MAX_CONVERTERS = 1_000
-/** Cache time in ms, since other hosts may write */
+/** ms for which converters are cached; limited, since other hosts may change them */
 const FRESH_MS = 5_000
 
 export interface Fitting {
@@ -77,7 +77,7 @@ export class Converters {
     if (known !== undefined && now - known.at < FRESH_MS) return known.found as Promise<Found>
     const kept = { at: now, found: read() }
     this.#kept.set(key, kept)
-    // the next payload retries a failed read
+    // after a failed read, the next payload tries again
     kept.found.catch(() => {
       if (this.#kept.peek(key) === kept) this.#kept.delete(key)
     })

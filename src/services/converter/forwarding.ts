@@ -1,4 +1,4 @@
-/** Forwards results to the broker, in one post, and to the resources, in one change each. */
+/** Forwards results: to the broker in one post, and to the resources in one change each. */
 import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
 import type { InternalBroker, PostOptions } from '#services/broker/contract'
 import type { ResourcesService } from '#services/resources/contract'
@@ -11,13 +11,13 @@ export interface Neighbours {
 }
 
 const UNRESOLVED = /^\$!?\{?[A-Za-z_][\w.-]*/
-/** Errors of the broker that are passed on unchanged to the sender. */
+/** Errors of the broker that the sender receives unchanged. */
 const PASSED_ON = new Set(['RATE_LIMITED', 'CONFLICT', 'UNAVAILABLE', 'CLOSED', 'TOO_LARGE'])
 
 /**
- * Resolves when all of it is durable. Throws `CONVERSION` for content that the broker or the resources reject,
- * `RATE_LIMITED`, `CONFLICT`, or `FORWARDING`. With the same key, forwarded content is not forwarded again. Waiting
- * holds only the attributes of `converted`.
+ * Resolves once everything is durable. Throws `CONVERSION` for content that the broker or the resources reject,
+ * `RATE_LIMITED`, `CONFLICT`, or `FORWARDING`. With the same key, content is not forwarded twice. While waiting, only
+ * the attributes of `converted` stay in memory.
  */
 export async function forward(
   { broker, resources }: Neighbours,
@@ -28,7 +28,7 @@ export async function forward(
   const { metrics } = converted
   refuseUnresolved(converted)
   const changes = attributesByResource(converted)
-  // devices do not read errors
+  // devices do not read errors, so a bad time is replaced with the time of receipt
   const options = { ...posting, badTime: 'receipt' } as const
   const posted =
     metrics.length === 0
@@ -50,7 +50,7 @@ async function change(
   }
 }
 
-/** Rejects a reference that was left as written, since it is not an id. */
+/** Rejects a template reference that was left unresolved, since it is not an id. */
 function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
   for (const entries of [metrics, metadata]) {
     for (const { resource } of entries) {

@@ -1,4 +1,4 @@
-/** Door of the converter service for a host. */
+/** Everything a host needs to offer the converter service. */
 export { converterErrorBody, converterRoutes } from './api.ts'
 export { createConverterService } from './service.ts'
 export { previewOf } from './stored.ts'

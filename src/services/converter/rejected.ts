@@ -1,16 +1,16 @@
-/** Rejected payloads, stored until they are retried or deleted. */
+/** Stores rejected payloads until they are retried or deleted. */
 import { createHash } from 'node:crypto'
 import { AppError, messageOf } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Store } from '#storage'
 import type { RejectedList, RejectedPayload, RejectedQuery } from './converter-schema.ts'
 
-/** Maximum payloads of one converter; above it, unconvertible payloads are not acknowledged */
+/** most rejected payloads per converter; beyond that, payloads that cannot be converted are not acknowledged */
 export const MAX_REJECTED = 1_000
 const MAX_PAGE = 1_000
 
 export interface RejectedRecord extends Omit<RejectedPayload, 'id' | 'time'> {
   readonly converter: string
-  /** Arrival in epoch ms */
+  /** arrival time, epoch ms */
   readonly at: number
   readonly wildcards?: readonly string[]
   readonly key: string
@@ -31,7 +31,10 @@ export class RejectedPayloads {
     this.#records = store.collection(REJECTED)
   }
 
-  /** Returns the id. The same key again is the same record. Throws `RATE_LIMITED` at the limit. */
+  /**
+   * Stores a rejected payload and returns its id. The same key always refers to the same record. Throws `RATE_LIMITED`
+   * at the limit.
+   */
   async add(rejection: Rejection, error: unknown, now: number): Promise<string> {
     const id = idOf(rejection.converter, rejection.key)
     const found = await this.#records.get(id)

@@ -1,4 +1,4 @@
-/** Converters of a tenant, over its store, the broker and the resources. */
+/** The converters of a tenant, on top of its store, the broker and the resources. */
 import { isUtf8 } from 'node:buffer'
 import { AppError, type Caller, isTooLongForId, KeyedMutex, makeIssue, MAX_ID_BYTES, messageOf, refuse } from '#kernel'
 import type { Store } from '#storage'
@@ -31,11 +31,11 @@ export interface ConverterDependencies extends Neighbours {
   readonly conversions: Conversions
   readonly now: () => number
   readonly newId: () => string
-  /** Threads for long conversions; default: this one */
+  /** runs long conversions on other threads; default: on this thread */
   readonly elsewhere?: ConversionsElsewhere
 }
 
-/** Errors of the payload itself, which would recur. */
+/** Errors caused by the payload itself, which would occur again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
 export function createConverterService(dependencies: ConverterDependencies): InternalConverter {
@@ -85,7 +85,7 @@ class Service implements InternalConverter {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.used(name)
-        // a key that a client cannot repeat costs a write for nothing
+        // without a key from the client, none is used: the client could not repeat it, and storing it costs a write
         const key = given === undefined ? undefined : this.#keyOf(name, given)
         const taken = { payload: () => payload, key, isSent: true }
         const ingested = this.#ingest(caller, converter, taken, () => {
@@ -134,13 +134,16 @@ class Service implements InternalConverter {
     return `converter ${converter} ${given}`
   }
 
-  /** Resolves when it is durably forwarded or rejected. `rejection`: makes the record when needed. */
+  /**
+   * Converts and forwards a payload; resolves when it is durably forwarded or stored as rejected. `rejection`: builds
+   * the record when needed.
+   */
   async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     try {
       return { messages: await this.#pass(caller, converter, taken) }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
-      // short payloads are rejected earlier
+      // short payloads fail while being parsed, before they get here
       if (taken.isSent === true && isUnreadable(error)) throw error
       const { now } = this.#dependencies
       const id = await this.#turns.run(converter.name, () => this.#rejectedPayloads.add(rejection(), error, now()))
@@ -150,8 +153,8 @@ class Service implements InternalConverter {
   }
 
   /**
-   * Resolves to the number of messages when they are forwarded. Rejects with the error of the payload. Not async, so
-   * that the result is not retained while it is forwarded.
+   * Resolves to the number of messages once they are forwarded. Rejects with the error of the payload. Not async, so
+   * that the result does not stay in memory while it is being forwarded.
    */
   #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
     const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
@@ -163,7 +166,7 @@ class Service implements InternalConverter {
     return converted instanceof Promise ? converted.then(forward) : forward(converted)
   }
 
-  /** As `#convert`, in order: a conversion does not overtake a longer one of its converter. */
+  /** Like `#convert`, but in order: a conversion never overtakes a longer one of the same converter. */
   #inTurn(converter: Converter, input: Input): Converted | Promise<Converted> {
     const { name } = converter
     const before = this.#elsewhere.get(name)
@@ -224,7 +227,7 @@ class Service implements InternalConverter {
     return previewOf(converted, refusals)
   }
 
-  /** Retries one by one, in their order of arrival. */
+  /** Retries payloads one by one, in order of arrival. */
   async #retry(caller: Caller, name: string, ids: readonly string[] | undefined): Promise<Retried> {
     const [converters, rejected] = [this.#converters, this.#rejectedPayloads]
     const converter = await converters.get(name)
@@ -248,7 +251,7 @@ class Service implements InternalConverter {
 
 type Template = ConversionWork['converter']
 
-/** Throws `VALIDATION`. The template's syntax is checked when it is compiled. */
+/** Reads a converter. Throws `VALIDATION`. The syntax of the template is checked when it is compiled. */
 function converterOf(name: string, body: unknown): Converter {
   checkName(name)
   return { ...ConverterConfiguration.read(body), name }
@@ -264,16 +267,16 @@ function wrongName(message: string): AppError {
   return refuse('the converter', [makeIssue('NAME', '/name', message)])
 }
 
-/** Payload in flight, parsed on demand. `key`: deduplicates forwarding. */
+/** A payload in flight, parsed on demand. `key`: prevents forwarding it twice. */
 interface Taken {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
-  /** Whether its sender waits for the answer, which describes an unreadable payload */
+  /** true when the sender waits for a response, which describes an unreadable payload */
   readonly isSent?: boolean
   readonly key: string | undefined
 }
 
-/** Throws `NOT_JSON` for invalid JSON. */
+/** Parses a stored payload. Throws `NOT_JSON` for invalid JSON. */
 function parsed({ payload, encoding }: Pick<RejectedRecord, 'payload' | 'encoding'>): unknown {
   if (encoding === 'base64') throw new AppError('NOT_JSON', 'the payload is not JSON: it is not UTF-8')
   return new Payload(payload)
@@ -283,7 +286,7 @@ function isUnreadable(error: unknown): error is AppError {
   return error instanceof AppError && error.issues[0]?.type === UNREADABLE
 }
 
-/** Rejects an unreadable long text like a short one, which is rejected earlier. */
+/** Rejects an unreadable long text in the same way as a short one, which fails earlier. */
 async function asSent<T>(work: T | Promise<T>): Promise<T> {
   try {
     return await work

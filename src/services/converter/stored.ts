@@ -1,4 +1,4 @@
-/** Preview of what a conversion would store, with warnings. */
+/** Previews what a conversion would store, with warnings. */
 import { isPlainObject, type Json, type JsonObject } from '#kernel'
 import type { Converted, ConvertedEntry, Tested } from './converter-schema.ts'
 
@@ -6,7 +6,7 @@ const NUMBER = /^\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*$/
 const REFERENCE = /\$!?\{?[A-Za-z_]/
 const MAX_WARNINGS = 50
 
-/** `refusals`: problems that the broker would report about the metrics, a line each. */
+/** `refusals`: problems that the broker would report about the metrics, one per line. */
 export function previewOf(converted: Converted, refusals: readonly string[]): Tested {
   const { metrics } = converted
   const samples = metrics.flatMap(samplesOf)
@@ -17,7 +17,7 @@ export function previewOf(converted: Converted, refusals: readonly string[]): Te
   }
 }
 
-/** One change per resource, merged from all of its entries. */
+/** Returns one change per resource, merged from all of its entries. */
 export function attributesByResource({ metadata = [] }: Converted): ReadonlyMap<string, JsonObject> {
   const byResource = new Map<string, JsonObject>()
   for (const { resource, ...attributes } of metadata) {
@@ -32,7 +32,7 @@ function samplesOf({ resource, timestamp: _timestamp, ...metrics }: ConvertedEnt
     .map(([metric, value]) => ({ resource, metric, value }))
 }
 
-/** Objects, lists and null are stored with the message only. */
+/** True for a value stored as a sample; objects, lists and null are stored with the message only. */
 function isSample(value: Json): boolean {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
 }

@@ -1,10 +1,10 @@
-/** MQTT topic filters, and the texts that their wildcards match. */
+/** Checks MQTT topic filters, and extracts the texts that their wildcards match. */
 
 const MAX_LEVELS = 64
-/** First levels of the broker's own topics */
+/** First levels of the broker's own topics. */
 const OWN = new Set(['resources', 'messages', 'errors'])
 
-/** Reason why a converter cannot have this filter; undefined when it can. */
+/** Returns why a converter cannot use this filter; undefined when it can. */
 export function topicFault(filter: string): string | undefined {
   const levels = filter.split('/')
   if (filter === '' || filter.includes('\0') || levels.length > MAX_LEVELS) return 'is not a valid topic'
@@ -17,7 +17,10 @@ export function topicFault(filter: string): string | undefined {
   return first === '#' || first === '+' ? 'begins with a wildcard; name the first level' : undefined
 }
 
-/** Texts matched by the wildcards in order, with `#` for the rest; undefined when the topic does not match. */
+/**
+ * Returns the texts that the wildcards match, in order, with the rest of the topic for `#`; undefined when the topic
+ * does not match.
+ */
 export function wildcardsOf(filter: string, topic: string): readonly string[] | undefined {
   const wanted = filter.split('/')
   const levels = topic.split('/')

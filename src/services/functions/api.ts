@@ -1,4 +1,4 @@
-/** Routes of the functions of one type. */
+/** Routes for the functions of one type. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type Caller, isPlainObject, makeIssue, refuse } from '#kernel'
 import { addRoutes, bodyBytes, FORM_TYPE, issueLine, type Refusal, routesOf } from '#services/shared'
@@ -365,12 +365,12 @@ function assetRoutes(type: FunctionType) {
   ]
 }
 
-/** Tags of all versions of a name, or of one version. */
+/** Routes for the tags of all versions of a name, or of one version. */
 function tagRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return ([paths.one, paths.version] as const).flatMap((path) => {
     const what = `${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`
-    // a version has no scope
+    // a single version needs no scope
     const query = path === paths.one ? SCOPE : ({} as typeof SCOPE)
     const setting = (method: 'PUT' | 'PATCH', kind: 'set' | 'add', doing: string, scoped: typeof SCOPE) =>
       route({
@@ -445,7 +445,7 @@ function tagRoutes(type: FunctionType) {
   })
 }
 
-/** `{ error, code, statusCode, data? }`, with each problem as a text */
+/** Formats an error as `{ error, code, statusCode, data? }`, with each problem as a text in `data`. */
 export function functionsErrorBody({ statusCode, error, code, issues }: Refusal): object {
   return { error, code, statusCode, ...(issues.length > 0 && { data: issues.map(issueLine) }) }
 }
@@ -470,7 +470,7 @@ export async function functionsRoutes(
       (request: FastifyRequest, body: Buffer) => readForm(request.headers['content-type'] ?? '', body),
     )
   }
-  // independent of the type
+  // these routes do not depend on the type
   await addRoutes(app, ofType('plugs'), { ...shared, routes: registryRoutes(revision, now) })
   for (const type of FUNCTION_TYPES) {
     const routes = [
@@ -484,7 +484,7 @@ export async function functionsRoutes(
       ...shared,
       routes: assetRoutes(type),
       addParsers: (scope) => {
-        // assets are bytes, also those in JSON
+        // assets are read as bytes, even when they are JSON
         scope.removeAllContentTypeParsers()
         scope.addContentTypeParser('*', readBytes)
       },
@@ -503,7 +503,7 @@ async function assetsOf(body: unknown): Promise<Assets> {
   throw new AppError('VALIDATION', 'the body is empty; send the assets as a tar, optionally gzipped, or as a form')
 }
 
-/** Assets, or a manifest in JSON, or nothing for a copy. */
+/** Reads assets, a manifest in JSON, or nothing when another version is copied. */
 async function sourceOf(
   body: unknown,
   isCopy: boolean,
@@ -515,11 +515,11 @@ async function sourceOf(
 
 interface Answer {
   readonly done?: 200 | 201
-  /** adds to the body, once it is done */
+  /** adds fields to the response body, once the change is done */
   readonly more?: (after: SingleFunction) => object
 }
 
-/** 202 at once; with `async=false` 200 or 201 after its jobs. */
+/** Responds with 202 at once; with `async=false`, with 200 or 201 after the jobs of the change. */
 async function sendChange(
   api: FunctionsApi,
   reply: FastifyReply,
@@ -536,7 +536,7 @@ async function sendChange(
   return reply.code(done).send({ ...body, ...more(after) })
 }
 
-/** Plugs are shown as a page to browsers. */
+/** Formats a function; browsers receive a page about a plug. */
 function shownTo(request: FastifyRequest, reply: FastifyReply, one: SingleFunction): unknown {
   if (one.type === 'plugs') void reply.header('vary', 'accept')
   if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true)

@@ -1,4 +1,4 @@
-/** A problem of a function that makes another attempt useless. */
+/** Rejects a build for a reason that another attempt would not change. */
 export class BuildRefusal extends Error {
   readonly log: readonly string[]
 

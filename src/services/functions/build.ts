@@ -1,14 +1,14 @@
 /**
- * Builds: assets with their packages in a folder that is named by their digest. Equal assets for an equal runtime have
- * the same folder, which is created once and never changed.
+ * Builds versions: puts assets and their packages into a folder named by their digest. Equal assets for the same
+ * runtime share a folder, which is created once and never changed.
  *
- * FUNCBUILD-1 a folder with its final name is complete: it is renamed when it is done
- * FUNCBUILD-2 no script of a package runs, packages come from the registry alone, and tools read checked files:
- *   none runs a module of the assets, or reads an unchecked lock
- * FUNCBUILD-3 tenants share no folder
+ * FUNCBUILD-1 a folder with its final name is complete, since it is renamed only when finished
+ * FUNCBUILD-2 scripts of packages never run, packages come only from the registry, and tools read only checked files:
+ *   no tool runs a module of the assets or reads an unchecked lock file
+ * FUNCBUILD-3 tenants do not share folders
  * FUNCBUILD-5 every build of a version installs the packages of its first build
- * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see only their own files, and
- *   reach only their registries where the machine permits that
+ * FUNCBUILD-4 where programs are confined, the tools that install packages are too: these tools see only their own
+ *   files and, where the machine supports it, reach only package registries
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -25,7 +25,7 @@ import type { Runtime } from './runtimes/catalog.ts'
 
 export interface BuildResult {
   readonly digest: string
-  /** installed packages, unless the assets lock them: a line each */
+  /** installed packages, one per line; absent when the assets contain a lock file */
   readonly lock?: readonly string[]
   readonly log: readonly string[]
 }
@@ -35,22 +35,22 @@ export interface BuildRequest {
   readonly runtime: Runtime
   readonly runtimeVersion: string
   readonly assets: Assets
-  /** `revisionOf` the assets */
+  /** digest of the assets, from `revisionOf` */
   readonly revision: string
-  /** of an earlier build of the version */
+  /** packages installed by an earlier build of the version */
   readonly lock?: readonly string[] | undefined
 }
 
 export interface BuilderOptions extends InstallerOptions {
   readonly folder: string
-  /** rejects packages without an exact version */
+  /** reject packages without an exact version */
   readonly requirePinned?: boolean
 }
 
 export class Builder {
   readonly #options: BuilderOptions
   readonly #installer: Installer
-  /** digests of existing folders, which only `remove` deletes */
+  /** digests of folders known to exist; only `remove` deletes folders */
   readonly #seen = new Set<string>()
   #tidied: Promise<void> | undefined
 
@@ -70,7 +70,7 @@ export class Builder {
     return isThere
   }
 
-  /** Throws a BuildRefusal. */
+  /** Throws a BuildRefusal when the assets cannot be built. */
   check(runtime: Runtime, assets: Assets): void {
     checkAssets(runtime, assets, this.#options)
   }
@@ -90,7 +90,7 @@ export class Builder {
       const log = await this.#make(runtime, assets, draft, lock)
       const made = await this.#lockIn(draft)
       await openToAll(draft)
-      // a concurrent build may have created it
+      // a concurrent build may have created the folder
       if (!this.has(digest)) await rename(draft, this.folderOf(digest))
       return { digest, ...made, log }
     } finally {
@@ -98,7 +98,7 @@ export class Builder {
     }
   }
 
-  /** Deletes drafts of crashed builds. */
+  /** Deletes unfinished folders left by crashed builds. */
   async #tidy(): Promise<void> {
     const names = existsSync(this.#options.folder) ? await readdir(this.#options.folder) : []
     for (const name of names) {
@@ -153,7 +153,7 @@ export function revisionOf(assets: readonly AssetRecord[]): string {
   return hash.digest('hex')
 }
 
-/** Throws a BuildRefusal with every missing or invalid file. */
+/** Throws a BuildRefusal that lists all missing and invalid files. */
 export function checkAssets(
   { main, name, language, framework }: Pick<Runtime, 'main' | 'name' | 'language' | 'framework'>,
   assets: Assets,
@@ -166,7 +166,7 @@ export function checkAssets(
   else pipCommand(requirementsOf(assets), options)
 }
 
-/** The installed packages; not a valid path of an asset. */
+/** File that lists the installed packages; its name is not a valid path of an asset. */
 const LOCK = '.python-packages.lock'
 
 function requirementsOf(assets: Assets): string {
@@ -181,12 +181,12 @@ const NPM = [
   '--no-fund',
   '--loglevel=warn',
   '--install-links=false',
-  // npm retries a wrong digest, by default after minutes
+  // npm also retries after a wrong digest, by default for minutes
   '--fetch-retry-mintimeout=500',
   '--fetch-retry-maxtimeout=2000',
 ]
 
-/** Undefined without dependencies. */
+/** Returns the install command; undefined when there are no dependencies. */
 function npmCommand(assets: Assets): InstallCommand | undefined {
   const project = jsonOf(assets, 'package.json')
   const wanted = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
@@ -203,7 +203,7 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
     )
   }
   const { packages, lockfileVersion } = lock
-  // locks of version 1 may have packages without a digest
+  // lock files of version 1 may list packages without a digest
   if (!isPlainObject(packages) || lockfileVersion === 1) {
     throw new BuildRefusal(
       'package-lock.json is of version 1, or has no "packages": write it again by npm 7 or newer, with lockfileVersion 2 or 3',
@@ -222,12 +222,12 @@ function lockProblem(path: string, entry: unknown): string | undefined {
   if (!isPlainObject(entry)) return 'is not an object'
   const { name, version, resolved, integrity, link, inBundle } = entry
   if (link === true) return 'is a link, and only packages of a registry are installed'
-  // npm would resolve them itself
+  // without a version, npm would choose one itself
   if (typeof version !== 'string' || valid(version) === null) return 'has no version; write one such as 1.2.3'
   if (name !== undefined && (typeof name !== 'string' || !PACKAGE.test(name))) return 'has a name that no package has'
-  // part of the package around it
+  // bundled, hence part of the package that contains it
   if (inBundle === true && resolved === undefined && /\/node_modules\//.test(path)) return undefined
-  // npm omits it on request, and replaces it by the operator's registry
+  // npm can omit the address, and replaces it when the operator configured a registry
   const isNamed = resolved !== undefined
   if (isNamed && (typeof resolved !== 'string' || !/^https:\/\/registry\.npmjs\.org\/\S+\.tgz$/.test(resolved))) {
     return 'does not come from https://registry.npmjs.org'
@@ -257,7 +257,7 @@ async function openToAll(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) await openToAll(path)
-    // npm links commands, which are not used
+    // drops the links that npm makes for commands, which are not used
     else if (entry.isFile()) await chmod(path, 0o644)
   }
 }

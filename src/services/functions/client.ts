@@ -1,4 +1,4 @@
-/** Client of the functions. */
+/** Typed client of the function registry. */
 import { AppError } from '#kernel'
 import { type Ask, type Http, type Method, pathOf, tarOf, textEvents, typed } from '#services/shared/client'
 import type {
@@ -42,7 +42,7 @@ interface AssetsAnswer {
 
 export type FunctionsClient = Readonly<Record<FunctionType, FunctionsApi>>
 
-/** Errors are AppErrors, as far as the wire distinguishes them; answers are not checked again. */
+/** Errors are AppErrors, as precisely as the HTTP responses allow; responses are not validated again. */
 export function functionsClient(http: Http): FunctionsClient {
   return { plugs: clientOf(http, 'plugs'), webscripts: clientOf(http, 'webscripts'), models: clientOf(http, 'models') }
 }
@@ -164,7 +164,7 @@ function assetPath(version: string, path: string): string {
   return `${version}/content/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** As ISO 8601, since small numbers mean ages. */
+/** Formats times as ISO 8601, since the server reads small numbers as ages. */
 function withInstants(query: NonNullable<Ask['query']>): NonNullable<Ask['query']> {
   const isTime = (name: string): boolean => /^(?:created|updated)(?:Before|After)$/.test(name)
   const shown = Object.entries(query).map(([name, value]) => [
@@ -181,7 +181,7 @@ function versionOf(type: FunctionType, entity: FunctionAnswer): FunctionVersion 
 }
 
 function tagsIn(embedded: SingleAnswer['_embedded']): Pick<FunctionVersion, 'tags'> {
-  // the schema also covers tags in requests, which may be names
+  // the schema also covers tags in requests, which may be just names
   return embedded === undefined ? {} : { tags: embedded.tags as readonly Tag[] }
 }
 
@@ -245,7 +245,7 @@ function jobsClient(http: Http, functionType: FunctionType): JobsApi {
   }
 }
 
-/** A job of a list, or a single one with more fields. */
+/** Converts a job from a list, or a single job, which has more fields. */
 function jobOf({
   type,
   id,

@@ -1,9 +1,9 @@
 /**
  * Functions: versions by name, their assets, and the jobs that build, deploy and check them.
  *
- * FUNCTION-1 a version is `running` only after it has answered
+ * FUNCTION-1 a version is `running` only after it has responded to a check
  * FUNCTION-2 published versions are immutable, with the assets that were built and checked
- * FUNCTION-3 no method reaches a function of another tenant
+ * FUNCTION-3 no method gives access to a function of another tenant
  * FUNCTION-4 a version that a task or template uses is not removed
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
@@ -50,23 +50,23 @@ export interface DeployedPlug {
   readonly output: readonly DeclaredProperty[]
 }
 
-/** The functions of one tenant. */
+/** The function registry of one tenant, for use inside the host. */
 export interface InternalFunctions {
   as(caller: Caller, type: FunctionType): FunctionsApi
-  /** Plugs for rules: the same list until it changes. */
+  /** Returns the plugs for rules; the same array until they change. */
   plugs(): readonly DeployedPlug[]
-  /** Runs a plug in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
+  /** Runs a plug in its own process. Throws `PLUG_FAILED`, `NOT_FOUND` or `CLOSED`. */
   call(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
-  /** Versions, the newest first. */
+  /** Returns the versions of a webscript, newest first. */
   webscripts(name: string): readonly DeployedWebscript[]
   webscriptName(id: string): string | undefined
-  /** `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
+  /** Calls a webscript. Throws `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE` or `CLOSED`. */
   callWebscript(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
-  /** `FORBIDDEN` when the caller may not read the assets of a version, `NOT_FOUND`. */
+  /** Throws `FORBIDDEN` when the caller may not read the assets of a version, or `NOT_FOUND`. */
   checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void>
-  /** Writes that fail once the version changes; undefined: it is gone, or is being removed. */
+  /** Returns writes that conflict once the version changes; undefined when it is deleted or being removed. */
   whileThere(type: FunctionType, name: string, version: string): Promise<readonly Write[] | undefined>
-  /** ms of CPU time of the tenant's processes on this host since the start */
+  /** Returns the CPU time in ms that the tenant's processes on this host have used since the start. */
   cpuMs(): number
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -75,14 +75,14 @@ export interface InternalFunctions {
 
 export interface CallOptions {
   readonly signal?: CancelSignal
-  /** extends the deadline of the call */
+  /** deadline of the call, which progress extends */
   readonly timer?: Deadline
-  /** called when a process is started for the call */
+  /** called when the call has to start a process */
   readonly onStart?: () => void
 }
 
 export interface DeployedWebscript {
-  /** in addresses; shared by all versions */
+  /** id used in addresses, shared by all versions */
   readonly id: string
   readonly tenant: string
   readonly name: string
@@ -90,11 +90,11 @@ export interface DeployedWebscript {
   readonly draft: boolean
   readonly deprecated: boolean
   readonly status: string
-  /** verified, and not being removed */
+  /** true when the version is verified and not being removed */
   readonly isRunning: boolean
   readonly isPrivate: boolean
   readonly failure?: string
-  /** authorizes its holder to call it */
+  /** secret whose holder may call the webscript */
   readonly secret?: string
 }
 
@@ -105,25 +105,28 @@ export interface FunctionLine extends LogLine {
 }
 
 export interface FunctionsApi {
-  /** Of assets, or of what `copy` names. */
+  /** Creates a version from assets, or from what `copy` names. */
   create(upload: Upload, options?: CreateOptions): Promise<Change>
   list(query: FunctionQuery): Promise<FunctionPage>
-  /** The latest version of a name. */
+  /** Returns the latest version of a name. */
   latest(name: string, query?: InclusionQuery & TagsQuery): Promise<SingleFunction>
   get(name: string, version: string, query?: TagsQuery): Promise<SingleFunction>
-  /** A gzipped tar. `FORBIDDEN` when the version is protected and of another owner. */
+  /** Returns the assets as a gzipped tar. Throws `FORBIDDEN` when another user's version is protected. */
   content(name: string, version: string): Promise<Uint8Array>
-  /** `prefix`: of paths */
+  /** Lists assets whose path begins with `prefix`. */
   assets(name: string, version: string, prefix?: string): Promise<readonly AssetInfo[]>
-  /** `FORBIDDEN` as `content` */
+  /** Returns one asset. Throws `FORBIDDEN` like `content`. */
   asset(name: string, version: string, path: string): Promise<Uint8Array>
   pathOf(name: string, version: string, role: AssetRole): Promise<string>
-  /** For drafts, as all changes of assets. `FORBIDDEN` for another owner's, unless `chown` takes it over. */
+  /**
+   * Replaces the assets of a draft, as with all methods that change assets. Throws `FORBIDDEN` for another user's
+   * draft, unless `chown` takes the draft over.
+   */
   putAssets(name: string, version: string, upload: Upload, options?: AssetsOptions): Promise<Change>
   removeAsset(name: string, version: string, path: string, options?: AssetsOptions): Promise<Change>
-  /** Merges members into the manifest of a draft. */
+  /** Merges fields into the manifest of a draft. */
   patchManifest(name: string, version: string, patch: unknown, options?: AssetsOptions): Promise<Change>
-  /** Merges metadata and tags, also of a published version. */
+  /** Merges metadata and tags; allowed for a published version too. */
   patchMetadata(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
   patchDocumentation(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
   protect(name: string, version: string | undefined, options?: ProtectOptions): Promise<Removal>
@@ -131,11 +134,11 @@ export interface FunctionsApi {
   rebuild(name: string, version: string, options?: RebuildOptions): Promise<Change>
   verify(name: string, version: string, options?: VerifyOptions): Promise<Change>
   remove(name: string, version: string | undefined, options?: RemoveOptions): Promise<Removal>
-  /** Tags of one version, or of any or all versions of a name. */
+  /** Returns the tags of one version, or those on any or all versions of a name. */
   tags(name: string, version: string | undefined, scope?: TagScope): Promise<readonly Tag[]>
-  /** Returns the tags afterwards. */
+  /** Changes tags and returns the resulting ones. */
   changeTags(name: string, version: string | undefined, change: TagChange, scope?: TagScope): Promise<readonly Tag[]>
-  /** Lines of its processes on this host, oldest first. */
+  /** Returns lines that the version's processes on this host wrote, oldest first. */
   log(name: string, version: string): Promise<readonly LogLine[]>
   readonly jobs: JobsApi
   readonly allTags: TagsApi
@@ -144,20 +147,20 @@ export interface FunctionsApi {
 export interface TagsApi {
   list(query: TagQueryOptions): Promise<readonly Tag[]>
   get(name: string): Promise<Tag>
-  /** Deletes and returns unused tags. */
+  /** Deletes unused tags and returns them. */
   dropUnused(): Promise<readonly Tag[]>
 }
 
 export type TagChange =
   | { readonly kind: 'set' | 'add'; readonly tags: readonly TagInput[] }
-  /** all, or one, which is else `NOT_FOUND` */
+  /** removes all tags, or the named one; throws `NOT_FOUND` when that is missing */
   | { readonly kind: 'remove'; readonly name?: string }
 
 export interface JobsApi {
   list(query: JobQuery): Promise<readonly FunctionJob[]>
   get(type: string, id: string): Promise<FunctionJob>
   events(query: JobEventQuery): AsyncIterable<FunctionJobEvent>
-  /** Resolves when it has ended, or the host stops. */
+  /** Resolves when the job has ended, or the host stops. */
   finished(id: string): Promise<void>
 }
 
@@ -165,13 +168,13 @@ export type Upload = ReadonlyMap<string, Uint8Array>
 
 export type Causes = Readonly<Partial<Record<JobType, Cause>>>
 
-/** The outcome of a request, and the job that continues it. */
+/** The outcome of a request, with the job that continues it. */
 export interface Change {
   readonly message: string
   readonly entity: FunctionVersion
-  /** of a rebuild */
+  /** reasons for a rebuild */
   readonly causes?: Causes
-  /** the root; undefined: it is done */
+  /** the root job; undefined when the change is already done */
   readonly job?: JobLink
   readonly isDone: boolean
 }
@@ -203,13 +206,13 @@ export interface SingleFunction extends FunctionVersion {
   readonly job?: JobLink
 }
 
-/** The newest draft and the newest published version of the name, unless it is the version itself. */
+/** The newest draft and the newest published version of the name, leaving out the version itself. */
 export interface RelatedVersions {
   readonly draft?: RelatedVersion
   readonly published?: RelatedVersion
 }
 
-/** Complete where it is embedded. */
+/** All fields are present when the related version is embedded. */
 export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
   Partial<FunctionVersion>
 
@@ -229,7 +232,7 @@ export interface AssetInfo {
 }
 
 export interface LogLine {
-  /** epoch ms */
+  /** epoch ms when the line was written */
   readonly time: number
   readonly level: string
   readonly text: string
@@ -258,7 +261,7 @@ export interface JobQuery {
   readonly version?: string | undefined
 }
 
-/** A single one has all fields of the job. */
+/** A job of a function. A single job, unlike one in a list, includes all fields of the stored job. */
 export interface FunctionJob {
   readonly type: JobType
   readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
@@ -274,7 +277,7 @@ export interface JobEventQuery extends JobEventsQuery {
   readonly signal: AbortSignal
 }
 
-/** Begins with `ack`; ends with `close` for a single job. */
+/** An event of jobs. The stream begins with `ack`; for a single job it ends with `close`. */
 export type FunctionJobEvent =
   | { readonly event: 'ack' | 'close'; readonly text: string }
   | {
@@ -282,7 +285,7 @@ export type FunctionJobEvent =
       readonly type: JobType
       readonly id: string
       readonly function?: FunctionOfJob
-      /** epoch ms */
+      /** epoch ms of the event */
       readonly time: number
       readonly prev?: JobState
       readonly result?: Json

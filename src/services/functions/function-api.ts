@@ -1,4 +1,4 @@
-/** The API of the functions of one type. */
+/** Implements the API for the functions of one type. */
 import { AppError, type Caller } from '#kernel'
 import { publish, rebuild, verify } from './changes/advance-version.ts'
 import { patchManifest, putAssets, removeAsset } from './changes/change-assets.ts'
@@ -120,7 +120,7 @@ function roleOf({ type, manifest }: FunctionRecord, path: string): AssetInfo['ro
   return path.startsWith('lib/') ? 'lib' : 'other'
 }
 
-/** The path of a role, whether the file exists or not. `NOT_FOUND` for an unknown runtime. */
+/** Returns the path of a role, whether or not the file exists. Throws `NOT_FOUND` for an unknown runtime. */
 function pathOfRole({ type, manifest }: FunctionRecord, role: AssetRole): string {
   if (role === 'manifest') return TYPE_NAMES[type].manifestFile
   const path = RUNTIMES.get(manifest.runtime)?.[role]

@@ -1,4 +1,4 @@
-/** Calls functions in their processes, restores missing builds, and keeps the last lines of logs. */
+/** Calls functions in their processes, restores missing builds, and keeps the last log lines. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AppError, KeyedMutex } from '#kernel'
@@ -17,7 +17,7 @@ const MAX_LOGS = 1_000
 
 export interface CallerDependencies {
   readonly tenant: string
-  /** undefined: functions are off */
+  /** returns the process pool; undefined when functions are disabled */
   readonly pool: () => Promise<ProcessPool | undefined>
   readonly builder: Builder
   readonly store: FunctionStore
@@ -31,23 +31,23 @@ const NO_SECRETS: OpenSecrets = { values: new Map(), revision: '' }
 export class FunctionCaller {
   readonly #dependencies: CallerDependencies
   readonly #builds = new KeyedMutex()
-  /** by key of the program without secrets, least recently used first */
+  /** log lines by the program's key without secrets, least recently used first */
   readonly #logs = new Map<string, LogLine[]>()
-  /** keys with secrets, by keys without */
+  /** the program's key with secrets, by its key without secrets */
   readonly #secretive = new Map<string, string>()
-  /** of records without secrets */
+  /** programs of records that use no secrets */
   readonly #programs = new WeakMap<FunctionRecord, Program>()
 
   constructor(dependencies: CallerDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Why functions of a runtime cannot run here. */
+  /** Returns why functions of a runtime cannot run here. */
   async problem(runtime: Runtime): Promise<string | undefined> {
     return problemOf(runtime, await this.#dependencies.pool())
   }
 
-  /** `PLUG_FAILED` */
+  /** Calls a function. Throws `PLUG_FAILED`. */
   async call(
     record: FunctionRecord,
     method: string,
@@ -66,7 +66,7 @@ export class FunctionCaller {
     return pool.call(program, method, params, { signal, timer })
   }
 
-  /** Builds again what another host built, or what this host lost. */
+  /** Builds again when another host made the build, or this host lost it. */
   async ensureBuilt(record: FunctionRecord): Promise<void> {
     await this.#builds.run(record.revision, async () => {
       await this.build(record, await this.#dependencies.store.assets(record.assets))
@@ -128,19 +128,19 @@ export class FunctionCaller {
       ...limitsOf(record),
     }
     if (secrets === NO_SECRETS) this.#programs.set(record, program)
-    // programs with former values become idle and end
+    // processes with the former secrets become idle and end
     else this.#secretive.set(key, program.key)
     return program
   }
 
-  /** Unique on the host; depends on environment and limits too. */
+  /** Returns a key that is unique on the host, and also depends on environment and limits. */
   #keyOf(record: FunctionRecord, digest: string): string {
     const deployed = JSON.stringify([environmentOf(record), limitsOf(record)])
     const suffix = deployed === '[{},{}]' ? '' : createHash('sha256').update(deployed).digest('hex').slice(0, 16)
     return `${this.#dependencies.tenant}/${recordId(record)}/${digest}${suffix}`
   }
 
-  /** `PLUG_FAILED` with the secrets that the vault does not have. */
+  /** Returns the secrets. Throws `PLUG_FAILED`, naming the secrets that the vault lacks. */
   async secretsOf(record: FunctionRecord): Promise<OpenSecrets> {
     const names = record.overrides?.secrets ?? record.manifest.deploy?.secrets ?? []
     if (names.length === 0) return NO_SECRETS
@@ -180,14 +180,14 @@ function partsOf(key: string): Omit<FunctionLine, keyof LogLine> | undefined {
   return type && { type, name, version }
 }
 
-/** Names and tenants have no slashes. */
+/** Parses a key; names and tenants contain no slashes. */
 const KEY = /^[^/]+\/([^/]+)\/([^/@]+)@([^/]+)\//
 
 function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record<string, string>> {
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
 }
 
-/** `128Mi`; `150m` or cores */
+/** Parses limits such as `128Mi` of memory and `150m` or a number of CPU cores. */
 function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memoryMib' | 'cpuPerSecond'> {
   const { memory, cpu } = { ...manifest.deploy?.limits, ...overrides?.limits }
   const cores = cpu?.endsWith('m') === true ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu)
@@ -200,7 +200,7 @@ function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memor
 /** separates the revision of secrets in a key */
 const WITH_SECRETS = '+'
 
-/** Changed values need another process. */
+/** Returns a key suffix for secrets, so that changed values lead to another process. */
 function suffixOf(secrets: OpenSecrets): string {
   if (secrets === NO_SECRETS) return ''
   return WITH_SECRETS + createHash('sha256').update(secrets.revision).digest('hex').slice(0, 16)

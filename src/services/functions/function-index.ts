@@ -1,8 +1,8 @@
 /**
- * The versions and tags of one tenant in memory, in the order of lists. Commits append their changes to a log, which each
- * read follows, also for changes of other hosts.
+ * Keeps the versions and tags of one tenant in memory, in the order of lists. Every commit appends its changes to a
+ * log. Each read first applies new log entries, which may come from other hosts.
  *
- * FUNCINDEX-1 `current` includes every change that was answered before the call
+ * FUNCINDEX-1 `current` includes every change that was confirmed before the call
  */
 import { type Collection, type Log, type Store, walk } from '#storage'
 import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
@@ -16,16 +16,16 @@ export type IndexChange = { readonly record: string } | { readonly tag: string }
 export const CHANGES = 'function_changes'
 export const PARTITION = 0
 const PAGE = 1_000
-/** entries for hosts that read seldom; one further behind reads everything */
+/** log entries kept for hosts that read rarely; a host further behind reads everything */
 const KEPT = 10_000
 
-/** Versions of a name, the newest first. */
+/** Versions of a name, newest first. */
 export interface VersionGroup {
   readonly name: string
   readonly versions: readonly FunctionRecord[]
 }
 
-/** The index; it changes with the next `current`. */
+/** The index, which the next call of `current` may change. */
 export interface Indexed {
   /** sorted by name */
   groups(type: FunctionType): readonly VersionGroup[]
@@ -50,12 +50,12 @@ export class FunctionIndex {
     this.#log = store.log(CHANGES)
   }
 
-  /** Calls before a read begins share it. */
+  /** Returns the up-to-date index. Calls made before a read begins share that read. */
   current(): Promise<Indexed> {
     this.#waiting ??= this.#running.then(() => {
       this.#waiting = undefined
       const looked = this.#look()
-      // the next read does not fail with it
+      // a failed read must not fail the next one
       this.#running = looked.catch(() => undefined)
       return looked
     })
@@ -81,7 +81,7 @@ export class FunctionIndex {
     for await (const { value: record } of walk(this.#records)) content.put(record)
     for await (const { value: tag } of walk(this.#tags)) content.tags.set(tag.name, tag)
     this.#content = content
-    // changes during the reading are read again
+    // changes made while reading will be applied again
     this.#position = position
     return content
   }
@@ -90,7 +90,7 @@ export class FunctionIndex {
     const ids = [...new Set(changes.flatMap((one) => ('record' in one ? [one.record] : [])))]
     const names = [...new Set(changes.flatMap((one) => ('tag' in one ? [one.tag] : [])))]
     const [records, tags] = [await this.#records.getMany(ids), await this.#tags.getMany(names)]
-    // synchronous: readers see the content
+    // no await in between, since readers share this content
     for (const id of ids) content.delete(id)
     for (const { value } of records) content.put(value)
     for (const name of names) content.tags.delete(name)
@@ -106,7 +106,7 @@ class Content implements Indexed {
   readonly tags = new Map<string, TagRecord>()
   readonly #byId = new Map<string, FunctionRecord>()
   readonly #groups = new Map<string, Group>()
-  /** sorted once, not for each change */
+  /** kept sorted, to avoid sorting after each change */
   readonly #ordered: Readonly<Record<FunctionType, Group[]>> = { plugs: [], webscripts: [], models: [] }
 
   get size(): number {
@@ -160,7 +160,7 @@ class Content implements Indexed {
   }
 }
 
-/** The first index whose comparison is not negative, in a sorted list. */
+/** Returns the first index in a sorted list whose comparison is not negative. */
 function insertionIndex<T>(list: readonly T[], compare: (one: T) => number): number {
   let [from, until] = [0, list.length]
   while (from < until) {

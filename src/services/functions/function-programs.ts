@@ -1,4 +1,4 @@
-/** Builds and processes of functions, shared by the tenants of a host. */
+/** Manages builds and processes of functions, shared by the tenants of a host. */
 import { AppError, type Logger } from '#kernel'
 import type { ProcessPool, Program, ProgramLine } from '#platform/sandbox'
 import { Builder, type BuilderOptions } from './build.ts'
@@ -6,14 +6,14 @@ import type { InstallTools } from './install.ts'
 
 export interface OpenedPool {
   readonly pool: ProcessPool | undefined
-  /** what the machine lacks to confine functions: a sentence each */
+  /** sentences about what the machine lacks to confine functions */
   readonly lacks: readonly string[]
   /** confines the tools that install packages */
   readonly tools?: InstallTools
 }
 
 export interface ProgramsOptions extends Omit<BuilderOptions, 'tools'> {
-  /** Called once, for the first function. */
+  /** Opens the pool; called once, for the first function. */
   readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
   readonly logger?: Logger | undefined
 }
@@ -37,17 +37,17 @@ export class FunctionPrograms {
     return this.#opened?.pool?.running ?? 0
   }
 
-  /** what the machine lacks, once it was inspected */
+  /** What the machine lacks to confine functions, once it has been inspected. */
   get lacks(): readonly string[] {
     return this.#opened?.lacks ?? []
   }
 
-  /** ms of CPU time of a tenant's functions so far */
+  /** Returns the CPU time in ms that a tenant's functions have used so far. */
   cpuMs(tenant: string): number {
     return this.#opened?.pool?.cpuMs(tenant) ?? 0
   }
 
-  /** The processes of a tenant; `onLine` receives their lines. */
+  /** Returns the processes of a tenant. `onLine` receives the lines that they write. */
   of(
     tenant: string,
     onLine: OnLine,

@@ -1,4 +1,4 @@
-/** Stored versions of functions. */
+/** Defines how versions of functions are stored. */
 import { AppError, type Caller } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { FunctionType } from './function-type.ts'
@@ -25,14 +25,14 @@ export interface FunctionUpdate {
   readonly at: number
   readonly by: string
   readonly comment?: string
-  /** parent first */
+  /** ids of jobs, parent first */
   readonly jobs?: readonly string[]
 }
 
 export interface AssetRecord {
   readonly path: string
   readonly size: number
-  /** in hex; names its blob */
+  /** digest in hex, which is also the name of the blob */
   readonly sha256: string
 }
 
@@ -43,29 +43,29 @@ export interface FunctionRecord {
   readonly status: FunctionStatus
   readonly draft: boolean
   readonly deprecated: boolean
-  /** without tags */
+  /** manifest without tags */
   readonly manifest: Omit<Manifest, 'tags'>
   readonly tags: readonly string[]
   readonly runtimeVersion: string
   readonly assets: readonly AssetRecord[]
-  /** of the assets: 64 hex digits */
+  /** digest of the assets: 64 hex digits */
   readonly revision: string
   readonly createdBy: string
-  /** may change a draft and read a protected version; default: the creator */
+  /** user who may change a draft and read a protected version; default: the creator */
   readonly owner?: string
-  /** authorizes calls of a webscript */
+  /** secret that authorizes calls of a webscript */
   readonly secret?: string
-  /** epoch ms, as all times here */
+  /** epoch ms, like all times in the record */
   readonly createdAt: number
   readonly updatedBy: string
   readonly updatedAt: number
   readonly updates: readonly FunctionUpdate[]
-  /** the last build, with its installed packages: `name==version`, with a digest if known */
+  /** the last build, with its installed packages as `name==version`, with a digest if known */
   readonly build?: { readonly digest: string; readonly revision: string; readonly lock?: readonly string[] }
-  /** the revision that was verified */
+  /** the revision that was last verified */
   readonly verified?: string
   readonly failures?: { readonly count: number; readonly at: number } | undefined
-  /** override the deployment in the manifest */
+  /** overrides the deployment settings in the manifest */
   readonly overrides?: Manifest['deploy'] | undefined
   readonly failure?: { readonly reason: string; readonly log: readonly string[] }
 }
@@ -90,14 +90,14 @@ export function ownerOf({ owner, createdBy }: FunctionRecord): string {
   return owner ?? createdBy
 }
 
-/** `FORBIDDEN` when it is protected and of another owner. */
+/** Throws `FORBIDDEN` when another user's version is protected. */
 export function refuseProtected(record: FunctionRecord, who: Caller): void {
   const { manifest, name, version } = record
   if (manifest.protected === true && ownerOf(record) !== who.user)
     throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
 }
 
-/** Verified with its current assets, and not being removed. */
+/** True when the version is verified with its current assets, and not being removed. */
 export function isRunning({
   verified,
   revision,
@@ -120,7 +120,7 @@ export function updated(
   }
 }
 
-/** Packages of an earlier build of the same assets. */
+/** Returns the packages that an earlier build of the same assets installed. */
 export function lockOf({ build, revision }: Pick<FunctionRecord, 'build' | 'revision'>): readonly string[] | undefined {
   return build?.revision === revision ? build.lock : undefined
 }

@@ -1,4 +1,4 @@
-/** Schemas of parameters and answers of the registry. */
+/** Schemas of parameters and responses of the function registry. */
 import { type TObject, type TProperties, Type } from 'typebox'
 import { JOB_STATES } from '#jobs'
 import { type Json, shown } from '#kernel'
@@ -7,10 +7,10 @@ import { FUNCTION_TYPES } from './function-type.ts'
 import { ModelManifestSchema, PlugManifestSchema, TagSchema, WebscriptManifestSchema } from './manifest-schema.ts'
 import { timestampOf } from './registry/timestamp-spec.ts'
 
-/** `notify` is known to clients, but never used. */
+/** Types of jobs. Clients know `notify`, but it never occurs. */
 export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy', 'batch', 'scale', 'cleanup', 'notify'] as const
 export type JobType = (typeof JOB_TYPES)[number]
-/** Keeps the newest of each level; `true`: of all; `false`: every version. */
+/** Keeps only the newest version at each level; `true`: the newest of all; `false`: every version. */
 export const RUNTIME_LEVELS = ['major', 'minor', 'patch', 'true', 'false'] as const
 const MAX_LIMIT = 100
 const FULL = { additionalProperties: true } as const
@@ -38,11 +38,11 @@ function listOf<const W extends string>(names: readonly W[], description: string
   return Type.Optional(Type.Decode(schema, (values) => split(values) as readonly W[] | undefined))
 }
 
-/** Decoded parameters, each of which may be undefined. */
+/** Decoded parameters, any of which may be undefined. */
 type Parameters<P extends TProperties, D = Decoded<TObject<P>>> = { readonly [N in keyof D]: D[N] | undefined }
 type Clock = () => number
 
-/** An instant or an age, decoded to epoch ms. */
+/** Schema of an instant or an age, decoded to epoch ms. */
 function timeBy(now: Clock) {
   const schema = refined(
     Type.String({ description: 'an instant in ISO 8601 or epoch ms, or an age such as 30d or P1M' }),
@@ -109,7 +109,7 @@ export const listQuery = (now: Clock) => ({
     Type.Enum(['embed', 'link', 'none'], { description: 'how the draft and the published version of its name show' }),
   ),
 })
-/** All filters must hold. Times are epoch ms. */
+/** Filters of a list, all of which must hold. Times are epoch ms. */
 export interface FunctionQuery extends Parameters<ReturnType<typeof listQuery>> {
   readonly exactName?: string | undefined
 }
@@ -194,7 +194,7 @@ export interface CreateOptions extends Parameters<typeof CREATE_QUERY> {
 export interface RebuildOptions extends Parameters<typeof REBUILD_QUERY> {
   readonly overrides?: Decoded<typeof PlugManifestSchema>['deploy']
 }
-/** Default: `none` for plugs, `patch` for others. */
+/** Which earlier versions a publication deprecates. Default: `none` for plugs, `patch` for other types. */
 export type DeprecatePolicy = NonNullable<PublishOptions['deprecatePrevious']>
 
 const SCOPES = ['any', 'all'] as const

@@ -1,4 +1,4 @@
-/** The store of functions: records, tags, and assets as blobs named by their digest. */
+/** Stores functions: records, tags, and assets as blobs named by their digest. */
 import { createHash } from 'node:crypto'
 import { AppError, KeyedMutex, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
@@ -25,7 +25,7 @@ export class FunctionStore {
     this.#index = new FunctionIndex(store)
   }
 
-  /** Runs changes of one name in turn; retries conflicts with other hosts and jobs. */
+  /** Runs changes of the same name one after the other; retries after conflicts with other hosts and jobs. */
   inTurn<T>(type: FunctionType, name: string, change: () => Promise<T>): Promise<T> {
     return this.#turns.run(`${type}/${name}`, () => retryOnConflict(change))
   }
@@ -42,7 +42,7 @@ export class FunctionStore {
     return this.#records.get(recordId(id))
   }
 
-  /** `NOT_FOUND` */
+  /** Returns a record. Throws `NOT_FOUND`. */
   async stored(id: FunctionId): Promise<Stored<FunctionRecord>> {
     const found = await this.find(id)
     if (found === undefined) throw noVersion(id)
@@ -53,14 +53,14 @@ export class FunctionStore {
     return (await this.stored(id)).value
   }
 
-  /** Writes that conflict once the version changes; undefined: it is gone, or is being removed. */
+  /** Returns writes that conflict once the version changes; undefined when it is deleted or being removed. */
   async whileThere(id: FunctionId): Promise<readonly Write[] | undefined> {
     const found = await this.find(id)
     if (found === undefined || GOING.has(found.value.status)) return undefined
     return [this.#records.expecting(recordId(id), found.version)]
   }
 
-  /** With the entry of the log that indexes follow. */
+  /** Returns the writes for a record, including the log entry that indexes follow. */
   putting(record: FunctionRecord, expect: number | 'absent' | 'any'): readonly Write[] {
     const id = recordId(record)
     return [this.#records.putting(id, record, expect), this.#telling({ record: id })]
@@ -79,7 +79,7 @@ export class FunctionStore {
     return [this.#tags.deleting(name), this.#telling({ tag: name })]
   }
 
-  /** Changes the current record, with retries; `change` returns undefined to keep it. */
+  /** Changes the current record, retrying after conflicts. `change` returns undefined to leave it as is. */
   async change(
     id: FunctionId,
     change: (record: FunctionRecord) => FunctionRecord | undefined,
@@ -140,7 +140,7 @@ export function noFunction(type: FunctionType, name: string): AppError {
   return new AppError('NOT_FOUND', `No ${TYPE_NAMES[type].noun} '${name.slice(0, 100)}'`)
 }
 
-/** In parts, for large assets. */
+/** Computes the digest of an asset in parts, since it may be large. */
 async function digestOf(content: Uint8Array): Promise<string> {
   const hash = createHash('sha256')
   for await (const part of partsOf(content)) hash.update(part)

@@ -1,12 +1,12 @@
-/** The types of functions and their names. */
+/** Defines the types of functions and their names. */
 
 export const FUNCTION_TYPES = ['plugs', 'webscripts', 'models'] as const
 export type FunctionType = (typeof FUNCTION_TYPES)[number]
 
 export interface TypeNames {
-  /** in texts */
+  /** name in messages */
   readonly noun: 'plug' | 'webscript' | 'model'
-  /** in jobs and runtimes */
+  /** name in jobs and runtimes */
   readonly wire: 'plugs' | 'webscripts' | 'kfserving'
   readonly manifestFile: string
   /** earlier versions that a publication deprecates by default */

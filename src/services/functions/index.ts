@@ -1,4 +1,4 @@
-/** The function registry, as a host puts it together. */
+/** Everything a host needs to offer the function registry. */
 export { FunctionPrograms, type OpenedPool } from './function-programs.ts'
 export { webscriptNameOf } from './function-caller.ts'
 export { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from './function-type.ts'

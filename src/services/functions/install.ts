@@ -1,4 +1,4 @@
-/** Installs packages by npm or pip, in a separate home with the operator's settings; confined where possible. */
+/** Installs packages with npm or pip, in a separate home with the operator's settings; confined where possible. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyFile, lchown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -9,20 +9,20 @@ import { BuildRefusal } from './build-refusal.ts'
 import { registryHosts, type ToolSettings, upstreamOf } from './registry-hosts.ts'
 
 export interface InstallerOptions {
-  /** absolute path, for homes */
+  /** absolute path of the folder for homes */
   readonly folder: string
-  /** of this process; only `PASSED_ON` reaches the tools */
+  /** environment of this process; only the variables in `PASSED_ON` reach the tools */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** confines tools; undefined: they run unconfined */
+  /** confines the tools; undefined: they run unconfined */
   readonly tools?: () => Promise<InstallTools | undefined>
-  /** allowed hosts beside those in the settings of npm and pip */
+  /** hosts allowed in addition to those in the settings of npm and pip */
   readonly installFrom?: readonly string[]
   readonly toolMs?: number
 }
 
 export interface InstallTools {
   readonly launch: LaunchTool
-  /** the network is closed but for registries */
+  /** true when the tools can reach only package registries */
   readonly isClosed: boolean
 }
 
@@ -36,7 +36,7 @@ const TOOL_MS = 600_000
 const MAX_LOG_LINES = 200
 const MAX_LINE = 500
 const PIP_ERROR = /^ERROR: /
-/** Variables of the operator about registries, certificates and tools. */
+/** The operator's variables for registries, certificates and tools. */
 const PASSED_ON = [
   'PATH',
   'HTTPS_PROXY',
@@ -51,7 +51,7 @@ const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
 const NPMRC = '.npmrc'
 const PIP_CONF = ['.config/pip/pip.conf', '.pip/pip.conf'] as const
 
-/** Overrides all proxy settings of both tools. */
+/** Variables that override all proxy settings of both tools. */
 const BY_PROXY: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
@@ -76,7 +76,7 @@ export class Installer {
     this.#options = options
   }
 
-  /** Returns the log. Rejects with a BuildRefusal. */
+  /** Installs packages and returns the log. Rejects with a BuildRefusal. */
   async install({ tool, args }: InstallCommand, folder: string): Promise<readonly string[]> {
     const { environment, tools } = this.#options
     const env = Object.fromEntries(PASSED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
@@ -87,7 +87,7 @@ export class Installer {
       return this.#run(tool, plain, { cwd: folder, env })
     }
     const home = await mkdtemp(join(this.#options.folder, '.draft-home-'))
-    // socket paths are limited to some hundred characters
+    // the path of a socket is limited to about a hundred characters
     const socketFolder = await mkdtemp(join(tmpdir(), 'reflexarc-'))
     const socket = join(socketFolder, 'registries')
     let proxy: RegistryProxy | undefined
@@ -104,7 +104,7 @@ export class Installer {
       await proxy?.close()
       await rm(home, { recursive: true, force: true })
       await rm(socketFolder, { recursive: true, force: true })
-      // the id may be reused for another process
+      // the user id may be reused for another process
       const user = process.getuid?.()
       if (user === 0) await chownAll(folder, user)
     }

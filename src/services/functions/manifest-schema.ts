@@ -1,4 +1,4 @@
-/** Schemas of manifests, which checks and `/schemas` share. */
+/** Schemas of manifests, used for checks and shown by `/schemas`. */
 import { type TArray, type TSchema, type TStringOptions, Type } from 'typebox'
 import { AppError, isPlainObject, makeIssue, refuse, shown } from '#kernel'
 import { checked, closed, type Decoded, type Problem, refined, text } from '#services/shared/contract'
@@ -51,10 +51,10 @@ export const TagSchema = closed(
 const TagsSchema = Type.Array(Type.Union([TagSchema.properties.name, TagSchema]), { maxItems: MAX_TAGS })
 export const Tags = checked(TagsSchema, { subject: 'the tags' })
 export const TagsBody = checked(closed({ tags: TagsSchema }, { title: 'TagsOfFunction' }), { subject: 'the body' })
-/** A name, or a new tag with a colour. */
+/** A tag: the name of an existing one, or a new tag with a color. */
 export type TagInput = Decoded<typeof TagsSchema>[number]
 
-/** For readers; unknown members are kept, as tools of the platform write some. */
+/** Fields for human readers. Unknown fields are kept, since tools of the original platform write some. */
 const Described = Type.Object(
   {
     name: text(100),
@@ -102,7 +102,7 @@ const Metadata = checked(closed(METADATA, METADATA_TITLE), { subject: 'the metad
 const PlugMetadata = checked(closed(PLUG_METADATA, METADATA_TITLE), { subject: 'the metadata' })
 
 export function metadataOf(type: FunctionType): typeof PlugMetadata {
-  // a subset of the schema of plugs
+  // the schema is a subset of the schema for plugs
   return type === 'plugs' ? PlugMetadata : (Metadata as typeof PlugMetadata)
 }
 
@@ -232,14 +232,14 @@ export const SCHEMAS: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
 
 export type PlugManifest = Decoded<typeof PlugManifestSchema>
 
-/** Of any type; fields of other types are absent. */
+/** Manifest of any type; fields that belong to other types are absent. */
 export type Manifest = Omit<Decoded<typeof ModelManifestSchema>, 'metadata'> &
   Partial<Pick<PlugManifest, 'type' | 'interface' | 'metadata'>> &
   Partial<Pick<Decoded<typeof WebscriptManifestSchema>, 'private' | 'allowHmac'>>
 
 const MAX_BYTES = 262_144
 
-/** A manifest before its check. `VALIDATION` */
+/** Reads a manifest without checking it. Throws `VALIDATION`. */
 export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
   const { manifestFile } = TYPE_NAMES[type]
   if (bytes === undefined) throw new AppError('VALIDATION', `the assets have no ${manifestFile}`)
@@ -255,7 +255,7 @@ export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefin
   return read
 }
 
-/** `VALIDATION` with all problems and their paths. */
+/** Reads and checks a manifest. Throws `VALIDATION` with all problems and their paths. */
 export function readManifest(type: FunctionType, bytes: Uint8Array | undefined): Manifest {
   return checkManifest(type, readManifestFile(type, bytes))
 }

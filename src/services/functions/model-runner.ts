@@ -1,5 +1,5 @@
 /**
- * Versions of models, which the models service loads. A name serves the newest published and verified version, or else
+ * Runs versions of models through the models service. A name serves the newest published and verified version, or else
  * the newest draft.
  *
  * MODELRUN-1 a version is served only after it was verified
@@ -85,7 +85,7 @@ export class ModelRunner implements VersionRunner {
     await this.#options.models()?.releases.describe({ name, version, description, user })
   }
 
-  /** Among verified versions, and the served one if it may still be verified. */
+  /** Returns the best of the verified versions; the one being served counts as well if it may still be verified. */
   async #best(name: string, served: string | undefined): Promise<FunctionRecord | undefined> {
     const versions = await this.#options.store.versions('models', name)
     const isComing = ({ version, status }: FunctionRecord): boolean =>

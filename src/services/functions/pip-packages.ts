@@ -1,4 +1,4 @@
-/** Requirements of Python: their check, the command of pip, and the lock of the first build. */
+/** Checks Python requirements, and builds the pip command and the lock of the first build. */
 import { isPlainObject } from '#kernel'
 import { BuildRefusal } from './build-refusal.ts'
 import type { InstallCommand } from './install.ts'
@@ -6,15 +6,15 @@ import type { InstallCommand } from './install.ts'
 const PROJECT = 'requirements.txt'
 const NAME = String.raw`[A-Za-z0-9][A-Za-z0-9._-]*(?:[ \t]*\[[A-Za-z0-9._, \t-]+\])?`
 const BOUND = String.raw`(?:===?|[~!<>]=|[<>])[ \t]*[A-Za-z0-9*][A-Za-z0-9.*!+_-]*`
-/** Markers and hashes. A `-` after a blank would begin an option. */
+/** Matches markers and hashes. A `-` after a blank is excluded, since it would begin an option. */
 const REST = String.raw`(?:[ \t]*;(?:[\w.,<>=!~'"()]|[ \t]+(?!-)|(?<![ \t])-)*)?(?:[ \t]+--hash=sha256:[0-9a-f]{64})*`
 const REQUIREMENT = new RegExp(`^${NAME}(?:[ \\t]*${BOUND}(?:[ \\t]*,[ \\t]*${BOUND})*)?${REST}$`)
 const PINNED = new RegExp(`^${NAME}[ \\t]*==[ \\t]*[A-Za-z0-9.!+_-]+${REST}$`)
 const LOCKED = /^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+(?: --hash=sha256:[0-9a-f]{64})?$/
-/** The checked lines, as pip splits lines differently; not a valid path of an asset. */
+/** File for the checked lines, since pip splits lines differently; its name is not a valid path of an asset. */
 const REQUIREMENTS = '.requirements.txt'
 export const PIP_REPORT = '.pip-report.json'
-// compiles bytecode now, since processes cannot write it
+// bytecode is compiled now, since processes cannot write it
 const ARGS = [
   'install',
   '--only-binary=:all:',
@@ -29,7 +29,7 @@ export interface PipOptions {
   readonly requirePinned?: boolean | undefined
 }
 
-/** Undefined without requirements. Throws a BuildRefusal. */
+/** Returns the install command; undefined without requirements. Throws a BuildRefusal. */
 export function pipCommand(text: string, { lock, requirePinned = false }: PipOptions): InstallCommand | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -58,7 +58,7 @@ export function pipCommand(text: string, { lock, requirePinned = false }: PipOpt
   }
 }
 
-/** Installed packages by pip's report, sorted. */
+/** Returns the installed packages listed in pip's report, sorted. */
 export function lockOf(report: string): readonly string[] {
   let read: unknown
   try {

@@ -1,4 +1,4 @@
-/** A page about a plug. All texts of tenants are escaped. */
+/** Renders a page about a plug. All texts of tenants are escaped. */
 import { isPlainObject } from '#kernel'
 import type { FunctionVersion } from './contract.ts'
 import type { PlugManifest } from './manifest-schema.ts'
@@ -75,7 +75,7 @@ function section(title: string, text: string): string {
   return text === '' ? '' : `<h2>${title}</h2>\n${text}\n`
 }
 
-/** Omits empty columns; empty without rows. */
+/** Renders a table without its empty columns; an empty text when there are no rows. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return ''
   const shown = heads.map((_, i) => rows.some((row) => row[i] !== ''))

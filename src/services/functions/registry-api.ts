@@ -1,4 +1,4 @@
-/** Routes of the registry: runtimes, examples, schemas, jobs and tags. */
+/** Routes of the function registry: runtimes, examples, schemas, jobs and tags. */
 import { AppError, withFirst, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { EVENTS_MEDIA_TYPE, routesOf, sendTexts, untilClosed } from '#services/shared'
@@ -261,7 +261,7 @@ function schemaOf(id: string): object {
   return schema
 }
 
-/** A version of a runtime, in the form of the platform. */
+/** Formats a version of a runtime as the original platform does. */
 function oneVersion(
   { runtime, version }: { readonly runtime: Runtime; readonly version: RuntimeVersion },
   showTags: ShowTags | undefined,

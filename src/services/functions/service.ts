@@ -1,4 +1,4 @@
-/** The functions of one tenant: records and assets in its store, jobs that build, and processes that run. */
+/** Offers the functions of one tenant: records and assets in its store, jobs that build, and processes that run. */
 import { createHash } from 'node:crypto'
 import { type JobPlaces, JobRunner } from '#jobs'
 import { AppError, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
@@ -28,14 +28,14 @@ import { ProcessRunner } from './version-runner.ts'
 export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
   readonly tenant: string
   readonly store: Store
-  /** of jobs, which the tenants of a host share */
+  /** limits of concurrent jobs, shared by the tenants of a host */
   readonly places?: JobPlaces
-  /** of the host */
+  /** programs of the host, shared by its tenants */
   readonly programs: FunctionPrograms
   readonly models?: () => InternalModels | undefined
-  /** secrets that manifests name */
+  /** vault with the secrets that manifests name */
   readonly vault?: () => InternalVault | undefined
-  /** Publishes ids of new webscripts, and of removed ones, to the hosts that take calls. */
+  /** Announces ids of new and removed webscripts to the hosts that accept calls. */
   readonly announceWebscripts?: ((ids: readonly string[], removed: readonly string[]) => Promise<void>) | undefined
   /** called for each line that a process writes */
   readonly onLine?: (line: FunctionLine) => void
@@ -52,9 +52,9 @@ class Functions implements InternalFunctions {
   #plugs: readonly DeployedPlug[] = []
   /** usable versions by id */
   #records: ReadonlyMap<string, FunctionRecord> = new Map()
-  /** all versions by name, the newest first */
+  /** all versions by name, newest first */
   #webscripts: ReadonlyMap<string, readonly DeployedWebscript[]> = new Map()
-  /** names by id; a removed one has no versions */
+  /** names by id; a removed webscript has no versions */
   readonly #webscriptNames = new Map<string, string>()
   #announced: ReadonlySet<string> = new Set()
   readonly #reading = new KeyedMutex()
@@ -134,12 +134,12 @@ class Functions implements InternalFunctions {
   async start(): Promise<void> {
     await this.#read()
     await this.#jobs.start()
-    // a host that has plugs reports at its start what its machine lacks to confine them
+    // reports at startup what the machine lacks to confine plugs, if there are any
     if (this.#plugs.length > 0) await this.#programs.pool()
   }
 
   async stop(): Promise<void> {
-    // a check in flight ends with its process, and is repeated at the next start
+    // a running check ends with its process, and is repeated at the next start
     const jobs = this.#jobs.stop()
     await this.#programs.close()
     await jobs
@@ -156,7 +156,7 @@ class Functions implements InternalFunctions {
     return this.#caller.call(record, method, params, options)
   }
 
-  /** Announces new and removed webscripts; after a failure, with the next change. */
+  /** Announces new and removed webscripts; retries a failed announcement with the next change. */
   async #announce(): Promise<void> {
     const { tenant, announceWebscripts } = this.#options
     if (announceWebscripts === undefined) return
@@ -168,7 +168,7 @@ class Functions implements InternalFunctions {
     this.#announced = ids
   }
 
-  /** Derives from the records what rules may use and clients may call. */
+  /** Computes from the records what rules may use and clients may call. */
   #read(): Promise<void> {
     const { tenant, isTaken, logger } = this.#options
     return this.#reading.run('', async () => {
@@ -194,13 +194,16 @@ class Functions implements InternalFunctions {
   }
 }
 
-/** The description may change after publication. */
+/** True when a plug is unchanged for rules; its description may change after publication. */
 function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: FunctionRecord): boolean {
   if (former?.revision !== revision) return false
   return former.manifest === manifest || JSON.stringify(former.manifest) === JSON.stringify(manifest)
 }
 
-/** Published and verified once: a later build or failed check does not stop rules that use it. */
+/**
+ * True when the version was once published and verified: a later build or a failed check does not stop rules that use
+ * it.
+ */
 function isUsable(record: FunctionRecord): boolean {
   // callers of a draft of a webscript name its version
   return (!record.draft || record.type === 'webscripts') && isRunning(record)
@@ -240,7 +243,7 @@ function plugOf({ name, version, manifest }: FunctionRecord): DeployedPlug | rea
   }
 }
 
-/** 32 hex digits: the same for all versions, on every host. */
+/** Returns the id of a webscript: 32 hex digits, the same for all versions and on every host. */
 function webscriptId(tenant: string, name: string): string {
   return createHash('sha256')
     .update(JSON.stringify([tenant, name]))

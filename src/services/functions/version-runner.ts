@@ -1,4 +1,4 @@
-/** How versions of a type are built, deployed and checked: the port of jobs, and its implementation by processes. */
+/** Builds, deploys and checks versions of a type: the port for jobs, and its implementation with processes. */
 import { AppError, isPlainObject } from '#kernel'
 import type { BuildResult } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
@@ -7,19 +7,19 @@ import type { FunctionId, FunctionRecord } from './function-record.ts'
 import type { Assets } from './registry/archive.ts'
 import type { PlugDeclaration } from './runtimes/plug-call.ts'
 
-/** A BuildRefusal makes another attempt useless. */
+/** Runs versions of one type. Throwing a BuildRefusal prevents further attempts. */
 export interface VersionRunner {
   build(record: FunctionRecord, assets: Assets): Promise<BuildResult>
   deploy(record: FunctionRecord): Promise<void>
-  /** Returns a problem of a version that answered; rejects when it did not. */
+  /** Calls a version. Returns a problem with its response; rejects when the version did not respond. */
   ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
-  /** Called once its record says that it is verified. */
+  /** Called once the record says that the version is verified. */
   verified?(id: FunctionId): Promise<void>
-  /** Ends its processes until the next call. */
+  /** Ends the processes of a version until its next call. */
   rest(record: FunctionRecord): Promise<void>
-  /** Called once it is removed or undeployed. */
+  /** Called once a version is removed or undeployed. */
   ended?(id: FunctionId): Promise<void>
-  /** Called after a change of its metadata. */
+  /** Called after the metadata of a version changed. */
   described?(record: FunctionRecord): Promise<void>
   lines?(record: FunctionRecord): readonly string[]
 }
@@ -62,7 +62,7 @@ export class ProcessRunner implements VersionRunner {
 
 function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
   if (type !== 'plugs') return undefined
-  // untrusted: only equal texts count
+  // the response is untrusted, so only exactly equal texts count
   const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
   const { states = [], input = [] } = manifest.interface ?? {}
   const sides: readonly (readonly [string, unknown, unknown])[] = [

@@ -1,4 +1,4 @@
-/** Functions and jobs in the form of the platform, with links. */
+/** Formats functions and jobs as the original platform does, with links. */
 import type {
   AssetInfo,
   Change,
@@ -23,7 +23,7 @@ export const PREFIX = '/registry/v2'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** `tenant`: for addresses of webscripts. */
+/** `tenant`: used in addresses of webscripts. */
 export function pageBody({ entities, count, limit, page }: FunctionPage, tenant: string): Wire {
   const tags = new Map(entities.flatMap(({ tags: embedded = [] }) => embedded.map((tag) => [tag.name, tag] as const)))
   return {
@@ -135,7 +135,7 @@ export function jobReportBody(found: FunctionJob): Wire {
   return { ...jobBody(found), request: requestOf(found), result: job.result, job: technical(job, type) }
 }
 
-/** The request of a job in the form of its type. */
+/** Formats the request that a job carries out, by its type. */
 function requestOf({ type, function: about, job }: FunctionJob): Wire {
   const data = (job.data ?? {}) as Wire
   if (about === undefined) return type === 'batch' ? batchRequest(data) : data

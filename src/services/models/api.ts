@@ -1,4 +1,4 @@
-/** Routes of hosted models. */
+/** Routes for hosted models. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
@@ -26,9 +26,9 @@ import {
   Zip,
 } from './model-schema.ts'
 
-/** Maximum bytes of a form: the zip and some texts */
+/** most bytes of a form: the zip and some texts */
 const MAX_FORM = MAX_ZIP + 65_536
-/** Maximum bytes of the body of a call */
+/** most bytes in the body of a call */
 const MAX_CALL = 16_777_216
 
 const route = routesOf<ModelsApi>()
@@ -56,7 +56,7 @@ const ROUTES = [
       return reply.code(201).send(uploaded(created))
     },
   }),
-  // clients use PUT for operations that the documents of the interface POST
+  // clients use PUT for operations that the interface documents as POST
   ...(['POST', 'PUT'] as const).map((method) =>
     route({
       method,
@@ -174,7 +174,7 @@ export function modelsRoutes(app: FastifyInstance, { service }: { service: Model
   return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 
-/** Fields of a form: texts, and the bytes of its file. Throws `VALIDATION` for duplicate parts. */
+/** Reads the fields of a form: texts, and the bytes of its file. Throws `VALIDATION` for duplicate parts. */
 async function readForm(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const { 'content-length': length, 'content-type': type = '' } = request.headers
   const bytes = await bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))

@@ -1,6 +1,6 @@
 /**
- * Batches pending calls: those of one turn of the event loop, and calls that arrive while the maximum of batches is in
- * flight. After a failed batch, its calls are repeated one by one, so that only the faulty one fails.
+ * Batches pending calls: calls of one turn of the event loop, and calls that arrive while the maximum of batches is in
+ * flight. After a failed batch, its calls are repeated one by one, so that only the faulty call fails.
  */
 import { AppError, type Json } from '#kernel'
 import type { ModelCall } from './driver.ts'
@@ -17,12 +17,12 @@ interface Waiting {
 }
 
 export interface BatcherOptions {
-  /** Sends a call; returns one value per instance. */
+  /** Sends a batch as one call; returns one value per instance. */
   readonly send: (call: ModelCall) => Promise<readonly Json[]>
   readonly breathe: () => Promise<void>
-  /** Maximum batches in flight; default 1 */
+  /** most batches in flight; default 1 */
   readonly parallel?: number
-  /** Whether an error affects all pending calls, which then fail at once. Default: never. */
+  /** true when an error affects all pending calls, which then fail at once; default: never */
   readonly isOfAll?: (error: unknown) => boolean
 }
 
@@ -36,7 +36,7 @@ export class CallBatcher {
     this.#options = options
   }
 
-  /** Rejects with the error of this call alone; `RATE_LIMITED` when too many instances are pending. */
+  /** Adds a call. Rejects with the error of this call only, or `RATE_LIMITED` when too many instances are pending. */
   call(call: ModelCall): Promise<readonly Json[]> {
     const count = call.instances.length
     if (this.#instances > 0 && this.#instances + count > MAX_WAITING) {
@@ -60,7 +60,7 @@ export class CallBatcher {
     this.#running--
   }
 
-  /** Takes the first call, and following ones of the same kind, up to the limits. */
+  /** Takes the first call and the following calls of the same kind, up to the limits. */
   #take(): readonly Waiting[] {
     const taken: Waiting[] = []
     const left: Waiting[] = []
@@ -93,7 +93,7 @@ export class CallBatcher {
       for (const { call, resolve } of batch) resolve(values.slice(at, (at += call.instances.length)))
     } catch (error) {
       if (this.#isOfAll(error)) return this.#failAll(batch, error)
-      // one of them may be invalid, or may have crashed the process
+      // one of the calls may be invalid, or may have crashed the process
       await this.#oneByOne(batch)
     }
   }
@@ -102,7 +102,7 @@ export class CallBatcher {
     return this.#options.isOfAll?.(error) === true
   }
 
-  /** Rejects the batch and all pending calls. */
+  /** Rejects the calls of the batch and all pending calls. */
   #failAll(batch: readonly Waiting[], error: unknown): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -122,7 +122,7 @@ export class CallBatcher {
   }
 }
 
-/** Weight of a value, at most `most`; a long text counts as several. */
+/** Weighs a value, up to `most`; a long text counts as several values. */
 function valuesOf(value: Json, most: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / TEXT)
   if (typeof value !== 'object' || value === null) return 1
@@ -134,7 +134,7 @@ function valuesOf(value: Json, most: number): number {
   return count
 }
 
-/** Characters of a text that count as one value */
+/** number of characters in a text that count as one value */
 const TEXT = 16
 
 function isAlike(a: ModelCall, b: ModelCall): boolean {

@@ -1,13 +1,13 @@
 /**
- * Port for running models. A driver opens a model from its files, and returns an object that answers calls.
+ * Port for running models. A driver opens a model from its files, and returns an object that handles calls.
  *
- * Names, rights of tenants, storage, HTTP and call formats are outside of it. A call has instances by row, and its
- * answer has one value per instance.
+ * Names, rights of tenants, storage, HTTP and call formats are handled elsewhere. A call contains instances as rows,
+ * and its result contains one value per instance.
  *
- * DRIVER-1 an answer has one value for each instance, in their order, plain JSON without NaN or infinities
+ * DRIVER-1 a result has one value for each instance, in their order, plain JSON without NaN or infinities
  * DRIVER-2 an invalid instance is `VALIDATION` with its position; a failure of the model is `MODEL_FAILED`; a failure
  *   of its server is `REMOTE_FAILED` or `REMOTE_LATE`, and its model is opened again
- * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
+ * DRIVER-3 concurrent calls do not change each other's results, and neither does a rejected call
  */
 import { AppError, type Json } from '#kernel'
 import type { Framework, ModelOperation } from './frameworks.ts'
@@ -15,11 +15,11 @@ import type { RemoteModel, RuntimeInfo } from './model-schema.ts'
 
 export interface ModelDriver {
   readonly name: string
-  /** Reason why it does not run that model; undefined: it does. */
+  /** Returns why the driver cannot run a model; undefined when it can. */
   refuses(model: ModelPackage): Promise<string | undefined>
   /**
-   * Loads the model. Throws `VALIDATION` for unreadable files, `MODEL_FAILED` for a model that fails to load,
-   * `REMOTE_FAILED` and `REMOTE_LATE` for one that may be available later.
+   * Loads a model. Throws `VALIDATION` for unreadable files, `MODEL_FAILED` for a model that fails to load, and
+   * `REMOTE_FAILED` or `REMOTE_LATE` for a model that may become available later.
    */
   open(model: ModelPackage): Promise<OpenModel>
   runtimes(): Promise<readonly RuntimeInfo[]>
@@ -30,41 +30,43 @@ export type ModelPackage = PackageOfFiles | RemotePackage
 
 export interface PackageOfFiles extends PackageName {
   readonly framework: Framework
-  /** Files by their paths in the zip */
+  /** files by their paths in the zip */
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly remote?: undefined
 }
 
 export interface RemotePackage extends PackageName {
   readonly framework: Framework
-  /** With headers as sent */
+  /** the server of the model, with headers as sent */
   readonly remote: Required<RemoteModel>
 }
 
 interface PackageName {
   readonly tenant: string
   readonly name: string
-  /** Digest of the files and the tenant; of a remote model: unique per upload */
+  /** digest of the files and the tenant; for a remote model, unique per upload */
   readonly digest: string
 }
 
 export interface OpenModel {
   readonly signatures: readonly Signature[]
-  /** Version of the library that runs it */
+  /** version of the library that runs the model */
   readonly frameworkVersion?: string
-  /** Notes for its owner: a sentence each */
+  /** notes for the model's owner, a sentence each */
   readonly warnings: readonly string[]
   call(call: ModelCall): Promise<readonly Json[]>
   /** Releases resources; later calls are rejected. */
   close(): Promise<void>
 }
 
-/** Operation of a model with its inputs. */
+/** An operation of a model, with its inputs. */
 export interface Signature {
-  /** Absent: the model has no named signatures */
+  /** name; absent when the model has no named signatures */
   readonly name?: string
   readonly operation: ModelOperation
-  /** A single unnamed one: each instance is its value. Empty: unknown */
+  /**
+   * inputs; with a single unnamed input, each instance is its value; an empty list means that the inputs are unknown
+   */
   readonly inputs: readonly SignatureInput[]
 }
 
@@ -77,16 +79,16 @@ export interface SignatureInput {
 export interface ModelCall {
   readonly operation: ModelOperation
   readonly signature?: string
-  /** Not empty */
+  /** the instances; at least one */
   readonly instances: readonly Json[]
-  /** For scikit-learn: class probabilities instead of the class */
+  /** for scikit-learn: return class probabilities instead of the class */
   readonly probabilities?: boolean
 }
 
-/** Whether the server of a model is unreachable or late, and may recover. */
+/** True when the server of a model is unreachable or slow, and may recover. */
 export function isAway(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'REMOTE_FAILED' || error.code === 'REMOTE_LATE')
 }
 
-/** `cause` of an error after which a model is not retried. */
+/** `cause` of an error after which a model is not tried again. */
 export const GAVE_UP = 'gave up'

@@ -1,10 +1,13 @@
-/** Frameworks of models, their operations and file layouts. */
+/** Defines the frameworks of models, their operations and file layouts. */
 
-/** Framework `custom`: a Python object with classes of its own; of a remote model: known to its server only. */
+/**
+ * Supported frameworks. `custom` is a Python object with its own classes; for a remote model, a framework that only its
+ * server knows.
+ */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 
-/** Common spellings. */
+/** Common spellings of the frameworks. */
 export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ...FRAMEWORKS.map((one) => [one, one] as const),
   ['scikit-learn', 'sklearn'],
@@ -14,7 +17,7 @@ export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ['tf', 'tensorflow'],
 ])
 
-/** Protocols of model servers: that of TensorFlow Serving and KServe, and the Open Inference Protocol. */
+/** Protocols of model servers: `v1` of TensorFlow Serving and KServe, and `v2`, the Open Inference Protocol. */
 export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
 export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
 
@@ -52,7 +55,7 @@ export function belongs(framework: Framework, path: string): boolean {
   return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
 }
 
-/** Undefined for an unknown name. */
+/** Returns the framework with a name or alias; undefined when unknown. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
 }

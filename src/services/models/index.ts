@@ -1,4 +1,4 @@
-/** Door of the models service for a host. */
+/** Everything a host needs to offer hosted models. */
 export { modelsRoutes } from './api.ts'
 export type { OpenModel } from './driver.ts'
 export { LoadedModels } from './loaded-models.ts'

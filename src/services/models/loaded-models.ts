@@ -1,4 +1,4 @@
-/** Cache of the loaded models of a host, with eviction of the least recently used. */
+/** Caches the loaded models of a host, and evicts the least recently used. */
 import { AppError } from '#kernel'
 import type { ModelDriver, ModelPackage, OpenModel } from './driver.ts'
 import type { RuntimeInfo } from './model-schema.ts'
@@ -7,9 +7,9 @@ const MAX_LOADED = 200
 
 interface Entry {
   readonly tenant: string
-  /** Rejects with `CLOSED` when its tenant is closed meanwhile */
+  /** rejects with `CLOSED` when the tenant is closed while the model is loading */
   readonly loading: Promise<OpenModel>
-  /** Settles only when loading ends */
+  /** settles only when loading has ended */
   readonly whole: Promise<OpenModel>
   readonly giveUp: () => void
   uses: number
@@ -36,14 +36,14 @@ export class LoadedModels {
     if (this.#isClosed) throw new AppError('CLOSED', 'the host is stopping')
     const key = `${tenant}/${digest}`
     const entry = this.#entries.get(key) ?? entryOf(tenant, this.#load(packageOf))
-    // reinsertion marks it as recently used
+    // re-inserting the entry marks it as recently used
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     entry.uses++
     try {
       return await work(await entry.loading)
     } catch (error) {
-      // the next call retries a failed load
+      // after a failed load, the next call tries again
       entry.loading.catch(() => {
         if (this.#entries.get(key) === entry) this.#entries.delete(key)
       })
@@ -85,7 +85,7 @@ export class LoadedModels {
     await Promise.all(entries.map(closed))
   }
 
-  /** Reason why no driver runs a model; undefined: one does. */
+  /** Returns why no driver can run a model; undefined when one can. */
   async refusal(model: ModelPackage): Promise<string | undefined> {
     const found = await this.#driverFor(model)
     return typeof found === 'string' ? found : undefined
@@ -131,6 +131,6 @@ async function closed(entry: Entry): Promise<void> {
   try {
     await (await entry.whole).close()
   } catch {
-    // a failed load holds nothing, and was reported to its caller
+    // a failed load holds no resources, and its caller received the error
   }
 }

@@ -1,4 +1,7 @@
-/** Reads model files from zips or plain files: those of the framework, with limits before and during decompression. */
+/**
+ * Reads the files of a model from a zip or from plain files, keeping those of the framework's layout, with limits
+ * before and during decompression.
+ */
 import { createHash } from 'node:crypto'
 import { type Entry, fromBufferPromise } from 'yauzl'
 import { AppError, Issues, messageOf } from '#kernel'
@@ -6,13 +9,13 @@ import type { ModelRelease } from './contract.ts'
 import type { PackageOfFiles } from './driver.ts'
 import { belongs, type Framework, LAYOUTS } from './frameworks.ts'
 
-/** Maximum bytes of a zip */
+/** most bytes of a zip */
 export const MAX_ZIP = 52_428_800
-/** Maximum bytes of all files in it */
+/** most bytes of all files in a zip */
 const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 
-/** Files by path. Throws `VALIDATION` with all problems, `TOO_LARGE`. */
+/** Returns the files by path. Throws `VALIDATION` with all problems, or `TOO_LARGE`. */
 export async function readZip(framework: Framework, bytes: Uint8Array): Promise<ReadonlyMap<string, Uint8Array>> {
   if (bytes.length > MAX_ZIP) throw new AppError('TOO_LARGE', `the zip is larger than ${MAX_ZIP} bytes`)
   try {
@@ -21,7 +24,7 @@ export async function readZip(framework: Framework, bytes: Uint8Array): Promise<
     checkLayout(framework, entries)
     const files = new Map<string, Uint8Array>()
     for (const entry of entries) {
-      // a wrong CRC or an undeclared size is an error of the stream
+      // a wrong CRC or an undeclared size makes the stream fail
       const stream = await zip.openReadStreamPromise(entry)
       files.set(entry.fileName, await contentOf(stream, entry))
     }
@@ -80,7 +83,7 @@ async function contentOf(stream: AsyncIterable<Uint8Array>, { uncompressedSize }
   return content.subarray(0, at)
 }
 
-/** Ignores files outside of the framework's layout. Throws `VALIDATION`, `TOO_LARGE`. */
+/** Ignores files outside the framework's layout. Throws `VALIDATION` or `TOO_LARGE`. */
 export function readFiles({
   framework,
   files,

@@ -16,7 +16,7 @@ export interface ModelLoaderOptions {
   readonly logger?: Logger | undefined
 }
 
-/** Errors that concern the model's owner. */
+/** Errors in the model itself, which its owner should see. */
 const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 'TOO_LARGE'])
 
 export class ModelLoader {
@@ -27,7 +27,7 @@ export class ModelLoader {
     this.#options = options
   }
 
-  /** Loads it once in the background and stores the outcome. `files`: of its zip, when at hand. */
+  /** Loads a model in the background, once, and stores the outcome. `files`: files of its zip, if already read. */
   load(record: ModelRecord, files?: PackageOfFiles['files']): void {
     const { upload } = record
     if (this.#loading.has(upload)) return
@@ -36,7 +36,7 @@ export class ModelLoader {
     void loading.finally(() => this.#loading.delete(upload))
   }
 
-  /** Outcome of loading it. Rejects with errors that do not concern the model, such as `CLOSED`. */
+  /** Loads a model and returns the outcome. Rejects with errors that are not the model's fault, such as `CLOSED`. */
   async stateOf(
     model: Pick<ModelPackage, 'tenant' | 'digest'>,
     packageOf: () => Promise<ModelPackage>,
@@ -51,7 +51,7 @@ export class ModelLoader {
     }
   }
 
-  /** `files`: of its zip, when at hand. Throws `STORE` when its headers cannot be unsealed. */
+  /** `files`: files of the zip, if already read. Throws `STORE` when the model's headers cannot be unsealed. */
   async packageOf(record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
     const { name, framework, digest, remote } = record
     const { seal, store } = this.#options
@@ -77,10 +77,10 @@ export class ModelLoader {
         if (record.state.kind === 'unsupported' && state.kind === 'ready') await recovered(record)
         return
       }
-      // unload files of a deleted or replaced upload
+      // the upload was deleted or replaced, so unload its files
       if ((await store.find(name))?.value.digest !== digest) loaded.drop({ tenant, digest })
     } catch (error) {
-      // otherwise unchanged: it is loaded at the next start, or when called
+      // otherwise the record stays unchanged: the model is loaded at the next start, or when called
       if (!(error instanceof AppError) || error.code !== 'CLOSED') {
         logger?.error(`model ${record.name} of tenant ${tenant} could not be loaded: ${messageOf(error)}`)
       }
@@ -88,7 +88,7 @@ export class ModelLoader {
   }
 }
 
-/** Reason for the owner; rethrows errors that do not concern the model. */
+/** Returns the reason for the owner; rethrows errors that are not the model's fault. */
 function failedState(error: unknown): ModelState {
   if (!(error instanceof AppError)) throw error
   const { code, message: reason } = error

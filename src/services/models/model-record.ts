@@ -1,4 +1,4 @@
-/** Stored and shown forms of a hosted model. */
+/** Defines how a hosted model is stored and shown. */
 import type { CollectionSpec } from '#storage'
 import type { Signature } from './driver.ts'
 import type { Framework, ModelOperation } from './frameworks.ts'
@@ -10,7 +10,7 @@ export interface ModelRecord {
   readonly framework: Framework
   readonly description: string
   readonly version: number
-  /** Version in the function registry; absent before it is registered */
+  /** version in the function registry; absent until registered */
   readonly release?: string
   readonly digest: string
   readonly upload: string
@@ -31,9 +31,9 @@ export type ModelState =
       readonly warnings: readonly string[]
     }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Rejected by all drivers of the host; another host may run it */
+  /** no driver of the host accepts the model, but another host may */
   | { readonly kind: 'unsupported'; readonly reason: string }
-  /** Its server was unreachable, and may recover */
+  /** the model's server was unreachable, and may recover */
   | { readonly kind: 'away'; readonly reason: string }
 
 export const MODELS: CollectionSpec<ModelRecord> = {
@@ -45,7 +45,7 @@ export const MODELS: CollectionSpec<ModelRecord> = {
   },
 }
 
-/** Record after the former one of a name, if any. */
+/** Returns the record that follows the former record of a name, if any. */
 export function nextRecord(
   former: ModelRecord | undefined,
   given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,

@@ -27,7 +27,7 @@ const MAX_HEADERS = 20
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const MAX_VALUE = 8_000
 const LINE = String.raw`^[\t\x20-\x7e\x80-\xff]*$`
-/** Headers that the request itself determines. */
+/** Headers that follow from the request itself, so users cannot set them. */
 const DECIDED: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   'accept',
@@ -61,7 +61,7 @@ function ofPattern(pattern: string, right: string, options: object = {}) {
 const name = ofPattern(NAME, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
 const anyCase = [...ALIASES.keys()].map((one) => one.replaceAll(/[a-z]/g, (a) => `[${a}${a.toUpperCase()}]`))
 const frameworkNames = FRAMEWORKS.join(', ')
-// the pattern excludes everything else
+// the pattern excludes unknown frameworks
 const framework: TCodec<TSchema, Framework> = Type.Decode(
   ofPattern(String.raw`^\s*(?:${anyCase.join('|')})\s*$`, `write one of ${frameworkNames}`, {
     description: `one of ${frameworkNames}`,
@@ -75,7 +75,7 @@ function urlProblems(given: unknown): readonly Problem[] {
   const is = `is ${shown(given)}`
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     return [{ message: is, suggestion: 'write an http or https address such as https://models.example.com' }]
-  // not shown: it is a secret
+  // the value is not shown, since it is secret
   if (url.username !== '' || url.password !== '')
     return [{ message: 'holds a user or password', suggestion: 'put them into the header Authorization' }]
   if (url.search !== '' || url.hash !== '')
@@ -136,7 +136,7 @@ const RemoteSchema = closed(
   },
   { title: 'ServerOfModel' },
 )
-/** Model that stays on another server. */
+/** A model that stays on another server. */
 export interface RemoteModel extends Decoded<typeof RemoteSchema> {}
 
 export const ModelSchema = Type.Object(

@@ -1,4 +1,4 @@
-/** Stored models of one tenant: records by name, and zips as objects of their own. */
+/** Stores the models of one tenant: records by name, and zips as separate objects. */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
 import { partsOf } from '#services/shared'
@@ -28,23 +28,21 @@ export class ModelStore {
     return found
   }
 
-  /** Sorted by name. `text`: a part of it. */
+  /** Lists records by name. `text`: part of the name. */
   async list(text: string | undefined): Promise<readonly ModelRecord[]> {
     const where = text === undefined ? [] : [{ field: 'name', op: 'contains', value: text } as const]
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /**
-   * Models that were loading when a host stopped, that were rejected by all drivers, or whose server was unreachable.
-   */
+  /** Returns models that were loading when a host stopped, that no driver accepted, or whose server was unreachable. */
   async unloaded(): Promise<readonly ModelRecord[]> {
     const where = [{ field: 'state', op: 'in', values: ['loading', 'unsupported', 'away'] }] as const
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
   /**
-   * Stores the zip, if any, then the record, and removes the former zip. `conditions` are committed with the record.
-   * Throws `CONFLICT` when another upload came first, or a condition fails.
+   * Stores the zip, if any, and then the record, and removes the former zip. `conditions` are committed with the
+   * record. Throws `CONFLICT` when another upload came first or a condition fails.
    */
   async put(
     record: ModelRecord,
@@ -72,13 +70,13 @@ export class ModelStore {
     if (record.remote === undefined) await this.#store.blobs.delete(pathOf(record))
   }
 
-  /** Stores the outcome of loading an upload. Returns false when it is not the current one. */
+  /** Stores the outcome of loading an upload. Returns false when the upload is no longer current. */
   async storeState({ name, upload }: ModelRecord, state: ModelState): Promise<boolean> {
     const changed = await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
     return changed !== undefined
   }
 
-  /** Changes the record, retrying after conflicts. Undefined: it does not exist, or nothing changes. */
+  /** Changes the record, retrying after conflicts. Returns undefined when it does not exist, or nothing changes. */
   async change(
     name: string,
     change: (record: ModelRecord) => ModelRecord | undefined,
@@ -92,7 +90,9 @@ export class ModelStore {
     })
   }
 
-  /** Removes the record that `isMeant` accepted last, and not a later one. Undefined: none was accepted. */
+  /**
+   * Removes exactly the record that `isMeant` accepted last, not a later one. Returns undefined when it accepted none.
+   */
   async remove(
     name: string,
     isMeant: (record: ModelRecord) => boolean | Promise<boolean>,

@@ -1,9 +1,9 @@
-/** Checks instances with named features against the names of a model. */
+/** Checks that instances with named features use the names of a model. */
 import type { Issues } from '#kernel'
 
 const MAX_SHOWN = 20
 
-/** Adds issues for unknown and missing names. `right`: advice for missing ones. */
+/** Adds issues for unknown and missing names. `right`: advice for missing names. */
 export function checkNames(
   instance: Readonly<Record<string, unknown>>,
   path: string,

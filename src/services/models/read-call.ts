@@ -1,4 +1,4 @@
-/** Parses calls of models by framework: rows of `instances`, columns of `inputs`, and `examples` with their context. */
+/** Parses calls of models by framework: rows in `instances`, columns in `inputs`, and `examples` with their context. */
 import { AppError, isPlainObject, Issues, type Json, shown } from '#kernel'
 import type { ModelCall } from './driver.ts'
 import type { Framework, ModelOperation } from './frameworks.ts'
@@ -9,7 +9,7 @@ const MAX_INSTANCES = 10_000
 /** Frameworks whose instances may be objects of named features. */
 const NAMED: ReadonlySet<Framework> = new Set(['xgboost', 'tensorflow', 'custom'])
 
-/** Throws `VALIDATION` with all problems; `TOO_LARGE` above the instance limit. */
+/** Parses a prediction request. Throws `VALIDATION` with all problems, or `TOO_LARGE` above the instance limit. */
 export function readPredict(framework: Framework, body: PredictRequest): ModelCall {
   const { instances, inputs, signature_name: signature, probabilities } = body
   const issues = new Issues('CALL', 20)
@@ -35,7 +35,7 @@ export function readPredict(framework: Framework, body: PredictRequest): ModelCa
   }
 }
 
-/** Merges the features of `context` into each. Throws as `readPredict`. */
+/** Merges the features of `context` into each example. Throws like `readPredict`. */
 export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
   if (framework !== 'tensorflow') {
     const message = `${operation} is for models of tensorflow; this one is of ${framework}: call predict`
@@ -45,7 +45,7 @@ export function readExamples(framework: Framework, operation: ModelOperation, bo
   checkCount(examples)
   const issues = new Issues('CALL', 20)
   for (const [at, row] of examples.entries()) {
-    // calls of rules skip the check of a route
+    // calls made by rules are not checked by a route
     if (!isPlainObject(row))
       issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
     for (const key of Object.keys(context)) {
@@ -87,7 +87,7 @@ function listOf(value: unknown, path: string, issues: Issues): readonly Json[] {
   return list as readonly Json[]
 }
 
-/** Converts rows to columns: one list per name for objects, else the list itself. */
+/** Converts rows to columns: for objects one list per name, otherwise the list itself. */
 export function byColumn(rows: readonly Json[]): Json {
   const [first] = rows
   if (!isPlainObject(first)) return rows

@@ -9,14 +9,14 @@ type Described = Pick<ModelRecord, 'name' | 'framework' | 'description'>
 export class RegisteredUploads {
   readonly #registry: () => InternalFunctions | undefined
 
-  /** Undefined: this host has no registry. */
+  /** `registry` returns undefined when this host has no registry. */
   constructor(registry: () => InternalFunctions | undefined) {
     this.#registry = registry
   }
 
   /**
-   * Publishes the next version of its name, which the registry builds, deploys and verifies. Undefined without a
-   * registry.
+   * Publishes the next version of the model, which the registry builds, deploys and verifies. Returns undefined without
+   * a registry.
    */
   async publish(
     caller: Caller,
@@ -37,7 +37,7 @@ export class RegisteredUploads {
     if (release !== undefined) await gone(this.#api(caller)?.patchMetadata(name, release, { description }))
   }
 
-  /** Schedules a replaced version for deletion a day later; drafts belong to their owner. */
+  /** Schedules a replaced version for deletion a day later; drafts are left to their owner. */
   async supersede(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     const api = this.#api(caller)
     if (api === undefined || release === undefined) return
@@ -45,7 +45,8 @@ export class RegisteredUploads {
   }
 
   /**
-   * Conditions to commit with a record, which fail for a deleted version. Throws `CONFLICT` when it is deleted already.
+   * Returns conditions to commit with a record, which fail once the version is deleted. Throws `CONFLICT` when it is
+   * already deleted.
    */
   async whileThere({ name, release }: ModelRecord): Promise<readonly Write[]> {
     const registry = this.#registry()

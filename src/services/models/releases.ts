@@ -1,6 +1,6 @@
 /**
- * Versions of the function registry as models: loaded, called once, and installed under their name. The registry
- * decides which version a name refers to; other versions are only loaded for verification.
+ * Runs versions of the function registry as models: loads them, calls them once, and installs them under their name.
+ * The registry decides which version a name refers to; other versions are only loaded for verification.
  */
 import { AppError, retryOnConflict } from '#kernel'
 import { Zip, ZipPassThrough } from 'fflate'
@@ -35,7 +35,7 @@ async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Ar
   return Buffer.concat(pieces)
 }
 
-/** First moment that zips can represent in any zone */
+/** earliest date that zips can represent in every time zone */
 const EPOCH = '1980-01-02'
 
 export interface ReleasesOptions {
@@ -60,10 +60,10 @@ export class Releases implements ModelReleases {
     const { digest } = packaged
     const found = await store.find(name)
     refuseRemote(found?.value)
-    // it was deleted while queued
+    // the version was deleted while waiting
     if ((await release.whileThere()) === undefined) return
     if (found === undefined) await this.#place(release, packaged, 'free')
-    // a redeployed version is loaded again, unless another one is installed or it is loading
+    // load a redeployed version again, unless another version is installed or this one is still loading
     const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
     if (found?.value.digest !== digest || isOwn) loaded.drop(packaged)
     const state = await loader.stateOf(packaged, () => Promise.resolve(packaged))
@@ -123,12 +123,15 @@ export class Releases implements ModelReleases {
     if (found?.value.release === version) loaded.drop({ tenant: store.tenant, digest: found.value.digest })
   }
 
-  /** Throws `VALIDATION` for files that do not belong to its framework. */
+  /** Throws `VALIDATION` for files that do not fit the framework. */
   #packageOf(release: ModelRelease): PackageOfFiles {
     return { ...readFiles(release), tenant: this.#options.store.tenant, name: release.name }
   }
 
-  /** Undefined: it is installed already, another version stays installed, or it was deleted. */
+  /**
+   * Installs a version. Returns undefined when it is already installed, another version stays installed, or this one
+   * was deleted.
+   */
   async #place(
     { name, version, description, user, whileThere }: ModelRelease,
     { framework, digest, files }: PackageOfFiles,
@@ -163,20 +166,20 @@ export class Releases implements ModelReleases {
   }
 }
 
-/** Rejects a release under the name of a remote model. */
+/** Rejects a version whose name belongs to a remote model. */
 function refuseRemote(record: ModelRecord | undefined): void {
   if (record?.remote !== undefined)
     throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
 }
 
-/** Predicts its first example; a model with unknown inputs has none. Throws `MODEL_FAILED`. */
+/** Predicts the model's first example; a model with unknown inputs has none. Throws `MODEL_FAILED`. */
 async function askExample(framework: Framework, model: OpenModel): Promise<void> {
   const example = examplesOf(model.signatures).find(({ endpoint }) => endpoint === 'predict')
   if (example === undefined) return
   try {
     await model.call(readPredict(framework, example.payload))
   } catch (error) {
-    // rejecting zeros with a reason counts as an answer
+    // rejecting the example's zeros with a reason still shows that the model responds
     if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
   }
 }

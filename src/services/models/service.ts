@@ -1,4 +1,4 @@
-/** Composes the models service: uploads over storage, loading in the background, and calls by drivers. */
+/** Combines the parts of the models service: uploads, loading in the background, and calls through drivers. */
 import { AppError, type Caller, type Json, KeyedMutex, type Logger, retryOnConflict } from '#kernel'
 import type { Seal } from '#platform'
 import type { Store, Stored } from '#storage'
@@ -25,12 +25,12 @@ export interface ModelsOptions {
   readonly now: () => number
   readonly newId: () => string
   readonly seal: Pick<Seal, 'close' | 'open'>
-  /** Registry in which uploads become versions; read per upload */
+  /** returns the registry in which uploads become versions; called for each upload */
   readonly registry?: () => InternalFunctions | undefined
   readonly logger?: Logger
 }
 
-/** Attempts of an upload after conflicts */
+/** number of attempts to store an upload after conflicts */
 const MAX_TRIES = 10
 
 export function createModelsService(options: ModelsOptions): InternalModels {
@@ -65,7 +65,7 @@ class Models implements InternalModels {
   as(caller: Caller): ModelsApi {
     const store = this.#store
     const record = async (name: string): Promise<ModelRecord> => (await store.get(name)).value
-    // concurrent writers: other hosts, and loads in progress
+    // other hosts and running loads may write at the same time
     const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
       this.#turns.run(name, () => retryOnConflict(work))
     const examined = async (name: string, operation: 'classify' | 'regress', body: ExamplesRequest) =>
@@ -148,13 +148,15 @@ class Models implements InternalModels {
     return infoOf(placed)
   }
 
-  /** Reason why this host cannot run an upload, before it is loaded. */
+  /** Returns why this host cannot run an upload, before loading it. */
   async #refusal({ name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
     if (files === undefined) return undefined
     return this.#loaded.refusal({ tenant: this.#options.tenant, name, framework, digest, files })
   }
 
-  /** Loads models once a driver accepts them. Boosters, which would have to be read, are skipped. */
+  /**
+   * Loads a model again that no driver accepted, if one does now. Skips boosters, which would have to be read for this.
+   */
   #lookAgain(record: ModelRecord): ModelRecord {
     const { state, framework, name, digest } = record
     if (state.kind !== 'unsupported' || record.remote !== undefined || framework === 'xgboost') return record
@@ -174,13 +176,13 @@ class Models implements InternalModels {
       return { name, framework, description, digest: digestOf(framework, files), files, zip: given.file }
     }
     const remote = sealedRemote(this.#options.seal, { tenant: this.#options.tenant, name }, given.remote, former)
-    // a server may change its model at any time: do not reuse what was known of an earlier upload
+    // a server may change its model at any time, so do not reuse what an earlier upload found out
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 
   /**
    * Installs an upload under its name. Throws `CONFLICT` when another upload came first, or its version was deleted
-   * meanwhile; the registry may have installed this one already.
+   * meanwhile; the registry may have installed this upload already.
    */
   async #place(
     caller: Caller,
@@ -197,7 +199,7 @@ class Models implements InternalModels {
       const isRace = error instanceof AppError && error.code === 'CONFLICT'
       const now = isRace ? await this.#store.find(name) : undefined
       if (release !== undefined && now?.value.release === release) return now.value
-      // the former one finished loading meanwhile, or its version advanced
+      // the former upload finished loading meanwhile, or its version advanced
       const isSame = now?.value.upload === former?.value.upload
       if (isRace && isSame && tries < MAX_TRIES) return this.#place(caller, record, zip, now, tries + 1)
       if (release !== undefined) await this.#registered.retract(caller, name, release)
@@ -213,11 +215,11 @@ class Models implements InternalModels {
   async #remove(caller: Caller, name: string): Promise<ModelInfo> {
     const { value: found } = await this.#store.get(name)
     const removed = await this.#store.remove(name, async (record) => {
-      // versions first, so that none of them takes the free name
+      // remove versions first, so that none of them takes the free name
       await this.#registered.remove(caller, record)
       return true
     })
-    // otherwise the registry has removed it
+    // otherwise the registry has already removed the record
     const { digest } = removed ?? found
     this.#drop(digest)
     return infoOf(removed ?? found)
@@ -227,7 +229,7 @@ class Models implements InternalModels {
     const { state } = record
     if (state.kind === 'ready') return { ...record, state }
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', `the model cannot be used: ${state.reason}`)
-    // a runtime may have been added, or the loading host may have stopped
+    // a runtime may have been added, or the host that was loading may have stopped
     this.#loader.load(record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
     if (state.kind === 'away') throw new AppError('REMOTE_FAILED', state.reason)
@@ -253,13 +255,13 @@ class Models implements InternalModels {
     } catch (error) {
       this.#failed++
       if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(record, error)
-      // the next call checks the server and its inputs again
+      // the next call will check the server and its inputs again
       if (isAway(error)) this.#drop(record.digest)
       throw error
     }
   }
 
-  /** Stops retrying until the next upload. */
+  /** Records that loading failed for good; only another upload tries again. */
   async #giveUp(record: ModelRecord, { message }: AppError): Promise<void> {
     await this.#store.storeState(record, { kind: 'failed', reason: message })
     this.#drop(record.digest)
@@ -280,7 +282,7 @@ class Models implements InternalModels {
   }
 }
 
-/** Description of an upload, and its files as far as they are here. */
+/** Description of an upload, with its files if they were already read. */
 type UploadedModel = Pick<ModelRecord, 'name' | 'framework' | 'description' | 'digest' | 'remote'> & {
   readonly files?: ReadonlyMap<string, Uint8Array>
   readonly zip?: Uint8Array

@@ -1,6 +1,6 @@
 /**
- * Signatures by workers and servers, and matching example bodies. Invalid parts are left out, since a model may report
- * anything.
+ * Reads signatures reported by workers and servers, and builds matching example bodies. Invalid parts are left out,
+ * since a model may report anything.
  */
 import { isPlainObject, type Json, type JsonObject } from '#kernel'
 import type { Signature, SignatureInput } from './driver.ts'

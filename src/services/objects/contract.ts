@@ -1,24 +1,25 @@
 /**
  * Object storage: buckets of a tenant, objects by path, signed addresses, and the changes of objects.
  *
- * A content is placed first, under a new id and with a document that marks it as orphaned. One commit then holds the
- * record of the object, its change (an entry of the log `object_changes`) and the end of that document; a replaced or
- * removed content becomes an orphan in the same commit. A crash leaves all of it or nothing, and the sweep deletes
- * orphans. A reader of the log stores its position with its own work: it may see a change twice, and never misses one.
+ * A content is stored first, under a new id and with a document that marks it as orphaned. One commit then writes the
+ * record of the object and its change (an entry of the log `object_changes`), and deletes that document; a replaced or
+ * removed content becomes an orphan in the same commit. After a crash, either all of this is stored or nothing, and the
+ * sweep deletes orphans. A reader of the log stores its position together with its own work, so it may see a change
+ * twice but never misses a change.
  *
  * OBJECT-1 replacing, copying, moving and removing an object are atomic: readers see the old object or the new one
  * OBJECT-2 every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
  *   without gaps, in commit order
- * OBJECT-3 orphaned contents are deleted: those of aborted uploads, and replaced and removed ones
+ * OBJECT-3 orphaned contents are deleted: contents of aborted uploads, and contents that were replaced or removed
  * OBJECT-4 a rejected removal removes nothing
  * OBJECT-5 a signed address permits one method on one path (a form: on paths with its prefix) until it expires, and
  *   never more than its signer's rights
- * OBJECT-6 the host buffers a bounded part of a content
- * OBJECT-7 no method and no address reaches an object of another tenant
+ * OBJECT-6 the host buffers only a limited part of a content
+ * OBJECT-7 no method or address gives access to an object of another tenant
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden path
- * without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,
- * `TOO_LARGE`, `SUPERSEDED` (of rules alone), `STORE`, `UNAVAILABLE` (the store of contents does not answer), `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden
+ * path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,
+ * `TOO_LARGE`, `SUPERSEDED` (only for rules), `STORE`, `UNAVAILABLE` (the content store does not respond), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Write } from '#storage'

@@ -1,8 +1,8 @@
 /**
  * Defines the collections of objects: a document for each object, folder and orphaned content, and the log of changes.
  *
- * TABLE-1 a folder has a document exactly while an object is below it, by the same commits
- * TABLE-2 every placed content is in one record, or in one document of orphans
+ * TABLE-1 a folder has a document exactly while an object is below it, written by the same commits
+ * TABLE-2 every stored content is referenced by one record, or by one document of orphans
  */
 import { createHash } from 'node:crypto'
 import { EffectLedger } from '#services/shared'

@@ -1,6 +1,6 @@
 /**
- * Writes objects. A content is claimed and stored first; then one commit creates the object, its folders and its
- * change, and releases what it replaces (OBJECT-1, OBJECT-2). Writers of the same path take turns; after a conflict
+ * Writes objects to storage. A content is claimed and stored first; then one commit creates the object, its folders and
+ * its change, and releases what it replaces (OBJECT-1, OBJECT-2). Writers of the same path take turns; after a conflict
  * with another host the commit is retried, without storing the content again.
  */
 import type { EffectDraft } from '#services/shared'

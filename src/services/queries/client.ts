@@ -48,7 +48,7 @@ function requestOf(source: QuerySource, options: ExecuteOptions): [Method, strin
 }
 
 async function* partsOf({ body }: Response): AsyncGenerator<Uint8Array> {
-  // typed as any in the platform's own declarations
+  // typed as any in Node's declarations
   if (body !== null) yield* body as AsyncIterable<Uint8Array>
 }
 

@@ -1,3 +1,3 @@
-/** Door of the query service for a host. */
+/** Everything a host needs to offer queries. */
 export { queriesErrorBody, queriesRoutes } from './api.ts'
 export { QuerySlots } from './execution/query-slots.ts'

@@ -1,4 +1,4 @@
-/** Composes the queries of a tenant: series and documents over its store, with injected neighbours. */
+/** Runs the queries of a tenant on the series and documents in its store. */
 import { type Caller, type Issue, refusedBy } from '#kernel'
 import type { Collection, Store } from '#storage'
 import type { OpenedResult, QueriesApi, InternalQueries, QuerySource, ResourceSelector } from './contract.ts'
@@ -13,7 +13,7 @@ export interface QueriesOptions {
   readonly now: () => number
   readonly resources?: () => ResourceSelector | undefined
   readonly readable?: () => Promise<void>
-  /** Shared by all queries of the host; default: separate */
+  /** limits concurrent queries, shared by the host; default: a separate limit */
   readonly slots?: QuerySlots
 }
 

@@ -1,4 +1,4 @@
-/** Door for the clients of services. Runs in browsers too. */
+/** Everything that the clients of services share. Runs in browsers too. */
 export { type Ask, conditionOf, Http, type Method, pathOf, type QueryValue, typed } from './http/client/http.ts'
 export { jsonLines, serverEvents, textEvents } from './http/client/streams.ts'
 export { tarOf } from './http/client/tar.ts'

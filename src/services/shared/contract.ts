@@ -1,4 +1,4 @@
-/** Door for the contracts of services: fields of bodies, their check, and effects. */
+/** Everything that the contracts of services share: fields of bodies, their checks, and effects. */
 export { checked, type Checked } from './api/check.ts'
 export {
   CHECKED,

@@ -1,25 +1,25 @@
 /**
- * Order of effects: services remember the effects of tasks, so that late calls have no effect.
+ * Orders the effects of tasks: services remember the last effects, so that late calls have no effect.
  *
- * EFFECT-1 an effect is refused when a later one of its task was applied to the same thing before: `SUPERSEDED`
- * EFFECT-2 the last effect is stored in the commit of the change: it holds through a crash, and of two writers one sees
- *   the other
+ * EFFECT-1 an effect is rejected as `SUPERSEDED` when a later effect of its task was already applied to the same thing
+ * EFFECT-2 the last effect is stored in the commit of the change: it survives a crash, and of two concurrent writers
+ *   one conflicts
  *
- * Services define what a thing is, and the answer to a repeated effect.
+ * Services define what a thing is, and how to respond to a repeated effect.
  */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored, Write } from '#storage'
 
-/** Identifies the effect of a task that causes a change. */
+/** Identifies an effect of a task that causes a change. */
 export interface EffectOfTask {
   readonly task: string
   /**
-   * `task/run/input/place`, with `#item` appended for an item of a loop, `.part` for a call within a call. Other texts
-   * have no order
+   * `task/run/input/place`, plus `#item` for an item of a loop and `.part` for a call within a call. Other texts have
+   * no order.
    */
   readonly effect: string
-  /** Whether the id lacks an order: neither rejected nor remembered */
+  /** true when the id has no order, so the effect is neither rejected nor remembered */
   readonly unordered?: boolean
 }
 
@@ -28,14 +28,14 @@ interface EffectRecord {
   readonly at: number
 }
 
-/** Last effect of a task on a thing, shared by the services of a store. */
+/** The last effect of each task on each thing, shared by the services of a store. */
 const EFFECTS: CollectionSpec<EffectRecord> = {
   name: 'task_effects',
   version: 1,
   fields: { at: { type: 'number', of: ({ at }) => at } },
 }
 
-/** Retention in ms: calls are never later. */
+/** ms for which effects are remembered; calls never arrive later. */
 const KEPT_MS = 86_400_000
 const MAX_RECORDS = 1_000_000
 const SLICE = 1_000
@@ -49,12 +49,12 @@ export class EffectLedger {
     this.#most = most
   }
 
-  /** Draft for one commit. `now`: epoch ms */
+  /** Begins the effects of one commit. `now`: epoch ms. */
   draft(now: number): EffectDraft {
     return new EffectDraft(this.#records, now)
   }
 
-  /** Removes day-old records, and the oldest above the limit. */
+  /** Removes day-old records, and the oldest records above the limit. */
   async sweep(now: number): Promise<void> {
     const over = (await this.#records.count()) - this.#most
     const old = await this.#delete([{ field: 'at', op: 'lte', value: now - KEPT_MS }], Infinity)
@@ -73,12 +73,12 @@ export class EffectLedger {
 }
 
 export interface Admitted {
-  /** Whether it was the last one already */
+  /** true when this was already the last effect */
   readonly isAgain: boolean
   note(): void
 }
 
-/** Effects of one commit, which expects everything read to be unchanged. */
+/** The effects of one commit, which succeeds only if everything read is unchanged. */
 export class EffectDraft {
   readonly #records: Collection<EffectRecord>
   readonly #now: number
@@ -90,7 +90,7 @@ export class EffectDraft {
     this.#now = now
   }
 
-  /** Throws `SUPERSEDED` when a later effect of the task was applied to one of the things. */
+  /** Throws `SUPERSEDED` when a later effect of the task was already applied to one of the things. */
   async admit(things: readonly string[], by: EffectOfTask | undefined): Promise<Admitted> {
     const order = by === undefined || by.unordered === true ? undefined : orderOf(by)
     if (by === undefined || order === undefined) return UNORDERED
@@ -123,12 +123,12 @@ export class EffectDraft {
 
 const UNORDERED: Admitted = { isAgain: false, note: () => undefined }
 
-/** Lexicographic order of run, input, place, item and part. */
+/** The numbers of run, input, place, item and part, compared in this order. */
 type Order = readonly number[]
 
 const PLACE = /^\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})(?:#(\d{1,15}))?(?:\.(\d{1,15}))?$/
 
-/** Undefined for an id without an order. */
+/** Parses the order of an effect; undefined when its id has none. */
 function orderOf({ task, effect }: EffectOfTask): Order | undefined {
   const parts = effect.startsWith(task) ? PLACE.exec(effect.slice(task.length)) : null
   return parts === null ? undefined : Array.from(parts, (part: string | undefined = '0') => Number(part)).slice(1)

@@ -1,4 +1,4 @@
-/** Door for services: routes and bodies, ordered effects, series and calendars. */
+/** Everything that services share: routes and bodies, ordered effects, series and calendars. */
 export type { Checked } from './api/check.ts'
 export { Flag, type Parameters, parameterReader, Text, Texts, Whole } from './api/parameters.ts'
 export { addRoutes, type Route, routesOf } from './api/route.ts'

@@ -4,38 +4,38 @@
  *
  * VAULT-1 methods of the API and texts of errors never contain a value
  * VAULT-2 a value is stored sealed: the store without the key of the host does not reveal it
- * VAULT-3 no method reaches a secret of another tenant
+ * VAULT-3 no method gives access to a secret of another tenant
  *
- * Errors are AppErrors: `VALIDATION`, `NOT_FOUND`, `TOO_LARGE`, `STORE` (the key of the host is another one).
+ * Errors are AppErrors: `VALIDATION`, `NOT_FOUND`, `TOO_LARGE`, `STORE` (the host's key has changed).
  */
 import type { Caller } from '#kernel'
 import type { SecretInfo } from './secret-schema.ts'
 
 export type { SecretInfo } from './secret-schema.ts'
 
-/** Valid as a name of an environment variable. */
+/** Pattern of names, which are valid as names of environment variables. */
 export const SECRET_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,99}$'
 
 export interface VaultService {
   as(caller: Caller): VaultApi
 }
 
-/** Service inside the host, for neighbours and the host. */
+/** The vault for use inside the host. */
 export interface InternalVault extends VaultService {
-  /** Values for code inside of the host. */
+  /** Returns the values of secrets. */
   open(names: readonly string[]): Promise<OpenSecrets>
 }
 
-/** Values of secrets while they are in use. */
+/** Values of secrets while in use. */
 export interface OpenSecrets {
   readonly values: ReadonlyMap<string, string>
-  /** Changes whenever one of them is written */
+  /** changes whenever one of the secrets is written */
   readonly revision: string
 }
 
 export interface VaultApi {
   list(): Promise<readonly SecretInfo[]>
-  /** Replaces an existing one. Throws `TOO_LARGE` above the limit of secrets of a tenant. */
+  /** Stores a secret, replacing an existing one. Throws `TOO_LARGE` when the tenant has too many secrets. */
   put(name: string, value: string): Promise<{ readonly secret: SecretInfo; readonly created: boolean }>
   remove(name: string): Promise<void>
 }

@@ -1,3 +1,3 @@
-/** Door of the vault for a host. */
+/** Everything a host needs to offer the vault. */
 export { vaultRoutes } from './api.ts'
 export { createVaultService } from './service.ts'

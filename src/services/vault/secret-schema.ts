@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { checked, closed, type Decoded, type Problem, refined, text } from '#services/shared/contract'
 
-/** Maximum characters of a value */
+/** Most characters of a value. */
 const MAX_VALUE = 16_384
 
 const Text = Type.String()
@@ -11,7 +11,7 @@ const value = refined(
   (given) => [problemOf(given)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
 )
 
-/** Omits the value, which errors never contain. */
+/** Describes a problem without quoting the value, which errors never contain. */
 function problemOf(given: unknown): string | undefined {
   if (typeof given !== 'string' || given === '') return 'must be a non-empty text'
   if (given.length > MAX_VALUE) return `has ${given.length} characters, and at most ${MAX_VALUE} are accepted`
@@ -28,7 +28,7 @@ export const SecretSchema = Type.Object(
   { name: Text, createdBy: Text, createdAt: Text, updatedBy: Text, updatedAt: Text },
   { title: 'Secret' },
 )
-/** Times are ISO 8601. */
+/** A secret as listed. Times are ISO 8601. */
 export interface SecretInfo extends Decoded<typeof SecretSchema> {}
 
 export const SecretsSchema = Type.Object({ secrets: Type.Array(SecretSchema) }, { title: 'Secrets' })

@@ -1,4 +1,4 @@
-/** Vault of a tenant over its store: one document per secret, with its sealed value. */
+/** Keeps the secrets of a tenant in its store: one document per secret, with its sealed value. */
 import { AppError, type Caller, makeIssue, refuse, Semaphore } from '#kernel'
 import type { Seal } from '#platform'
 import type { Collection, CollectionSpec, Store } from '#storage'

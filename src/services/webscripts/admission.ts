@@ -4,7 +4,7 @@ import { AppError } from '#kernel'
 import type { DeployedWebscript } from '#services/functions/contract'
 import type { Admitted, ShownCredentials } from './contract.ts'
 
-/** The owner of a key pair; undefined for a wrong one. `RATE_LIMITED` after too many attempts. */
+/** Returns the owner of a key pair; undefined when the pair is wrong. Throws `RATE_LIMITED` after too many attempts. */
 export type CheckPair = (
   key: string,
   secret: string,
@@ -13,14 +13,17 @@ export type CheckPair = (
 
 export interface AdmissionOptions {
   readonly checkPair: CheckPair
-  /** Whether this host or an issuer made the token, expired or not; true also when that is unknown. */
+  /** True when this host or a token issuer made the token, even if expired, or when that cannot be determined. */
   readonly isToken: (token: string) => Promise<boolean>
 }
 
-/** Compared for unknown webscripts, so that timing does not reveal ids. */
+/** Stands in for the secret of unknown webscripts, so that timing does not reveal which ids exist. */
 const UNKNOWN_SECRET = randomBytes(32).toString('base64')
 
-/** `NOT_FOUND`, `UNAUTHORIZED` (without credentials) or `FORBIDDEN`; a public webscript accepts all calls. */
+/**
+ * Authorizes a call. Throws `NOT_FOUND`, `UNAUTHORIZED` (no credentials) or `FORBIDDEN`. A public webscript accepts all
+ * calls.
+ */
 export async function admit(
   script: DeployedWebscript | undefined,
   secrets: readonly string[],
@@ -36,7 +39,8 @@ export async function admit(
   const hasToken = script !== undefined && tokenOf === script.tenant
   if (script?.isPrivate === false) {
     const isToken = kind === 'bearer' && (await options.isToken(value.trim()))
-    // a failed check counts as a pair of an unknown owner
+    // when the check itself fails, treat the pair as valid for an unknown owner, so that the webscript does not receive
+    // it
     const holder = isToken ? '' : await ofPair().catch(() => '')
     return { isHeaderOurs: holder !== undefined, isOwner: hasToken || holder === script.tenant }
   }

@@ -1,4 +1,4 @@
-/** Checks status and headers of an answer, which are untrusted. */
+/** Checks the status and headers of a webscript's response, which are untrusted. */
 import { hash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { WebHead } from '#services/functions/contract'
@@ -8,7 +8,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 const MAX_HEADERS = 100
 const MAX_CHARACTERS = 16_384
-/** Headers of the connection, of the whole host, or set by the host. */
+/** Headers that concern the connection or the whole host, or that the host sets itself. */
 const OF_THE_HOST: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   'alt-svc',
@@ -22,7 +22,7 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'strict-transport-security',
 ])
 
-/** Throws `PLUG_FAILED`. */
+/** Returns the checked status and headers. Throws `PLUG_FAILED`. */
 export function headOf({ status, headers }: { readonly status?: unknown; readonly headers?: unknown }): WebHead {
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
     throw wrong(`the status ${shown(status)}; it is a number from 200 to 599`)

@@ -106,7 +106,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds the routes of calls too. */
+/** Adds these routes and the routes of calls. */
 export async function webscriptsRoutes(
   app: FastifyInstance,
   { service, ...routing }: CallRouting & { readonly service: Pick<InternalWebscripts, 'as'> },
@@ -124,7 +124,7 @@ function versionOf({ headers }: FastifyRequest): string | undefined {
   return typeof version === 'string' && version.trim() !== '' ? version.trim() : undefined
 }
 
-/** The parameter overrides the header. */
+/** Reads the version: the query parameter takes precedence over the header. */
 function ofVersion<Query extends { readonly version?: string }>({ version, ...query }: Query, request: FastifyRequest) {
   const picked = version || versionOf(request)
   return { ...query, ...(picked !== undefined && { version: picked }) }

@@ -1,8 +1,8 @@
-/** The quota of a tenant for calls: rate, concurrency and CPU time. */
+/** Limits the calls of a tenant: rate, concurrency and CPU time. */
 import { AppError, CpuAllowance, type CpuRate } from '#kernel'
 
 export interface CallLimits {
-  /** Seconds until the next call; 0: now. */
+  /** Returns the seconds until the next call is allowed; 0: now. */
   readonly takeCall: () => number
   readonly mostOpen: number
   readonly cpu: CpuRate
@@ -10,7 +10,7 @@ export interface CallLimits {
 
 export interface CallQuotaOptions extends CallLimits {
   readonly cpuMs: () => number
-  /** ms, monotonic */
+  /** monotonic ms */
   readonly clock: () => number
 }
 
@@ -24,7 +24,7 @@ export class CallQuota {
     this.#cpu = new CpuAllowance(options.cpu)
   }
 
-  /** Counts a call against the rate. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
+  /** Counts a call against the rate. Throws `RATE_LIMITED`, whose `cause` is the seconds to wait. */
   admit(): void {
     const { cpuMs, clock, takeCall } = this.#options
     this.#refuseBeyondOpen()
@@ -34,7 +34,10 @@ export class CallQuota {
     if (wait > 0) throw refused('Too many calls of webscripts in a second', wait)
   }
 
-  /** Returns what ends the call; call it once. `RATE_LIMITED` when too many are open. */
+  /**
+   * Begins a call and returns a function that ends it, to be called once. Throws `RATE_LIMITED` when too many calls are
+   * open.
+   */
   begin(): () => void {
     this.#refuseBeyondOpen()
     this.#open += 1

@@ -1,4 +1,4 @@
-/** Routes of calls. */
+/** Routes through which webscripts are called. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type CancelSignal, decodedText, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
@@ -12,24 +12,24 @@ import { DisconnectSignal } from './disconnect-signal.ts'
 import { ErrorSchema } from './webscript-schema.ts'
 
 export const BASE = '/api/v1'
-/** Calls are also accepted below the path in links of the registry. */
+/** Base paths of calls; the second is the one used in links of the registry. */
 export const CALL_BASES = [BASE, '/functions/v1'] as const
 
 export interface CallRouting extends AdmissionOptions {
-  /** webscripts of a tenant that may not exist */
+  /** returns the webscripts of a tenant; undefined when the tenant does not exist */
   readonly find: (tenant: string) => InternalWebscripts | undefined
-  /** webscripts of the tenants that are open on this host */
+  /** returns the webscripts of the tenants that are open on this host */
   readonly all: () => Iterable<InternalWebscripts>
-  /** address of this host for clients, behind a proxy */
+  /** public address of this host when it is behind a proxy */
   readonly ownUrl?: string | undefined
-  /** Whether a request came to the separate origin of webscripts; absent: there is one origin. */
+  /** True when a request came to the separate origin of webscripts; absent when all share one origin. */
   readonly isOnOwnOrigin?: ((request: FastifyRequest) => boolean) | undefined
 }
 
 const MAX_BODY = 10_485_760
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const VERSION_HEADER = 'x-webscript-version'
-/** Pages of webscripts have no access to the host's origin. */
+/** Keeps pages sent by webscripts from accessing the host's origin. */
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 
@@ -37,9 +37,9 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 interface AdmittedCall extends Admitted {
   readonly script: DeployedWebscript
   readonly service: InternalWebscripts
-  /** behind the address of the webscript, encoded; begins with a slash */
+  /** encoded path after the address of the webscript; begins with a slash */
   readonly path: string
-  /** without the secret */
+  /** query without the secret */
   readonly query: string
 }
 
@@ -51,7 +51,7 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
     parsed(null, body),
   )
 
-  /** Synchronous for public webscripts without credentials, the usual case. */
+  /** Runs synchronously for public webscripts without credentials, the usual case. */
   const authorize = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     reply.header('access-control-allow-origin', '*')
     if (isPreflight(request)) return void answerPreflight(request, reply, METHODS.join(', '))
@@ -64,7 +64,7 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
     const requested = typeof version === 'string' ? version.trim() : undefined
     const script = located?.service.choose(located.name, requested)
     const { authorization } = headers
-    /** Returns the refusal. */
+    /** Admits the call; returns the error when that is refused. */
     const enter = (caller: Admitted): Error | undefined => {
       try {
         if (script === undefined || located === undefined) throw noWebscript()
@@ -112,7 +112,7 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
       app.route({
         url,
         method,
-        // methods are up to the webscript
+        // the webscript itself handles all methods
         exposeHeadRoute: false,
         bodyLimit: MAX_BODY,
         config: { scope: 'public', isTenantContent: true },
@@ -148,7 +148,7 @@ interface LocatedScript {
   readonly path: string
 }
 
-/** The webscript of an address: `{id}/{path}` or `{tenant}/{name}/{path}`, encoded. */
+/** Finds the webscript of an encoded address: `{id}/{path}` or `{tenant}/{name}/{path}`. */
 function locate(address: string, { find, all }: CallRouting): LocatedScript | undefined {
   const [first = '', second = ''] = address.split('/', 2)
   const [id, named] = [decodedText(first), decodedText(second)]
@@ -167,7 +167,7 @@ function requestOf(
   signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
-  // only the first one was checked
+  // only the first Authorization header was checked, so further ones are dropped
   let hasAuthorization = isHeaderOurs
   for (let at = 0; at < raw.rawHeaders.length; at += 2) {
     const name = raw.rawHeaders[at]?.toLowerCase() ?? ''
@@ -176,7 +176,7 @@ function requestOf(
       if (hasAuthorization) continue
       hasAuthorization = true
     }
-    // removed before, as of a content type without content
+    // already removed, such as the content type of an empty body
     if (headers[name] === undefined) continue
     pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
   }
@@ -197,7 +197,7 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
     const former = names.get(name)
     names.set(name, former === undefined ? value : [former, value].flat())
   }
-  // policies accumulate: that of the webscript can only forbid more
+  // browsers apply all policies, so the webscript's own policy can only restrict further
   names.set('content-security-policy', [names.get('content-security-policy') ?? [], SANDBOX].flat())
   for (const [name, value] of names) reply.header(name, value)
   if (!names.has('x-content-type-options')) reply.header('x-content-type-options', 'nosniff')
@@ -224,7 +224,7 @@ function withHeaders(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/** The log of the webscript has the details; only callers of its tenant receive the reason. */
+/** Sends an error. Details are in the log of the webscript; only callers of its tenant see the reason. */
 function refuse(reply: FastifyReply, error: unknown, { isOwner, script }: AdmittedCall): FastifyReply {
   if (!(error instanceof AppError)) throw error
   const { code } = error

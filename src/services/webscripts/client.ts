@@ -1,9 +1,9 @@
-/** Client of webscripts. A call is a fetch of its address. */
+/** Typed client for managing webscripts. To call one, fetch its address. */
 import { type Ask, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
 import type { WebscriptsApi } from './contract.ts'
 import type { ScriptLine } from './webscript-schema.ts'
 
-/** Errors are AppErrors, as far as the wire distinguishes them. */
+/** Errors are AppErrors, as precisely as the HTTP responses allow. */
 export function webscriptsClient(http: Http): WebscriptsApi {
   const picked = (version: string | undefined): Pick<Ask, 'headers'> =>
     version === undefined ? {} : { headers: { 'x-webscript-version': version } }

@@ -1,4 +1,4 @@
-/** Aborts when a client disconnects before it has its whole answer. */
+/** Signals that a client disconnected before its response was complete. */
 import type { ServerResponse } from 'node:http'
 import type { CancelSignal } from '#kernel'
 

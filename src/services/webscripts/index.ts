@@ -1,4 +1,4 @@
-/** Webscripts, for the host. */
+/** Everything a host needs to offer webscripts. */
 export { webscriptsRoutes } from './api.ts'
 export { CALL_BASES } from './call-routes.ts'
 export { ScriptLog } from './script-log.ts'

@@ -1,4 +1,4 @@
-/** Creates and shows webscripts whose script is a text. */
+/** Creates and shows webscripts whose source is a single text. */
 import { AppError } from '#kernel'
 import type { Change, DeployedWebscript, FunctionsApi, FunctionVersion } from '#services/functions/contract'
 import { noWebscript } from './admission.ts'

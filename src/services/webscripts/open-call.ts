@@ -1,4 +1,4 @@
-/** An open call of a webscript: its body and its answer in pieces, with log and figures. */
+/** Tracks an open call of a webscript: its body, its response (possibly in pieces), log and metrics. */
 import { Readable } from 'node:stream'
 import { AppError, isPlainObject, type Causation, messageOf, Deadline, type StartTimer } from '#kernel'
 import { PIECE_BYTES, type WebHead } from '#services/functions/contract'
@@ -9,17 +9,17 @@ import type { ScriptLog } from './script-log.ts'
 import type { LogLevel } from './webscript-schema.ts'
 
 const WAITING_BYTES = 262_144
-/** ms until a stalled client is dropped; shorter than the deadline of a question */
+/** ms until a stalled client is dropped; shorter than the deadline of a request to the host */
 const STALL_MS = 8_000
 const STREAM_MS = 600_000
-/** Browsers would store them for the API too (WEBSCRIPT-6). */
+/** Headers whose effect browsers would extend to the API (WEBSCRIPT-6). */
 const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
 const WHY_REMOVED =
   'on the origin of the API browsers would apply it to the API too; --webscript-url sets up another origin'
 
 export interface CallTimes {
   readonly now: () => number
-  /** ms, monotonic */
+  /** monotonic ms */
   readonly clock: () => number
   readonly later: StartTimer
 }
@@ -35,16 +35,16 @@ export interface CallFacts {
 }
 
 export class OpenCall {
-  /** resolves when the answer begins */
+  /** resolves when the response begins */
   readonly answer: Promise<ScriptAnswer>
-  /** renewed as the answer proceeds */
+  /** deadline that is renewed while the response proceeds */
   readonly timer = new Deadline()
   readonly #facts: CallFacts
   readonly #times: CallTimes
   readonly #begin: number
   #resolve: (answer: ScriptAnswer) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
-  /** of an answer in pieces */
+  /** stream of a response in pieces */
   #pieces: Readable | undefined
   #resume: (() => void) | undefined
   #isLate = false
@@ -63,7 +63,7 @@ export class OpenCall {
     const { figures, request } = facts
     figures.open++
     figures.bytesIn += request.body.length
-    // without the query, which may hold secrets
+    // without the query, which may contain secrets
     this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
   }
 
@@ -75,13 +75,13 @@ export class OpenCall {
     return this.#facts.request.causation
   }
 
-  /** Bytes of the body in base64. */
+  /** Returns bytes of the body in base64. */
   read(offset: unknown): string {
     if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it needs an offset')
     return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
   }
 
-  /** Begins an answer in pieces. `PLUG_FAILED` */
+  /** Begins a response in pieces. Throws `PLUG_FAILED`. */
   begin(params: Readonly<Record<string, unknown>>): void {
     if (this.#pieces !== undefined) throw refused('the answer has begun already')
     const head = headOf(params)
@@ -93,7 +93,7 @@ export class OpenCall {
         done(error)
       },
     })
-    // the stream itself notifies its sender
+    // the consumer of the stream receives the error as well
     pieces.on('error', () => undefined)
     this.#pieces = pieces
     this.#stopLimit = this.#times.later(STREAM_MS, () => (this.#isLate = true))
@@ -101,7 +101,7 @@ export class OpenCall {
     this.#answerWith(head, pieces)
   }
 
-  /** Resolves when there is room for another piece. Rejects when the client disconnects or stalls. */
+  /** Sends a piece; resolves when there is room for another. Rejects when the client disconnects or stalls. */
   async write(params: Readonly<Record<string, unknown>>): Promise<void> {
     const pieces = this.#pieces
     if (pieces === undefined) throw refused('the answer has not begun')
@@ -117,7 +117,7 @@ export class OpenCall {
     if (pieces.destroyed) throw refused('the client went away')
   }
 
-  /** The process has answered: with the whole, or after all pieces. `PLUG_FAILED` */
+  /** Ends the call, with the whole response or after all pieces. Throws `PLUG_FAILED`. */
   finish(answer: unknown): void {
     if (this.#pieces !== undefined) {
       if (!this.#pieces.destroyed) this.#pieces.push(null)

@@ -1,7 +1,7 @@
-/** Figures of a webscript on this host: counts, and latency until its answers begin. */
+/** Collects metrics of a webscript on this host: counts, and latency until responses begin. */
 import type { ScriptMetrics } from './webscript-schema.ts'
 
-/** Logarithmic classes by a tenth from 0.1 ms: 150 exceed a day. */
+/** Latency classes grow by a tenth each, starting at 0.1 ms; 150 classes reach beyond a day. */
 const CLASSES = 150
 const WIDTH = Math.log(1.1)
 const LEAST = 0.1
@@ -26,7 +26,7 @@ export class ScriptFigures {
     return { calls: this.#calls, errors, coldStarts, open, p50: this.#at(0.5), p99: this.#at(0.99), bytesIn, bytesOut }
   }
 
-  /** The upper end of the class at a quantile. */
+  /** Returns the upper bound of the class that contains a quantile. */
   #at(share: number): number {
     let left = this.#calls * share
     if (left === 0) return 0

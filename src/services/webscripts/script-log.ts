@@ -1,4 +1,4 @@
-/** The last lines of all webscripts on this host, bounded by webscript, tenant and in total. */
+/** Keeps the last log lines of all webscripts on this host, limited per webscript, per tenant and in total. */
 import { Feed } from '#kernel'
 import { LOG_LEVELS, MAX_LINES, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './webscript-schema.ts'
 
@@ -6,7 +6,7 @@ const MAX_MESSAGE = 2_000
 const LINE = 100
 const LIMIT = 100
 
-/** Time in epoch ms; formatted when it is read. */
+/** A stored line. Its time is epoch ms, and formatted when read. */
 type KeptLine = Omit<ScriptLine, 'timestamp'> & { readonly time: number }
 
 function shown({ number, time, ...line }: KeptLine): ScriptLine {
@@ -18,7 +18,7 @@ interface KeptLines {
   characters: number
 }
 
-/** Least recently logged first. */
+/** Lines of a tenant's webscripts, least recently logged first. */
 interface TenantLines {
   readonly scripts: Map<string, KeptLines>
   characters: number
@@ -30,7 +30,7 @@ export class ScriptLog {
   readonly #tenants = new Map<string, TenantLines>()
   readonly #feed = new Feed<KeptLine>()
   readonly #limits: typeof LIMITS
-  /** the last one, since the next line often belongs to it */
+  /** the most recently used webscript, since the next line often belongs to it too */
   #newest: { readonly script: string; readonly kept: TenantLines; readonly entry: KeptLines } | undefined
   #characters = 0
   #last = 0
@@ -39,7 +39,7 @@ export class ScriptLog {
     this.#limits = limits
   }
 
-  /** `script`: tenant, slash and name. */
+  /** Adds a line. `script`: tenant, slash and name. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
     const one = { ...line, number: ++this.#last, message: cut(line.message) }
     const { ofScript, ofTenant, inAll } = this.#limits
@@ -61,7 +61,7 @@ export class ScriptLog {
     this.#feed.publish(script, one)
   }
 
-  /** Moves the webscript and its tenant to the end. */
+  /** Returns the lines of a webscript, moving the webscript and its tenant to the end. */
   #linesOf(script: string) {
     if (this.#newest?.script === script) return this.#newest
     const tenant = tenantOf(script)
@@ -99,7 +99,7 @@ export class ScriptLog {
     return this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
   }
 
-  /** Kept lines after `after`, then new ones. */
+  /** Yields stored lines after `after`, then new ones. */
   async *tail(script: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncGenerator<ScriptLine> {
     const fits = testOf(query)
     const reader = this.#feed.read({ topic: script, signal: query.signal })
@@ -122,7 +122,7 @@ function sizeOf({ message }: KeptLine): number {
   return message.length + LINE
 }
 
-/** Copies the part, which else would retain the whole text. */
+/** Truncates a message. Copies the part, which would otherwise keep the whole text in memory. */
 function cut(message: string): string {
   return message.length <= MAX_MESSAGE ? message : Buffer.from(message.slice(0, MAX_MESSAGE)).toString()
 }

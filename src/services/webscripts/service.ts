@@ -1,4 +1,4 @@
-/** The webscripts of one tenant: their calls, logs and figures. */
+/** Runs the webscripts of one tenant, and keeps their logs and metrics. */
 import { AppError, type Caller, type Causation, isPlainObject, LruCache, TransientMap } from '#kernel'
 import {
   type ApiAnswer,
@@ -28,7 +28,7 @@ import type { LogLevel } from './webscript-schema.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
   readonly tenant: string
-  /** undefined: functions are not served */
+  /** returns the function registry; undefined when it is not served */
   readonly functions: () => InternalFunctions | undefined
   /** Requests the API of this host as the tenant. */
   readonly askApi: (
@@ -158,7 +158,7 @@ class Webscripts implements InternalWebscripts {
       return askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, this.#causationOf(name))
     }
     const call = this.#calls.get(String(params['id']))
-    // a webscript reaches its own calls alone
+    // a webscript can refer only to its own calls
     if (call?.name !== name) throw new AppError('PLUG_FAILED', 'that call is not open')
     if (question === 'web.read') return call.read(params['offset'])
     if (question === 'web.head') return call.begin(params)
@@ -187,7 +187,10 @@ class Webscripts implements InternalWebscripts {
     }
   }
 
-  /** The longest chain of open calls, since a question does not name its call; this ends loops. */
+  /**
+   * Returns the longest chain among open calls, since an API request does not name its call. Counting on from it ends
+   * loops.
+   */
   #causationOf(name: string): Causation | undefined {
     let longest: Causation | undefined
     for (const { name: called, causation } of this.#calls.values()) {
@@ -208,7 +211,7 @@ class Webscripts implements InternalWebscripts {
     return figures
   }
 
-  /** The webscript in the log. */
+  /** Returns the key of a webscript in the log. */
   #keyOf(name: string): string {
     return `${this.#options.tenant}/${name}`
   }
@@ -234,7 +237,7 @@ function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {
   return { method, path, headers: pairs as ApiRequest['headers'], ...(body !== undefined && { body }) }
 }
 
-/** `latest`, `*` and an absent header mean any. */
+/** True when a version is in the requested range; `latest`, `*` and an absent header mean any version. */
 function isRequested(version: string, range: string | undefined): boolean {
   if (range === undefined || range === 'latest' || range === '*' || range === '') return true
   return range.length <= 100 && semver.satisfies(version, range)

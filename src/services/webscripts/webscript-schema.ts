@@ -1,4 +1,4 @@
-/** Schemas of webscripts, their log and figures. */
+/** Schemas of webscripts, their log and their metrics. */
 import { Type } from 'typebox'
 import { checked, closed, type Decoded, type Problem, readOnly, refined } from '#services/shared/contract'
 
@@ -34,7 +34,7 @@ export const InfoSchema = Type.Object(
 )
 export interface WebscriptInfo extends Decoded<typeof InfoSchema> {}
 
-/** The outcome of a request, and where to follow it. */
+/** The outcome of a request, and where to follow its progress. */
 export const OperationSchema = Type.Object(
   {
     message: Text,
@@ -69,7 +69,7 @@ const NewSchema = refined(closed({ name: Text, ...FIELDS }, { title: 'NewWebscri
 export const NewWebscript = checked(NewSchema, { subject: 'the webscript', type: 'MANIFEST' })
 export interface NewWebscript extends Decoded<typeof NewSchema> {}
 
-// the name is in the path
+// the name is given in the path
 const ChangeSchema = refined(closed({ ...FIELDS, ...readOnly(['name']) }, { title: 'ChangedWebscript' }), lockProblems)
 export const WebscriptChange = checked(ChangeSchema, { subject: 'the webscript', type: 'MANIFEST' })
 export interface WebscriptChange extends Decoded<typeof ChangeSchema> {}

@@ -42,7 +42,7 @@ export class StoreLock implements Presence {
   #client: Client | undefined
   /** name announced by this process */
   #announced: string | undefined
-  /** machine time in ms since when this session holds its locks; undefined when it does not */
+  /** machine time in ms when this session took its locks; undefined while it does not hold them */
   #heldSince: number | undefined
   #isClosed = false
   /** functions that abort waits for the end of other processes */

@@ -1,14 +1,14 @@
-/** Checksums of stored records, so that changes by the disk are detected on reading. */
+/** Computes checksums of stored records, so that reading detects changes made by the disk. */
 import { crc32 } from 'node:zlib'
 
-/** most numbers of one sum */
+/** most numbers in one checksum */
 const MOST = 8
 const numbers = new Float64Array(MOST)
 const bytes = new Uint8Array(numbers.buffer)
 
 /**
- * Of numbers, then texts and bytes, in order; -0 is 0. Other values, from a damaged disk, count as NaN or nothing. 32
- * bits.
+ * Returns the 32-bit checksum of numbers, followed by texts and bytes. -0 counts as 0. Values of unexpected types, from
+ * a damaged disk, count as NaN or as nothing.
  */
 export function sumOf(some: readonly unknown[], ...contents: readonly unknown[]): number {
   for (const [at, number] of some.entries()) numbers[at] = typeof number === 'number' ? number + 0 : Number.NaN

@@ -1,7 +1,7 @@
 /**
- * Moves samples into chunks. Small batches are rows first; the oldest of them become a chunk when there are enough.
- * Large batches become small chunks, which are merged into full ones. Late samples are rows over their chunk, until
- * there are enough to rewrite it. Works inside the transaction of its caller.
+ * Moves samples into chunks. Small batches are stored as rows first; once there are enough rows, the oldest become a
+ * chunk. Large batches become small chunks, which are later merged into full ones. Late samples are stored as rows over
+ * an existing chunk until there are enough of them to rewrite it. Works inside the transaction of its caller.
  */
 import {
   chunksWithin,
@@ -17,7 +17,7 @@ import type { Database } from './database.ts'
 import { WrittenRows } from './written-rows.ts'
 import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
 
-/** chunks' worth of samples in memory */
+/** most samples in memory, counted in chunks */
 const MAX_CHUNKS = 4
 const [EVER, NEVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
 
@@ -27,21 +27,21 @@ export class ChunkCompactor {
   readonly #rows: RowWriter
   readonly #written = new WrittenRows()
 
-  /** `size`: least samples of a full chunk */
+  /** `size`: least number of samples in a full chunk. */
   constructor(db: Database, size: number) {
     this.#db = db
     this.#size = size
     this.#rows = new RowWriter(db)
   }
 
-  /** samples of one series that are worth a chunk of their own */
+  /** Number of samples of one series that justify a chunk of their own. */
   get many(): number {
     return this.#few
   }
 
   /**
-   * Writes samples newer than all stored ones as chunks, together with the rows before them. Returns false for too few,
-   * which should become rows.
+   * Writes samples that are newer than all stored ones as chunks, together with the rows before them. Returns false
+   * when there are too few samples, which should then be stored as rows.
    */
   append(series: number, columns: Columns): boolean {
     const last = lastInChunks(this.#db, series)
@@ -59,7 +59,10 @@ export class ChunkCompactor {
     return true
   }
 
-  /** As a small chunk until there are enough for a full one, so that each sample is written twice at most. */
+  /**
+   * Appends a small chunk, or merges small chunks once they suffice for a full one, so that each sample is written at
+   * most twice.
+   */
   #addChunk(series: number, columns: Columns): void {
     const { from, count } = findSmallChunks(this.#db, series, this.#size)
     if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
@@ -69,30 +72,30 @@ export class ChunkCompactor {
     writeChunks(this.#db, series, joinedColumns([...parts, columns]), this.#size)
   }
 
-  /** Counts new rows of a series, and moves them into chunks now and then. */
+  /** Counts new rows of a series, and occasionally moves them into chunks. */
   wrote(series: number, rows: number): void {
     if (this.#written.add(series, rows) < this.#few) return
     this.#written.lookAfter(series, Math.max(this.#few, this.pack(series)) - this.#few)
   }
 
-  /** Call after a failed transaction. */
+  /** Drops cached counts; call after a failed transaction. */
   forget(): void {
     this.#written.clear()
   }
 
   /**
-   * Moves rows into chunks, some at a time. Returns how many more to await before the next call; -1: more work is left.
+   * Moves some rows into chunks. Returns how many new rows to wait for before the next call; -1 when more work is left.
    */
   pack(series: number): number {
     const last = lastInChunks(this.#db, series)
     const lacking = this.#packNewest(series, last)
     if (lacking < 0) return lacking
-    // twice as many as were left, so that the total work stays linear in late samples
+    // wait for twice as many rows as are left, so that the total work stays linear in the number of late samples
     const left = last === undefined ? 0 : this.#packLate(series, last)
     return Math.max(left, lacking)
   }
 
-  /** Removes a range of time from rows and chunks. */
+  /** Removes a time range from rows and chunks. */
   remove(series: number, from: number, until: number): void {
     deleteRows(this.#db, series, from, until)
     for (const chunk of chunksWithin(this.#db, series, from, until)) {
@@ -105,11 +108,11 @@ export class ChunkCompactor {
     }
   }
 
-  /** Deletes samples that expired before `now`, some at a time; returns how many were visible. */
+  /** Deletes some of the samples that expired before `now`; returns how many of them were visible. */
   expire(tenant: string, now: number, limit: number): number {
     const rows = this.#db.rows<[number, number]>(EXPIRED_ROWS, now, tenant, limit)
     for (const [series, time] of rows) {
-      // an older sample that it hides must go with it
+      // the row hides an older sample in a chunk, which must be deleted too
       for (const chunk of chunksWithin(this.#db, series, time, time)) {
         this.#rewrite(chunk, (columns) => filtered(columns, (i) => columns.times[i] !== time))
       }
@@ -137,7 +140,9 @@ export class ChunkCompactor {
     return Math.max(1, this.#size >> 3)
   }
 
-  /** Returns how many rows are missing for a chunk; -1 when more work is left. */
+  /**
+   * Moves rows after the last chunk. Returns how many rows are missing for another chunk; -1 when more work is left.
+   */
   #packNewest(series: number, last: number | undefined): number {
     const from = last === undefined ? EVER : last + 1
     const least = this.#size + this.#few
@@ -146,7 +151,7 @@ export class ChunkCompactor {
     const { columns, whole } = readRows(this.#db, series, from, NEVER, MAX_CHUNKS * this.#size)
     const { times } = columns
     if (times.length < least) {
-      // a page with long texts: smaller chunks, so that later rows have a turn too
+      // the page ended early because of long texts: write smaller chunks, so that later rows get their turn
       if (whole) return least
       deleteRows(this.#db, series, times[0] ?? EVER, times.at(-1) ?? EVER)
       writeChunks(this.#db, series, columns, this.#size)
@@ -158,7 +163,7 @@ export class ChunkCompactor {
     return whole ? least - rest.times.length : -1
   }
 
-  /** Writes the oldest as chunks; returns the rest. */
+  /** Writes the oldest samples as chunks; returns the rest. */
   #chunksOf(series: number, columns: Columns): Columns {
     const { length } = columns.times
     const count = Math.floor((length - this.#few) / this.#size) * this.#size
@@ -166,7 +171,7 @@ export class ChunkCompactor {
     return slice(columns, count, length)
   }
 
-  /** Late rows, within or between chunks. Returns how many are left. */
+  /** Moves late rows, which lie within or between chunks. Returns how many are left. */
   #packLate(series: number, last: number): number {
     const most = MAX_CHUNKS * this.#size
     let left = 0

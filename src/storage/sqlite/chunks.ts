@@ -1,6 +1,6 @@
 /**
- * Chunks of series.db: about a thousand samples of one series by time, as one blob of columns. They take a quarter of
- * the space of rows, and are read without work per sample.
+ * Reads and writes the chunks of series.db. A chunk stores about a thousand samples of one series, ordered by time, as
+ * one blob of columns. They take a quarter of the space of rows, and are read without work per sample.
  *
  * CHUNK-1 chunks of one series do not overlap
  * CHUNK-2 where a chunk and a row of `samples` have the same time, the row wins: it is newer
@@ -10,14 +10,14 @@ import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { damagedSamples } from './series-names.ts'
 
-/** Flags of the format of the blob. */
+/** Flags that describe the format of the blob. */
 const [STEADY, WIDE, MIXED, EXPIRING] = [1, 2, 4, 8] as const
-/** characters of the texts of a chunk, about: they are read with it */
+/** approximate most characters of the texts in a chunk, which are always read with it */
 const MAX_CHARACTERS = 256 * 1024
-/** ms in 32 bits */
+/** number of ms that fit into 32 bits */
 const NARROW = 2 ** 32
 
-/** part of a chunk that must have expired before it is rewritten, to limit writes */
+/** a chunk is rewritten once one in so many samples has expired, to limit writes */
 const EXPIRED_PART = 8
 
 type Row = readonly [
@@ -31,11 +31,11 @@ type Row = readonly [
   sum: number,
 ]
 
-/** A stored chunk; its columns are decoded on demand. */
+/** A stored chunk, whose columns are decoded on demand. */
 export class StoredChunk {
   readonly key: number
   readonly series: number
-  /** times of its first and last sample */
+  /** time of the first sample and of the last */
   readonly first: number
   readonly last: number
   readonly #row: Row
@@ -49,7 +49,7 @@ export class StoredChunk {
     this.#row = row
   }
 
-  /** `DAMAGED` when the checksum differs. */
+  /** Decodes the columns. Throws `DAMAGED` when the checksum is wrong. */
   columns(db: Database): Columns {
     const [, first, last, count, form, samples, words, sum] = this.#row
     if (sumOf([this.series, first, last, count, form], samples, words) !== sum) {
@@ -104,7 +104,10 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   db.run(WRITE, series, first, last, count, form, dueOf(expires), samples, text, sum)
 }
 
-/** Chunks have at least `size` samples and fewer than twice as many, unless texts are long or there are not enough. */
+/**
+ * Writes samples as chunks of at least `size` and fewer than twice as many samples, except when texts are long or there
+ * are too few samples.
+ */
 export function writeChunks(db: Database, series: number, columns: Columns, size: number): void {
   const count = columns.times.length
   const pieces = Math.max(1, Math.floor(count / size))
@@ -114,7 +117,7 @@ export function writeChunks(db: Database, series: number, columns: Columns, size
 
 function writePiece(db: Database, series: number, columns: Columns): void {
   const count = columns.times.length
-  // only texts of this piece
+  // keep only the texts that occur in this piece
   const piece = columns.words.length === 0 ? columns : withOwnWords(columns)
   const characters = piece.words.reduce((sum, { length }) => sum + length, 0)
   if (characters <= MAX_CHARACTERS || count === 1) return writeChunk(db, series, piece)
@@ -126,7 +129,7 @@ export function deleteChunk(db: Database, key: number): void {
   db.run('DELETE FROM main.chunks WHERE key = ?', key)
 }
 
-/** Chunks with samples in or around a range, some at a time. Both ends included. */
+/** Yields the chunks with samples in or around a range, reading a few at a time. Both ends are included. */
 export function* chunksWithin(
   db: Database,
   series: number,
@@ -135,12 +138,12 @@ export function* chunksWithin(
   descending = false,
 ): Generator<StoredChunk> {
   let [low, high] = [from, until]
-  // often one is enough
+  // often the first chunk is enough
   for (let limit = 1; ; limit = Math.min(limit * 4, MAX_READ)) {
     const rows = db.rows<Row>(descending ? LAST_FIRST : FIRST_FIRST, series, low, high, limit)
     for (const row of rows) {
       const chunk = new StoredChunk(series, row)
-      // a damaged index: chunks do not overlap
+      // chunks do not overlap, so the index is damaged
       if (chunk.last < low || chunk.first > high) throw damagedSamples(db, series, low, high)
       yield chunk
       if (descending) high = chunk.first - 1
@@ -150,7 +153,7 @@ export function* chunksWithin(
   }
 }
 
-/** Chunks of a tenant that are due for a rewrite without expired samples. */
+/** Yields the chunks of a tenant from which expired samples should now be removed. */
 export function* dueChunks(db: Database, tenant: string, now: number): Generator<StoredChunk> {
   for (const [key, series] of db.rows<[number, number]>(DUE, now, tenant, DUE_AT_ONCE)) {
     const row = db.row<Row>(ONE, key)
@@ -158,24 +161,24 @@ export function* dueChunks(db: Database, tenant: string, now: number): Generator
   }
 }
 
-/** Time of the newest sample in chunks; undefined without any. */
+/** Returns the time of the newest sample in chunks; undefined without chunks. */
 export function lastInChunks(db: Database, series: number): number | undefined {
   return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
 }
 
-/** Chunks at the end of a series with fewer than `size` samples, except those with long texts. */
+/** Chunks at the end of a series with fewer than `size` samples each, except chunks with long texts. */
 export interface SmallChunks {
-  /** time of their first sample; undefined without any */
+  /** time of the first sample in these chunks; undefined when there are none */
   readonly from: number | undefined
-  /** samples of all of them */
+  /** number of samples in all of these chunks */
   readonly count: number
 }
 
-/** Does not read their blobs. */
+/** Finds the small chunks at the end of a series without reading their blobs. */
 export function findSmallChunks(db: Database, series: number, size: number): SmallChunks {
   let from: number | undefined
   let sum = 0
-  // one by one: most series have few small chunks, and each row is a page of the file
+  // one row at a time: most series have few small chunks, and each row takes a page of the file
   const rows = db.statement(NEWEST).iterate(series) as Iterable<unknown> as Iterable<readonly [number, number, number]>
   for (const [first, count, bytes] of rows) {
     if (count >= size || bytes > MAX_CHARACTERS / 4) break
@@ -198,7 +201,7 @@ function hasOneStep(times: Float64Array): boolean {
   return true
 }
 
-/** When enough samples have expired for a rewrite; null: never. */
+/** Returns when enough samples will have expired for a rewrite; null for never. */
 function dueOf(expires: Float64Array | undefined): number | null {
   if (expires === undefined) return null
   const sorted = expires.filter((expiry) => !Number.isNaN(expiry)).sort()
@@ -215,7 +218,7 @@ function joined(parts: readonly ArrayBufferView[]): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** chunks of one statement */
+/** most chunks read by one statement */
 const MAX_READ = 16
 const WRITE = `
   INSERT INTO main.chunks (series, first, last, count, form, due, samples, words, sum)
@@ -228,7 +231,8 @@ const COLUMNS = 'key, first, last, count, form, samples, words, sum'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
 const NEWEST = `
   SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
-// Chunks do not overlap, so the last of a range is the first that ends after it: later ones are not read.
+// Chunks do not overlap, so the last chunk in a range is the first one that ends at or after its end, and later ones
+// are not read.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
   WHERE series = ?1 AND last >= ?2 AND first <= ?3

@@ -1,11 +1,11 @@
 /**
- * Tables of a collection. Columns are named by the index of the field, so that SQL never contains input.
+ * Defines the tables of a collection. Columns are named by the index of the field, so SQL never contains input.
  *
- * Per collection `x`: `c_x` has documents (a deleted one keeps its row without a body, for its version), `f_x` a narrow
- * row of fields per document with an index per field and per combination, `w_x` wide values (lists, and texts that are
- * only searched for substrings), and `t_x` the entries of `texts`, each in the order in which the collection is mostly
- * listed. All use the document's integer key in `c_x`, which is found in a fraction of the time of tenant and id, and
- * takes three bytes in an index.
+ * For a collection `x`: `c_x` stores documents (a deleted one keeps its row without a body, for its version); `f_x`
+ * stores a narrow row of fields per document, with an index per field and per combination; `w_x` stores wide values
+ * (lists, and texts that are only searched for substrings); `t_x` stores the entries of `texts`, sorted by the order in
+ * which the collection is mostly listed. All tables use the document's integer key in `c_x`, which is much faster to
+ * find than tenant and id, and takes three bytes in an index.
  */
 import { foldCase } from '../order.ts'
 import type { FieldType, FieldValue, KnownField, KnownSpec } from '../spec.ts'
@@ -15,9 +15,9 @@ export interface CollectionForm {
   readonly name: string
   readonly version: number
   readonly fields: readonly FormField[]
-  /** combined indexes */
+  /** combinations of fields with a combined index */
   readonly together: readonly (readonly FormField[])[]
-  /** the number by which entries of each text are sorted: the last field of the first combined index */
+  /** the number by which the entries of each text are sorted: the last field of the first combined index */
   readonly rank: FormField | undefined
 }
 
@@ -25,8 +25,8 @@ export interface FormField {
   readonly name: string
   readonly type: FieldType
   /**
-   * its column in `f_x`, or in `w_x` without an index; the second is the lower case of a text if different, or the
-   * longitude of a place
+   * column in `f_x`, or in `w_x` if not indexed; `second` is the column for the lower case of a text where different,
+   * or for the longitude of a place
    */
   readonly column: string
   readonly second: string | undefined
@@ -45,7 +45,7 @@ function formFieldOf({ name, type, index, unindexed }: KnownField): FormField {
   return { name, type, column: `f${index}`, second, unindexed }
 }
 
-/** Equal for forms with the same tables. */
+/** Describes a form as text; equal texts mean equal tables. */
 export function formText(form: CollectionForm): string {
   const fields = form.fields.map(({ name, type, unindexed }) => [name, type, unindexed])
   const together = form.together.map((list) => list.map(({ name }) => name))
@@ -57,7 +57,10 @@ export const fieldsTable = (form: CollectionForm): string => `f_${form.name}`
 export const wideTable = (form: CollectionForm): string => `w_${form.name}`
 export const textsTable = (form: CollectionForm): string => `t_${form.name}`
 export const idsIndexOf = (form: CollectionForm): string => `i_${form.name}_id`
-/** Index of a field, unless a combined index begins with it: each index costs every write. */
+/**
+ * Returns the index for a field. That is a combined index if one begins with the field, since every further index slows
+ * down writes.
+ */
 export function indexOf(form: CollectionForm, field: FormField): string {
   const place = form.together.findIndex(([first]) => first?.name === field.name)
   return place < 0 ? `i_${form.name}_${field.column}` : togetherIndexOf(form, place)
@@ -65,12 +68,12 @@ export function indexOf(form: CollectionForm, field: FormField): string {
 
 export const togetherIndexOf = (form: CollectionForm, place: number): string => `i_${form.name}_t${place}`
 
-/** Columns of `f_x` after key, tenant and id; `low` is the lower case of the id. */
+/** Returns the columns of `f_x` after key, tenant and id; `low` is the lower case of the id. */
 export function narrowColumns({ fields }: CollectionForm): readonly string[] {
   return ['low', ...fields.filter(({ unindexed }) => !unindexed).flatMap(columnsOf)]
 }
 
-/** Columns of `w_x` after the key. */
+/** Returns the columns of `w_x` after the key. */
 export function wideColumns({ fields }: CollectionForm): readonly string[] {
   return fields.filter(({ unindexed }) => unindexed).flatMap(columnsOf)
 }
@@ -81,14 +84,14 @@ function columnsOf({ column, second }: FormField): readonly string[] {
 
 const COLUMN_TYPES = { text: 'TEXT', number: 'REAL', texts: 'TEXT', place: 'REAL' } as const
 
-/** Creates the table of documents if it does not exist; `table`: its `documentsTable`. */
+/** SQL that creates the table of documents if it does not exist. `table`: the form's `documentsTable`. */
 export const documentsSql = (table: string): string => `
   CREATE TABLE IF NOT EXISTS ${table} (
     key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, sum INTEGER,
     UNIQUE (tenant, id)
   ) STRICT;`
 
-/** Creates the field tables of a collection, and drops those of an older form. */
+/** SQL that creates the field tables of a collection, and drops those of an older form. */
 export function createFieldTables(form: CollectionForm): string {
   const [fields, wide, texts] = [fieldsTable(form), wideTable(form), textsTable(form)]
   const typed = (unindexed: boolean): string =>
@@ -123,8 +126,8 @@ export function createFieldTables(form: CollectionForm): string {
 }
 
 /**
- * The searchable values of a document: columns of `f_x`, then of `w_x`. `texts` are a JSON array, null when empty. A
- * lower case is null when it equals the text.
+ * Returns the searchable values of a document: the columns of `f_x`, then of `w_x`. `texts` become a JSON array, or
+ * null when empty. The lower case is null when it equals the text.
  */
 export function columnValues({ fields }: CollectionForm, id: string, values: readonly FieldValue[]): ColumnValues {
   const narrow: SqlValue[] = [foldedCase(id)]
@@ -141,9 +144,9 @@ export function columnValues({ fields }: CollectionForm, id: string, values: rea
   return [...narrow, ...wide]
 }
 
-/** The values of a document's fields, by index of the field, from `columnValues`. */
+/** Converts the result of `columnValues` back to the values of a document's fields, by index of the field. */
 export function valuesOfColumns(form: CollectionForm, columns: ColumnValues): readonly FieldValue[] {
-  // the first is the lower case of the id
+  // the first column is the lower case of the id
   let narrow = 1
   let wide = narrowColumns(form).length
   return form.fields.map(({ type, second, unindexed }): FieldValue => {

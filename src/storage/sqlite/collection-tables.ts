@@ -1,4 +1,4 @@
-/** The writes of one collection. Works inside the transaction of its caller. */
+/** Writes the documents of one collection, inside the transaction of its caller. */
 import {
   documentsTable,
   fieldsTable,
@@ -21,11 +21,11 @@ export class CollectionTables {
   readonly #db: Database
   readonly #sql: Statements
   readonly #fields: ColumnTable
-  /** absent without wide values */
+  /** table of wide values; absent when the collection has none */
   readonly #wide: ColumnTable | undefined
   /** fields of type `texts`, with the index of their column */
   readonly #texts: readonly { readonly name: string; readonly place: number }[]
-  /** index of the number by which entries of texts are sorted; -1 without one */
+  /** index of the number by which entries of texts are sorted; -1 if there is none */
   readonly #rank: number
   #changed = false
 
@@ -42,26 +42,26 @@ export class CollectionTables {
       .map(({ name, column }) => ({ name, place: columns.indexOf(column) }))
   }
 
-  /** The document, or the version of a deleted one; version 0 if it never existed. */
+  /** Returns a document's version and whether it is live; version 0 if it never existed. */
   current(tenant: string, id: string): Current {
     const [, version, live] = this.#find(tenant, id)
     return { version, live: live === 1 }
   }
 
-  /** The searchable values of a document; null when it does not exist. */
+  /** Returns the searchable values of a document; null when it does not exist. */
   searched(tenant: string, id: string): ColumnValues | null {
     const [key, , live] = this.#find(tenant, id)
     return live === 1 ? this.#searched(key) : null
   }
 
-  /** True once after a searchable value changed. */
+  /** Returns whether a searchable value changed since the last call. */
   takeChanged(): boolean {
     const changed = this.#changed
     this.#changed = false
     return changed
   }
 
-  /** Returns the new version. */
+  /** Writes a document and returns its new version. */
   put(tenant: string, id: string, body: string, fields: ColumnValues): number {
     const [key, version] = this.#db.row<Key>(this.#sql.put, tenant, id, body, sumOf([], tenant, id, body)) ?? [0, 0]
     const before = version === 1 ? null : this.#searched(key)
@@ -70,7 +70,7 @@ export class CollectionTables {
     return version
   }
 
-  /** Returns whether it existed. */
+  /** Deletes a document; returns whether it existed. */
   delete(tenant: string, id: string): boolean {
     const [key] = this.#db.row<readonly [number]>(this.#sql.bury, tenant, id) ?? []
     if (key === undefined) return false
@@ -82,7 +82,7 @@ export class CollectionTables {
     return true
   }
 
-  /** Writes searchable values of a document that was read earlier, unless it changed since. */
+  /** Writes the searchable values of a document that was read earlier, unless the document has changed since. */
   fill(tenant: string, id: string, fields: ColumnValues): void {
     const [key, , live] = this.#find(tenant, id)
     if (live === 1 && this.#searched(key) === null) this.#insert(tenant, id, key, fields)
@@ -105,7 +105,7 @@ export class CollectionTables {
     this.#changed = true
   }
 
-  /** Updates changed columns only: most writes change few fields, and other indexes stay untouched. */
+  /** Updates only changed columns: most writes change few fields, so the indexes of other fields stay untouched. */
   #update(tenant: string, key: number, before: ColumnValues, fields: ColumnValues): void {
     if (fields.every((value, place) => value === before[place])) return
     this.#retext(tenant, key, before, fields)
@@ -120,7 +120,7 @@ export class CollectionTables {
     this.#db.run(`UPDATE ${table} SET ${list} WHERE key = ?`, ...places.map((place) => now[place] ?? null), key)
   }
 
-  /** Updates entries in `t_x`; lists of an absent document are empty. */
+  /** Updates the entries in `t_x`. For an absent document, pass empty lists. */
   #retext(tenant: string, key: number, before: ColumnValues, now: ColumnValues): void {
     const [was, is] = [this.#rankOf(before), this.#rankOf(now)]
     for (const { name, place } of this.#texts) {
@@ -136,7 +136,7 @@ export class CollectionTables {
   #rankOf(fields: ColumnValues): number {
     if (this.#rank < 0) return 0
     const rank = fields[this.#rank]
-    // absent numbers sort last, descending
+    // absent numbers come last in descending order
     return typeof rank === 'number' ? rank : -Infinity
   }
 }
@@ -147,7 +147,7 @@ type Found = readonly [key: number, version: number, live: number]
 interface ColumnTable {
   readonly table: string
   readonly columns: readonly string[]
-  /** index of its first column among all values */
+  /** index of the table's first column among all values */
   readonly from: number
 }
 
@@ -164,7 +164,7 @@ function statementsOf(form: CollectionForm) {
   const joined = wide.length === 0 ? '' : ` JOIN ${wideRows} USING (key)`
   return {
     find: `SELECT key, version, body IS NOT NULL FROM ${documents} WHERE tenant = ? AND id = ?`,
-    // the sum includes the version, which is counted here
+    // the checksum includes the version, which is incremented here
     put: `INSERT INTO ${documents} (tenant, id, version, body, sum) VALUES (?1, ?2, 1, ?3, ?4 + 1)
           ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body, sum = ?4 + version + 1
           RETURNING key, version`,

@@ -1,4 +1,4 @@
-/** Reads of collections. */
+/** Reads documents of collections. */
 import type { CheckedQuery } from '../check-query.ts'
 import type { DocumentsMedium } from '../checked-store.ts'
 import type { Condition, Document, Stored } from '../contract.ts'
@@ -15,10 +15,10 @@ import {
 } from './read-documents.ts'
 import type { Opened } from './opened.ts'
 
-/** more documents by id are read by a thread */
+/** most documents read by id on this thread; a reader thread reads more */
 const MAX_READ_HERE = 50
 
-/** Reads of a collection, by key on this thread and otherwise by the reader threads. */
+/** Reads a collection: by key on this thread, everything else on reader threads. */
 export class SqliteDocuments<D extends Document> implements DocumentsMedium<D> {
   readonly #opened: Opened
   readonly #tenant: string

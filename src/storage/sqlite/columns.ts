@@ -1,16 +1,16 @@
-/** Samples of one series by time, as columns: in chunks, reads and compaction. */
+/** Stores samples of one series, ordered by time, as columns for chunks, reads and compaction. */
 import type { SampleValue } from '../series.ts'
 import { NUMBER, TEXT, TRUTH } from './sample-block.ts'
 
 export interface Columns {
-  /** ascending, distinct */
+  /** ascending and distinct */
   readonly times: Float64Array<ArrayBuffer>
-  /** the number; 0 or 1 of a truth value; the index of a text in `words` */
+  /** a number; 0 or 1 for a truth value; or the index of a text in `words` */
   readonly values: Float64Array<ArrayBuffer>
-  /** `NUMBER`, `TRUTH` or `TEXT`; undefined when all are numbers */
+  /** `NUMBER`, `TRUTH` or `TEXT` per value; undefined when all are numbers */
   readonly kinds: Uint8Array<ArrayBuffer> | undefined
   readonly words: readonly string[]
-  /** NaN: does not expire; undefined: none expires */
+  /** NaN for a sample that does not expire; undefined when none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
 }
 
@@ -21,7 +21,7 @@ export function valueAt({ values, kinds, words }: Columns, i: number): SampleVal
   return kind === TRUTH ? value === 1 : (words[value] ?? '')
 }
 
-/** As the columns `value` and `other` of a table. */
+/** Returns a value as stored in the columns `value` and `other` of a table. */
 export function storedAt(
   { values, kinds, words }: Columns,
   i: number,
@@ -29,7 +29,7 @@ export function storedAt(
   const value = values[i] ?? 0
   const kind = kinds?.[i] ?? NUMBER
   if (kind === NUMBER) return [value, null]
-  // truth values are the only integers in their column
+  // truth values are the only integers in the column `other`
   return [null, kind === TRUTH ? BigInt(value) : (words[value] ?? '')]
 }
 
@@ -38,7 +38,7 @@ export function expiryAt({ expires }: Columns, i: number): number | undefined {
   return Number.isNaN(expiry) ? undefined : expiry
 }
 
-/** Index of the first that is not before a time. */
+/** Returns the index of the first time that is not before the given one. */
 export function placeOf(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length]
   while (low < high) {
@@ -49,7 +49,7 @@ export function placeOf(times: Float64Array, time: number): number {
   return low
 }
 
-/** `end` excluded. */
+/** Cuts out a range of samples; `end` is excluded. */
 export function slice(columns: Columns, start: number, end: number): Columns {
   const { times, values, kinds, words, expires } = columns
   if (start === 0 && end >= times.length) return columns
@@ -67,7 +67,7 @@ export function between(columns: Columns, from: number, until: number): Columns 
   return slice(columns, placeOf(times, from), placeOf(times, until + 1))
 }
 
-/** Merges by time; the newer wins. */
+/** Merges two sets of samples by time; at equal times the newer set wins. */
 export function merged(older: Columns, newer: Columns): Columns {
   if (newer.times.length === 0) return older
   if (older.times.length === 0) return newer
@@ -88,7 +88,7 @@ export function merged(older: Columns, newer: Columns): Columns {
   return builder.columns()
 }
 
-/** Concatenates. */
+/** Concatenates columns. */
 export function joinedColumns(parts: readonly Columns[]): Columns {
   const [only] = parts
   if (parts.length === 1 && only !== undefined) return only
@@ -97,7 +97,7 @@ export function joinedColumns(parts: readonly Columns[]): Columns {
   return builder.columns()
 }
 
-/** Returns the same columns when all match. */
+/** Keeps the samples that match; returns the same object when all match. */
 export function filtered(columns: Columns, keeps: (place: number) => boolean): Columns {
   const { length } = columns.times
   let place = 0
@@ -108,7 +108,7 @@ export function filtered(columns: Columns, keeps: (place: number) => boolean): C
   return builder.columns()
 }
 
-/** Drops texts that do not occur. */
+/** Drops texts that no sample uses. */
 export function withOwnWords(columns: Columns): Columns {
   const builder = new ColumnsBuilder(columns.times.length)
   for (let i = 0; i < columns.times.length; i += 1) builder.take(columns, i)
@@ -118,7 +118,7 @@ export function withOwnWords(columns: Columns): Columns {
 /** Drops expired samples. */
 export function living(columns: Columns, now: number): Columns {
   const { expires } = columns
-  // comparisons with NaN are false
+  // comparisons with NaN are false, so such samples stay
   return expires === undefined ? columns : filtered(columns, (i) => !((expires[i] ?? Number.NaN) <= now))
 }
 
@@ -130,7 +130,7 @@ export class ColumnsBuilder {
   readonly #words = new Map<string, number>()
   #count = 0
 
-  /** `most`: expected samples; it grows beyond */
+  /** `most`: expected number of samples; the builder grows beyond that */
   constructor(most = 16) {
     this.#times = new Float64Array(most)
     this.#values = new Float64Array(most)
@@ -140,7 +140,7 @@ export class ColumnsBuilder {
     return this.#count
   }
 
-  /** From a row: `other` is a text, or a truth value as 0 or 1. */
+  /** Adds a sample from a row, where `other` is a text, or a truth value as 0 or 1. */
   add(time: number, value: number | null, other: string | number | null, expires: number | null): void {
     const i = this.#place(time, expires ?? Number.NaN)
     if (value !== null) this.#values[i] = value
@@ -170,15 +170,15 @@ export class ColumnsBuilder {
     this.#count += length
   }
 
-  /** `value` as in columns, its text in `words`. */
+  /** Adds a sample as stored in columns; a text is looked up in `words`. */
   put(time: number, kind: number, value: number, words: readonly string[], expires = Number.NaN): void {
     const i = this.#place(time, expires)
-    // -0 becomes 0
+    // turns -0 into 0
     if (kind === NUMBER) this.#values[i] = value + 0
     else this.#other(i, kind, kind === TEXT ? this.#word(words[value] ?? '') : value)
   }
 
-  /** Call once. */
+  /** Returns the columns; may be called only once. */
   columns(): Columns {
     const count = this.#count
     return {
@@ -231,7 +231,7 @@ export class ColumnsBuilder {
   }
 }
 
-/** Sorts by time; of equal times the last wins. */
+/** Sorts samples by time; of samples with the same time, keeps the last. */
 export function inOrder(columns: Columns): Columns {
   const { times } = columns
   let isOrdered = true

@@ -1,6 +1,6 @@
 /**
- * Conditions as SQL over a row `f` of a field table and, where `isWide`, its row `w` of wide values. Input is always
- * bound.
+ * Translates conditions to SQL over a row `f` of a field table and, where `isWide`, its row `w` of wide values. Input
+ * is always bound as a parameter.
  */
 import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
@@ -18,7 +18,7 @@ type OfField = { readonly field: FormField | 'id'; readonly column: string; read
 const NOTHING: Sql = { text: 'FALSE', values: [] }
 const EVERYTHING: Sql = { text: 'TRUE', values: [] }
 
-/** Valid conditions, combined by AND. */
+/** Combines valid conditions by AND. */
 export function allSql(form: CollectionForm, conditions: readonly Condition[]): Sql {
   return joined(
     conditions.map((condition) => conditionSql(form, condition)),
@@ -67,7 +67,8 @@ export function conditionSql(form: CollectionForm, condition: Condition): Sql {
 }
 
 /**
- * Entries `t` of `t_x` for a condition on a list; undefined for other conditions. `single`: at most one per document.
+ * For a condition on a list, returns SQL over the entries `t` of `t_x`; undefined for other conditions. `single`: at
+ * most one entry per document matches.
  */
 export function entriesSql(
   form: CollectionForm,
@@ -93,7 +94,7 @@ export function fieldOf(form: CollectionForm, name: string): OfField {
   return { field, column: `${row}.${column}`, lower: `coalesce(${row}.${second}, ${row}.${column})` }
 }
 
-/** Whether a condition reads wide values; entries of texts do not. */
+/** True when a condition reads wide values; entries of texts are not wide values. */
 export function isWide(form: CollectionForm, condition: Condition): boolean {
   if ('any' in condition) return condition.any.some((list) => list.some((one) => isWide(form, one)))
   return isWideField(form, condition.field) && valuesOfTexts(form, condition) === undefined
@@ -104,7 +105,7 @@ export function isWideField(form: CollectionForm, name: string): boolean {
   return field !== 'id' && field.unindexed
 }
 
-/** The texts that a list condition accepts; undefined for other conditions. */
+/** Returns the texts that a condition on a list accepts; undefined for other conditions. */
 function valuesOfTexts(form: CollectionForm, condition: FieldCondition): readonly (string | number)[] | undefined {
   const { field } = fieldOf(form, condition.field)
   return field !== 'id' && field.type === 'texts' ? valuesOf(condition) : undefined
@@ -121,7 +122,7 @@ function textsSql(form: CollectionForm, field: FormField, condition: FieldCondit
     return { text: `${column} IS ${condition.value ? 'NOT ' : ''}NULL`, values: [] }
   }
   const list = inSql('t.value', valuesOf(condition) ?? [])
-  // the largest number, which `CollectionTables` writes for an absent one
+  // `CollectionTables` stores an absent rank as minus infinity
   const rank = form.rank === undefined ? '0' : `coalesce(f.${form.rank.column}, -9e999)`
   return {
     text: `EXISTS (
@@ -131,16 +132,22 @@ function textsSql(form: CollectionForm, field: FormField, condition: FieldCondit
   }
 }
 
-/** Longer lists are bound as one JSON array, since statements have a bounded number of parameters. */
+/**
+ * Longest list bound as separate parameters; a longer list is bound as one JSON array, since statements have a limited
+ * number of parameters.
+ */
 const MAX_PLACES = 16
 
-/** Short lists are padded to a power of two with their last value, so that few different statements are prepared. */
+/**
+ * Builds an `in` condition. A short list is padded with its last value to a power of two, so that few different
+ * statements are prepared.
+ */
 function inSql(column: string, values: readonly (string | number)[]): Sql {
   const last = values.at(-1)
   if (last === undefined) return NOTHING
   if (values.length === 1) return { text: `${column} = ?`, values }
   if (values.length > MAX_PLACES) {
-    // a number past 2^53 without a point would be read as an inexact integer
+    // SQLite would read a number beyond 2^53 without a point as an inexact integer
     const value = typeof last === 'number' ? 'CAST(value AS REAL)' : 'value'
     return { text: `${column} IN (SELECT ${value} FROM json_each(?))`, values: [JSON.stringify(values)] }
   }
@@ -149,7 +156,7 @@ function inSql(column: string, values: readonly (string | number)[]): Sql {
   return { text: `${column} IN (${filled.map(() => '?').join(', ')})`, values: filled }
 }
 
-/** As a range, which can use an index. */
+/** Expresses a prefix as a range, which can use an index. */
 function prefixSql(column: string, prefix: string): Sql {
   const above = nextPrefix(prefix)
   return above === undefined
@@ -157,19 +164,22 @@ function prefixSql(column: string, prefix: string): Sql {
     : { text: `${column} >= ? AND ${column} < ?`, values: [prefix, above] }
 }
 
-/** The first text after all with a prefix, by code point; undefined when there is not any. */
+/** Returns the first text, by code point, after all texts with a prefix; undefined when no such text exists. */
 export function nextPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === 0x10ffff) continue
-    // surrogates are not characters
+    // skips surrogates, which are not characters
     const next = last === 0xd7ff ? 0xe000 : last + 1
     return String.fromCodePoint(...points, next)
   }
   return undefined
 }
 
-/** Like `conditionSql`, or a range by the prefix of a pattern: at least as many rows, counted in half the time. */
+/**
+ * Like `conditionSql`, but for a pattern only the range of its prefix: matches at least as many rows, and is counted in
+ * half the time.
+ */
 export function rangeSql(form: CollectionForm, condition: FieldCondition): Sql {
   if (condition.op !== 'like') return conditionSql(form, condition)
   const [start = ''] = condition.pattern.split('*')
@@ -180,10 +190,11 @@ function likeSql(column: string, pattern: string): Sql {
   const [start = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return { text: `${column} = ?`, values: [start] }
   const range = prefixSql(column, start)
-  // for a prefix and a star, the range is exact
+  // for a prefix followed by one star, the range is exact
   if (rest.length === 1 && rest[0] === '') return range
   const glob = pattern.replace(/[?[]/g, '[$&]')
-  // the + keeps SQLite from preparing the statement for each pattern; the range before it uses the index
+  // the + keeps SQLite from using the pattern for planning, which would prepare the statement for each pattern; the
+  // range before it uses the index
   return { text: `${range.text} AND +${column} GLOB ?`, values: [...range.values, glob] }
 }
 

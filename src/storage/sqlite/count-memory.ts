@@ -1,10 +1,11 @@
 /**
- * A cache of counts. Lists are paged with a count beside each page, so counts are cached and updated by writes: a count
- * right after a write does not read the file.
+ * Caches the counts of collections. Each page of a list comes with a count, so counts are cached and updated by writes:
+ * a count right after a write needs no read of the file.
  *
- * COUNT-1 a count is updated incrementally only if its collection had no write in flight from query to answer;
- *   otherwise it is unknown which of them it includes, and it is dropped at the next searchable change
- * COUNT-2 writes are applied when they are answered, in their order, before their callers are notified
+ * COUNT-1 a count is updated incrementally only if its collection had no write in flight between query and result;
+ *   otherwise the count may or may not include those writes, and is dropped at the next searchable change
+ * COUNT-2 writes are applied to the counts in their order, when their results arrive and before their callers are
+ *   notified
  */
 import { LruCache } from '#kernel'
 import type { Condition } from '../contract.ts'
@@ -15,7 +16,7 @@ import { equalsOf, ReckonedCounts, type Change, type Reckonable } from './reckon
 export type { Change } from './reckoned-counts.ts'
 
 const MAX_COUNTS = 500
-/** characters of a query; longer ones are not cached */
+/** longest query, in characters, whose count is cached */
 const MAX_CHARACTERS = 2_000
 interface Kept extends Reckonable {
   readonly place: Place
@@ -25,9 +26,9 @@ interface Kept extends Reckonable {
 }
 
 interface Place {
-  /** changes so far */
+  /** number of changes so far */
   generation: number
-  /** writes submitted, and answered */
+  /** number of writes submitted, and number of writes answered */
   begun: number
   ended: number
   readonly reckoned: ReckonedCounts<Kept>
@@ -37,14 +38,14 @@ export class CountMemory {
   readonly #counts = new LruCache<string, Kept>(MAX_COUNTS)
   readonly #places = new Map<string, Place>()
 
-  /** Call before a write is submitted. Returns whether `ended` needs its changes. */
+  /** Call before submitting a write. Returns whether `ended` needs the changes of the write. */
   begun(tenant: string, collection: string): boolean {
     const place = this.#place(tenant, collection)
     place.begun += 1
     return place.reckoned.size > 0
   }
 
-  /** Call before the write is answered. `changes`: its changes; undefined: unknown. */
+  /** Call before the result of the write is passed on. `changes`: undefined when unknown. */
   ended(tenant: string, collection: string, changes: readonly Change[] | undefined): void {
     const place = this.#place(tenant, collection)
     place.ended += 1
@@ -87,7 +88,7 @@ export class CountMemory {
     pushedOut?.place.reckoned.delete(pushedOut)
   }
 
-  // names of collections do not contain blanks
+  // a blank separates the parts, since names of collections contain none
   #place(tenant: string, collection: string): Place {
     const name = `${collection} ${tenant}`
     let place = this.#places.get(name)

@@ -1,25 +1,27 @@
-/** Database files, and cached prepared statements. */
+/** Opens database files, and caches prepared statements. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { AppError, LruCache, messageOf } from '#kernel'
 import { sqliteError } from './failure.ts'
 
-/** ms that a reader waits for a recovering file */
+/** ms for which a reader waits while a file is being recovered */
 const BUSY_MS = 5_000
-/** cached statements whose text depends on a query; constant ones are few */
+/** most cached statements whose text depends on a query; constant statements are few */
 const MAX_STATEMENTS = 300
 
 export interface WriterSettings {
-  /** `FULL`: every commit is synced; `NORMAL`: a power cut may undo the last ones, the end of the process none */
+  /**
+   * `FULL`: every commit is synced; `NORMAL`: a power cut, but not the end of the process, may undo the last commits
+   */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheMb: number
-  /** pages of 4 KiB per checkpoint, which delays other syncs of the disk */
+  /** pages of 4 KiB per checkpoint; a checkpoint delays other syncs of the disk */
   readonly checkpointPages: number
 }
 
-/** `STORE` when the file cannot be used. */
+/** Opens a file for writing. Throws `STORE` when it cannot be used. */
 export function openWriter(file: string, { synchronous, cacheMb, checkpointPages }: WriterSettings): Database {
   return open(file, false, (db) => {
-    // the journal mode comes first: it fails for a read-only folder or a file that is not a database
+    // set the journal mode first: this fails for a read-only folder, or a file that is not a database
     db.exec('PRAGMA journal_mode = WAL')
     db.exec(`PRAGMA synchronous = ${synchronous}`)
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
@@ -29,7 +31,7 @@ export function openWriter(file: string, { synchronous, cacheMb, checkpointPages
   })
 }
 
-/** A read-only connection. It sees what was committed when a statement or a `BEGIN` starts. */
+/** Opens a read-only connection, which sees what was committed when a statement or a `BEGIN` starts. */
 export function openReader(file: string, cacheMb: number): Database {
   return open(file, true, (db) => {
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
@@ -63,14 +65,14 @@ export class Database {
     this.#db = db
   }
 
-  /** Runs constant text, or text of validated names. */
+  /** Runs SQL that consists of constant text and validated names. */
   exec(sql: string): void {
     this.#db.exec(sql)
   }
 
   /**
-   * Prepares once per text; rows are arrays. Write a bound limit as `LIMIT 0 + ?`: SQLite would otherwise plan the
-   * statement for each value, which costs several times a small read.
+   * Prepares a statement once per text; rows are arrays. Write a bound limit as `LIMIT 0 + ?`: otherwise SQLite plans
+   * the statement again for each value, which takes several times as long as a small read.
    */
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql)
@@ -81,7 +83,7 @@ export class Database {
     return statement
   }
 
-  /** The caller states the types of the columns. */
+  /** Returns rows; the caller states the types of the columns. */
   rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SqlValue[]): Row[] {
     return this.statement(sql).all(...values) as unknown as Row[]
   }
@@ -99,7 +101,7 @@ export class Database {
     return Number(this.statement(sql).run(...values).changes)
   }
 
-  /** Runs all of `work` or nothing, with one snapshot for its reads. */
+  /** Runs `work` as one transaction, whose reads share one snapshot. */
   transaction<Result>(work: () => Result): Result {
     this.run('BEGIN')
     try {
@@ -113,7 +115,7 @@ export class Database {
     }
   }
 
-  /** The same with a `NORMAL` connection, synced together with all earlier commits. */
+  /** Like `transaction`, for a `NORMAL` connection: syncs this commit together with all earlier ones. */
   syncedTransaction<Result>(work: () => Result): Result {
     this.exec('PRAGMA synchronous = FULL')
     try {

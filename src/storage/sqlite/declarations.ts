@@ -1,6 +1,6 @@
 /**
  * Creates tables of collections on first use, and fills them from documents after a change of specification. Reads wait
- * for that; writes do not, because the writer is sequential.
+ * until that is done; writes need not, because the writer works in order.
  */
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
@@ -17,7 +17,7 @@ export type StateCommits = GroupCommit<StateJob, StateWire, StateAnswer, StateAn
 
 interface Declared {
   readonly form: CollectionForm
-  /** resolves when it can be read */
+  /** resolves when the collection can be read */
   readonly ready: Promise<void>
   isReady: boolean
 }
@@ -32,12 +32,15 @@ export class Declarations {
     this.#readers = readers
   }
 
-  /** For a write that is submitted in the same turn. */
+  /** Returns the form for a write that is submitted in the same turn. */
   form(known: KnownSpec): CollectionForm {
     return this.#declare(known).form
   }
 
-  /** For a read; a promise only while tables are created. Rejects with `STORE` when that fails. */
+  /**
+   * Returns the form for a read; a promise only while tables are being created, which rejects with `STORE` if that
+   * fails.
+   */
   readable(known: KnownSpec): CollectionForm | Promise<CollectionForm> {
     const declared = this.#declare(known)
     return declared.isReady ? declared.form : declared.ready.then(() => declared.form)
@@ -51,7 +54,7 @@ export class Declarations {
     this.#declared.set(known.name, declared)
     declared.ready.then(
       () => (declared.isReady = true),
-      // reads reject; the next use retries
+      // pending reads reject, and the next use retries
       () => this.#declared.delete(known.name),
     )
     return declared

@@ -1,4 +1,4 @@
-/** Searches a database file for damage, and describes what is lost. Read-only. */
+/** Searches a database file for damage, and describes what is lost. Only reads the file. */
 import { messageOf } from '#kernel'
 import type { Database, SqlValue } from './database.ts'
 import { openReader } from './database.ts'
@@ -16,14 +16,14 @@ import {
 import { SERIES_FORM } from './series-form.ts'
 import { STATE_FORM } from './state-form.ts'
 
-/** A damaged record, and its content as far as it is known. Times are epoch ms; unknown ones are absent. */
+/** A damaged record, and what is known of its content. Times are epoch ms; unknown fields are absent. */
 export interface Damage {
   readonly place: string
   readonly what: 'structure' | 'samples' | 'messages' | 'document' | 'log' | 'object' | 'key'
   readonly tenant?: string
-  /** of samples and messages: the resource; otherwise the name */
+  /** the resource, for samples and messages; otherwise the name */
   readonly name?: string
-  /** or the stream of messages */
+  /** metric of samples, or stream of messages */
   readonly metric?: string
   readonly from?: number
   readonly until?: number
@@ -45,10 +45,10 @@ export type FileName = keyof typeof FORMS
 
 const CHANGED = 'other bytes than were written'
 
-/** reported problems of the file's structure */
+/** most problems reported about the structure of the file */
 const MAX_LISTED = 100
 
-/** `STORE` for a file of another version or program. */
+/** Examines a file. Throws `STORE` for a file of another version or program. */
 export function examineFile(path: string, file: FileName): Examination {
   let db: Database | undefined
   try {
@@ -65,7 +65,7 @@ export function examineFile(path: string, file: FileName): Examination {
 
 export const formOfFile = (file: FileName): FileForm => FORMS[file].form
 
-/** All tables with original data. */
+/** Returns all tables that contain original data. */
 export function tablesOf(db: Database, file: FileName): readonly ScannedTable[] {
   const { tables } = FORMS[file]
   if (file !== 'state.db') return tables
@@ -99,7 +99,7 @@ function structureOf(db: Database, file: FileName): Damage[] {
 
 type Lost = Omit<Damage, 'place' | 'problem'>
 
-/** Describes the loss of a damaged row. */
+/** Describes what is lost with a damaged row. */
 export function lostWith(db: Database, table: string, row: Row): readonly Lost[] {
   const number = (column: string): number => numberAt(row, column) ?? 0
   const span = (from: number, until: number, count: number): Pick<Lost, 'from' | 'until' | 'count'> => {
@@ -156,7 +156,9 @@ function named(row: readonly [string, string, string] | undefined): Pick<Lost, '
   return { tenant, name, metric }
 }
 
-/** Of each series or stream of a block, from its first to its last time; most of the block is intact. */
+/**
+ * Lists the series or streams in a damaged block, each with its first and last time; most of the block may be intact.
+ */
 function spansOf(
   numbers: Float64Array,
   width: number,

@@ -1,4 +1,4 @@
-/** Errors of SQLite as errors of the store. */
+/** Converts errors of SQLite to errors of the store. */
 import { AppError, type Failure, failureOf, messageOf } from '#kernel'
 import { damaged } from '../damage.ts'
 
@@ -14,7 +14,7 @@ export function storeFailureOf(thrown: unknown): StoreFailure {
 /** SQLite's codes for a full disk, inconsistent pages, and a file that is not a database. */
 const [FULL, CORRUPT, NOT_A_DATABASE] = [13, 11, 26] as const
 
-/** `DAMAGED` for an unreadable file, and for numbers out of range; other errors as they are. */
+/** Returns `DAMAGED` for an unreadable file or a number out of range; returns other errors unchanged. */
 export function sqliteError(thrown: unknown): unknown {
   const code = sqliteCode(thrown)
   const isBeyond = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE'
@@ -22,13 +22,13 @@ export function sqliteError(thrown: unknown): unknown {
   return damaged(`A database of the data folder (${messageOf(thrown)})`)
 }
 
-/** Without SQLite's prefix. */
+/** Returns SQLite's code of an error. */
 function sqliteCode(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined
   return Number(thrown.errcode) & 0xff
 }
 
-/** The error of a job without effect. `UNAVAILABLE`: the disk is full, so that a retry may succeed. */
+/** Reports a job that had no effect. `UNAVAILABLE`: the disk is full, so a retry may succeed. */
 export interface NotWritten {
   readonly failure: string
   readonly code: 'UNAVAILABLE' | 'STORE' | 'DAMAGED'
@@ -41,7 +41,7 @@ export function notWritten(thrown: unknown): NotWritten {
   return { failure: messageOf(error), code }
 }
 
-/** `UNAVAILABLE` while the disk is full, as in an outage; `DAMAGED`; otherwise `STORE`. */
+/** Builds the error for a job that had no effect: `UNAVAILABLE` while the disk is full, `DAMAGED`, or `STORE`. */
 export function writeError({ failure, code }: NotWritten): AppError {
   return new AppError(code, `The store could not write it: ${failure}${code === 'UNAVAILABLE' ? '; make room' : ''}`)
 }

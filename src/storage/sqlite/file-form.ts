@@ -1,18 +1,18 @@
-/** Creates a database file, or rejects one of another format. */
+/** Creates a database file, or rejects a file of another format. */
 import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
-/** The application id of our files: "RFXA". */
+/** Application id in the header of our files: "RFXA". */
 const APPLICATION = 0x52465841
 
 export interface FileForm {
-  /** raise it with every change: files of other numbers are rejected */
+  /** format number; increase it with every change, since files of other numbers are rejected */
   readonly number: number
-  /** creates all tables of an empty file */
+  /** SQL that creates all tables of an empty file */
   readonly tables: string
 }
 
-/** Creates the tables of an empty file. `STORE` for a file of another version or program. */
+/** Creates the tables of an empty file. Throws `STORE` for a file of another version or program. */
 export function openForm(db: Database, file: string, form: FileForm): void {
   const [others = 0] = db.row<[number]>('SELECT count(*) FROM sqlite_schema') ?? []
   if (others > 0) return requireForm(db, file, form)
@@ -23,7 +23,7 @@ export function openForm(db: Database, file: string, form: FileForm): void {
   })
 }
 
-/** `STORE` for a file of another version or program. */
+/** Throws `STORE` for a file of another version or program. */
 export function requireForm(db: Database, file: string, { number }: FileForm): void {
   const [version = 0] = db.row<[number]>('PRAGMA user_version') ?? []
   const [application = 0] = db.row<[number]>('PRAGMA application_id') ?? []

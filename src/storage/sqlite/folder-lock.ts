@@ -1,10 +1,15 @@
-/** A lock of a data folder for one process. The operating system releases it when the process ends, however it ends. */
+/**
+ * Locks a data folder for one process. The operating system releases the lock whenever and however the process ends.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError, messageOf } from '#kernel'
 
-/** Creates the folder if needed. `STORE` when it is unusable or locked; otherwise returns the release. */
+/**
+ * Locks the folder, creating it if needed, and returns a function that releases it. Throws `STORE` when the folder is
+ * unusable or already locked.
+ */
 export function lockFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true })

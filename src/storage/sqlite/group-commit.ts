@@ -1,6 +1,6 @@
 /**
- * Group commit: jobs of one turn of the event loop go to the writer as one batch, with one transaction and one sync.
- * While the writer is busy, more jobs are collected.
+ * Groups commits: jobs of one turn of the event loop go to the writer as one batch, with one transaction and one sync.
+ * While the writer is busy, further jobs are collected.
  */
 import { performance } from 'node:perf_hooks'
 import { AppError } from '#kernel'
@@ -15,7 +15,7 @@ export interface CommitFigures {
   readonly queued: number
   readonly commits: number
   readonly lastCommitMs: number
-  /** monotonic ms; 0 before the first */
+  /** monotonic ms of the last commit; 0 before the first */
   readonly lastCommitAt: number
 }
 
@@ -27,26 +27,26 @@ interface Waiting<Job, Answer> {
   reject(error: unknown): void
 }
 
-/** Most jobs and characters of a batch, so that commits stay short. */
+/** Most jobs and characters in a batch, so that commits stay short. */
 const MAX_JOBS = 4_096
 const MAX_WEIGHT = 8 * 1024 * 1024
 /**
- * Characters that leave at once, within the turn: the writer works while the turn continues. A large job is worth a
- * batch sooner than many small ones.
+ * Characters that are sent at once rather than at the end of the turn, so that the writer works while the turn
+ * continues. A single large job reaches the limit sooner than many small ones.
  */
 const ENOUGH_OF_ONE = 3 * 1024
 const ENOUGH_OF_ALL = 64 * 1024
-/** One batch is written while another waits at the writer. */
+/** Most batches at the writer: one is being written while the others wait. */
 const MAX_BATCHES = 4
 
-/** Returns one answer per job, in order. */
+/** Sends jobs to the writer in groups, and returns one result per job, in order. */
 export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
   readonly #thread: Thread<Wire, Answers>
   readonly #pack: (jobs: readonly Job[]) => Packed<Wire>
   readonly #unpack: (answers: Answers) => readonly Answer[]
   #waiting: Waiting<Job, Answer>[] = []
   #weight = 0
-  /** jobs and batches at the writer */
+  /** jobs, and batches, currently at the writer */
   #underWay = 0
   #batches = 0
   #scheduled = false
@@ -66,7 +66,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     this.#unpack = unpack
   }
 
-  /** Resolves after the commit. `weight`: characters, about. */
+  /** Submits a job; resolves after the commit. `weight`: approximate number of characters. */
   submit(job: Job, weight: number): Promise<Answer> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is written any more'))
     return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     }
   }
 
-  /** Rejects new jobs; resolves when all accepted ones are answered. */
+  /** Rejects new jobs; resolves when all accepted jobs are done. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#waiting.length + this.#underWay > 0) {
@@ -95,7 +95,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     }
   }
 
-  /** The batch leaves after all callbacks of this turn. */
+  /** Sends the batch after all callbacks of this turn. */
   #schedule(): void {
     if (this.#scheduled || this.#batches >= MAX_BATCHES) return
     this.#scheduled = true

@@ -1,14 +1,14 @@
-/** Inserts many rows with few statements, since most of a statement's cost is independent of its rows. */
+/** Inserts many rows with few statements, since a statement's cost depends little on its number of rows. */
 import type { Database, SqlValue } from './database.ts'
 
-/** rows of one statement, the largest first */
+/** numbers of rows per statement, largest first */
 const SIZES = [64, 16, 4, 1] as const
 export const MAX_ROWS = SIZES[0]
 
 interface Insert {
   readonly rows: number
   readonly sql: string
-  /** parameters of all its rows; the array is reused */
+  /** parameters of all rows; the array is reused */
   readonly values: SqlValue[]
 }
 
@@ -17,7 +17,7 @@ export class InsertRows {
   readonly #width: number
   readonly #inserts: readonly Insert[]
 
-  /** `insert`: the statement up to `VALUES`; `width`: its columns; `rest`: after the rows. */
+  /** `insert`: the statement up to `VALUES`; `width`: its number of columns; `rest`: the text after the rows. */
   constructor(db: Database, insert: string, width: number, rest = '') {
     const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
     this.#db = db
@@ -28,7 +28,7 @@ export class InsertRows {
     })
   }
 
-  /** `fill` writes the values of a row into `values`, from `at`. */
+  /** Inserts `count` rows. `fill` writes the values of a row into `values`, starting at `at`. */
   run(count: number, fill: (row: number, values: SqlValue[], at: number) => void): void {
     let row = 0
     for (const { rows, sql, values } of this.#inserts) {

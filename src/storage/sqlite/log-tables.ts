@@ -1,15 +1,15 @@
 /**
- * Writes of logs, inside the transactions of the caller. Entries of one partition in one transaction share rows, which
- * cost far more than entries, so they are buffered until `flush`.
+ * Writes logs, inside the transactions of the caller. Entries that one transaction adds to a partition share rows,
+ * because a row costs far more than an entry; they are buffered until `flush`.
  */
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { MAX_CHARACTERS, MAX_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
 
-/** Cached state of partitions: this is the only writer, so it is valid until a transaction fails. */
+/** Cached state of a partition. Only this object writes it, so it is valid until a transaction fails. */
 interface Partition {
   readonly key: number
-  /** position of the last entry, buffered ones included */
+  /** position of the last entry, including buffered ones */
   last: number
   held: string[]
   count: number
@@ -25,7 +25,10 @@ export class LogTables {
     this.#db = db
   }
 
-  /** Returns the position of the last. A failed transaction forgets these positions, so there are not any gaps. */
+  /**
+   * Appends entries and returns the position of the last one. A failed transaction drops the cached positions, so no
+   * gaps appear.
+   */
   append(tenant: string, log: string, partition: number, chunks: readonly LogChunk[]): number {
     const known = this.#partition(tenant, log, partition)
     this.#changed.add(known)
@@ -46,28 +49,28 @@ export class LogTables {
     if (this.#known.size > MAX_KNOWN) this.#known.clear()
   }
 
-  /** Call after a failed transaction. */
+  /** Drops cached and buffered data; call after a failed transaction. */
   forget(): void {
     this.#known.clear()
     this.#changed.clear()
   }
 
-  /** Deletes unneeded entries, at most `TRIM_ROWS` rows. Returns the number of rows. */
+  /** Deletes unneeded entries, at most `TRIM_ROWS` rows. Returns the number of rows deleted. */
   trim(tenant: string, log: string, partition: number, upTo: number): number {
     this.flush()
     const [key = 0, first = 1, trimmed = 0] =
       this.#db.row<[number, number, number]>(KNOWN, tenant, log, partition) ?? []
     if (key === 0) return 0
-    // the last row records the last position
+    // the last row is kept, since it records the last position
     const last = lastOf(this.#db, key, trimmed)
     const kept = Math.max(first, Math.min(upTo, last) + 1)
     if (kept > first) this.#db.run(KEEP, kept, last, key)
-    // the row of the last unneeded entry stays whole; readers skip such entries
+    // a row that contains both needed and unneeded entries stays whole; readers skip the latter
     return this.#db.run(FORGET, key, kept, TRIM_ROWS)
   }
 
   #partition(tenant: string, log: string, partition: number): Partition {
-    // names of logs do not contain blanks
+    // names of logs contain no blanks
     const name = `${partition} ${log} ${tenant}`
     const before = this.#known.get(name)
     if (before !== undefined) return before
@@ -88,17 +91,17 @@ export class LogTables {
   }
 }
 
-/** The position of the last entry of a partition; `trimmed`: at its last trim. */
+/** Returns the position of the last entry of a partition. `trimmed`: the last position when it was last trimmed. */
 export function lastOf(db: Database, key: number, trimmed: number): number {
   const [last = trimmed] = db.row<[number]>(NEWEST, key) ?? []
-  // after damage to the newest entries, only the partition knows it
+  // when the newest entries are damaged, only the partition's row still records the position
   return Math.max(last, trimmed)
 }
 
 const MAX_KNOWN = 10_000
 const NEWEST = 'SELECT last FROM entries WHERE partition = ? ORDER BY last DESC LIMIT 1'
 
-/** An update without a change, because only an update returns the existing row. */
+/** Does not change an existing row, but only an update returns it. */
 const FIND = `
   INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, 0)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last RETURNING key, last`

@@ -1,4 +1,4 @@
-/** Reads and trims of a log of one tenant. */
+/** Reads and trims a log of one tenant. */
 import { type Json, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { LogMedium } from '../checked-store.ts'

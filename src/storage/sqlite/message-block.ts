@@ -1,6 +1,6 @@
 /**
- * Messages in order of arrival as columns: on their way to the writer, and in series.db until they are sorted into
- * rows. Indexed rows would cost more than everything else, and most messages are deleted before that.
+ * Stores messages as columns, in order of arrival: on their way to the writer, and in series.db until they are sorted
+ * into rows. Indexed rows would cost more than everything else, and most messages are deleted before they become rows.
  *
  * MESSAGE-1 keys of blocks and rows count arrivals: a message in a block is newer than all rows
  * MESSAGE-2 of equal messages of one stream and time the first wins, wherever they are stored
@@ -12,21 +12,21 @@ import type { Database } from './database.ts'
 import { requireNamed } from './series-names.ts'
 
 export interface MessageColumns {
-  /** keys of streams; on the way to the writer, indices of their names. In native byte order */
+  /** keys of streams; on the way to the writer, indexes of their names. In native byte order */
   readonly streams: Float64Array<ArrayBuffer>
   readonly times: Float64Array<ArrayBuffer>
-  /** NaN: does not expire; undefined: none expires */
+  /** NaN for a message that does not expire; undefined when none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
   /** end of each body in `bodies` */
   readonly ends: Uint32Array<ArrayBuffer>
-  /** concatenated JSON */
+  /** concatenated JSON bodies */
   readonly bodies: string
 }
 
-/** characters of the bodies of a full block, about, and of a block to which more is appended */
+/** approximate most characters of bodies in a block; and the size below which a block is extended */
 const MAX_CHARACTERS = 64 * 1024
 const FEW_CHARACTERS = 16 * 1024
-/** messages of such a block */
+/** number of messages below which a block is extended */
 const FEW = 64
 
 export class MessagesBuilder {
@@ -89,14 +89,14 @@ export function bodyAt({ ends, bodies }: Pick<MessageColumns, 'ends' | 'bodies'>
   return bodies.slice(place === 0 ? 0 : ends[place - 1], ends[place])
 }
 
-/** Metadata of a block of series.db. */
+/** Metadata of a block in series.db. */
 export interface BlockHead {
-  /** ordinal of its first message among all arrivals */
+  /** ordinal number of the block's first message among all messages that arrived */
   readonly key: number
   readonly count: number
-  /** characters, about */
+  /** approximate number of characters */
   readonly size: number
-  /** first expiry; infinite: none */
+  /** earliest expiry of a message; infinite if none expires */
   readonly expires: number
 }
 
@@ -105,12 +105,12 @@ export function blockHeads(db: Database): BlockHead[] {
   return rows.map(([key, count, size, expires]) => ({ key, count, size, expires: expires ?? Infinity }))
 }
 
-/** Whether to rewrite it with the next messages: many small blocks would slow down reads. */
+/** True when a block should be rewritten together with the next messages, since many small blocks slow down reads. */
 export function isSmallBlock({ count, size }: Pick<BlockHead, 'count' | 'size'>): boolean {
   return count < FEW && size < FEW_CHARACTERS
 }
 
-/** Replaces a block of the same key. */
+/** Stores a block, replacing any block with the same key. */
 export function storeMessages(db: Database, key: number, columns: MessageColumns): BlockHead {
   const { streams, times, expires, ends, bodies } = columns
   const first = expires?.reduce((least, expiry) => (expiry < least ? expiry : least), Infinity) ?? Infinity
@@ -126,7 +126,7 @@ export function deleteBlock(db: Database, key: number): void {
   db.run('DELETE FROM message_blocks WHERE key = ?', key)
 }
 
-/** A block of series.db. Its bodies are read on demand, in the same transaction: few are needed. */
+/** A block of series.db. Bodies are read on demand, in the same transaction, because few of them are needed. */
 class StoredMessages implements MessageColumns {
   readonly streams: Float64Array<ArrayBuffer>
   readonly times: Float64Array<ArrayBuffer>
@@ -135,7 +135,7 @@ class StoredMessages implements MessageColumns {
   readonly #key: number
   #texts: readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] | undefined
 
-  /** `DAMAGED` when the checksum differs. */
+  /** Throws `DAMAGED` when the checksum is wrong. */
   constructor(db: Database, [key, count, due, streams, times, expires, sum]: Stamps) {
     if (sumOf([key, count, due], streams, times, expires) !== sum) throw damagedBlock(key)
     this.#db = db
@@ -163,12 +163,12 @@ class StoredMessages implements MessageColumns {
   }
 }
 
-/** Blocks between two keys, both included, in order of arrival. */
+/** Returns the blocks between two keys, both included, in order of arrival. */
 export function storedMessages(db: Database, from = 0, upTo = Number.MAX_SAFE_INTEGER): readonly MessageColumns[] {
   return db.rows<Stamps>(STAMPS, from, upTo).map((row) => new StoredMessages(db, row))
 }
 
-/** The key of a stream in blocks and rows; undefined before its first message. */
+/** Returns the key of a stream in blocks and rows; undefined before its first message. */
 export function streamKey(db: Database, tenant: string, resource: string, stream: string): number | undefined {
   const [key] = db.row<[number]>(STREAM, tenant, resource, stream) ?? []
   if (key !== undefined) requireNamed(db, 'streams', key, [tenant, resource, stream])
@@ -177,12 +177,12 @@ export function streamKey(db: Database, tenant: string, resource: string, stream
 
 export interface ArrivedMessage {
   readonly time: number
-  /** NaN: does not expire */
+  /** epoch ms; NaN when the message does not expire */
   readonly expires: number
   body(): string
 }
 
-/** Messages of one stream, in order of arrival. */
+/** Returns the messages of one stream in order of arrival. */
 export function arrivedMessages(db: Database, stream: number): readonly ArrivedMessage[] {
   const found: ArrivedMessage[] = []
   for (const columns of storedMessages(db)) {
@@ -199,7 +199,7 @@ export function arrivedMessages(db: Database, stream: number): readonly ArrivedM
   return found
 }
 
-/** Sorts by time, then by arrival, and drops repetitions. */
+/** Sorts messages by time, then by arrival, and drops repeated ones. */
 export function distinctByTime<Message extends { readonly time: number; body(): string }>(
   messages: readonly Message[],
 ): readonly Message[] {
@@ -207,7 +207,7 @@ export function distinctByTime<Message extends { readonly time: number; body(): 
   let bodies = new Set<string>()
   return sorted.filter((one, i) => {
     const isAfter = sorted[i - 1]?.time === one.time
-    // bodies are read only for equal times, which are rare
+    // bodies are compared only for equal times, which are rare
     if (!isAfter && sorted[i + 1]?.time !== one.time) return true
     if (!isAfter) bodies = new Set()
     const { size } = bodies

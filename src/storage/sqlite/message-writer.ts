@@ -1,7 +1,7 @@
 /**
- * Writes messages: into blocks in order of arrival, and later into rows with an index by stream and time. Pruning the
- * last messages of a stream removes older ones from blocks before they become rows. Works inside the transaction of its
- * caller.
+ * Writes messages: first into blocks in order of arrival, later into rows with an index by stream and time. Keeping
+ * only the newest messages of a stream removes older ones from blocks before they become rows. Works inside the
+ * transaction of its caller.
  */
 import { hash } from 'node:crypto'
 import { sumOf } from './checksum.ts'
@@ -22,11 +22,11 @@ import {
 import type { ExpireJob, RemoveJob } from './series-jobs.ts'
 import { WaitingMessages } from './waiting-messages.ts'
 
-/** characters of messages in blocks, about */
+/** approximate most characters of messages in blocks */
 const MAX_CHARACTERS = 16 * 1024 * 1024
-/** messages that become rows at once, about: a batch may wait for it */
+/** approximate number of messages that become rows at once, while a batch may be waiting */
 const SLICE = 4_096
-/** blocks that are rewritten one by one after a removal; more are sorted on the way */
+/** most blocks that are rewritten one by one after a removal; more blocks are sorted in the process */
 const FEW_BLOCKS = 4
 
 export class MessageWriter {
@@ -34,12 +34,12 @@ export class MessageWriter {
   readonly #most: number
   readonly #rows: InsertRows
   readonly #digests = Array.from({ length: MAX_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
-  /** undefined: not read yet */
+  /** metadata of the blocks; undefined when not read yet */
   #known: { heads: BlockHead[]; next: number } | undefined
-  /** messages of all blocks, loaded by the first removal of a transaction */
+  /** messages of all blocks, loaded by the first removal in a transaction */
   #waiting: WaitingMessages | undefined
 
-  /** `most`: messages in blocks */
+  /** `most`: number of messages kept in blocks */
   constructor(db: Database, most: number) {
     this.#db = db
     this.#most = most
@@ -74,18 +74,18 @@ export class MessageWriter {
     this.#db.run(REMOVE, tenant, resource, from, until)
   }
 
-  /** Returns the number of deleted messages. */
+  /** Deletes expired messages and returns how many. */
   expire({ tenant, now, limit }: ExpireJob): number {
     const { heads } = this.#blocks()
     if (heads.length > 0) {
       const isDue = heads.some(({ expires }) => expires <= now) || this.#db.row(DUE, now, tenant, 1) !== undefined
-      // a message that it hides must go with it
+      // the message hides an equal row, which must be deleted too
       if (isDue) this.#makeAllRows()
     }
     return this.#db.run(EXPIRE, now, tenant, limit)
   }
 
-  /** Call at the end of each transaction. */
+  /** Applies removals to the blocks; call at the end of each transaction. */
   settle(): void {
     this.#removeFromBlocks()
     const known = this.#blocks()
@@ -100,20 +100,20 @@ export class MessageWriter {
     }
   }
 
-  /** Call after a failed transaction, which invalidates caches. */
+  /** Drops caches; call after a failed transaction. */
   forget(): void {
     this.#known = undefined
     this.#waiting = undefined
   }
 
-  /** Removes messages of a stream that are not among its newest ones. */
+  /** Removes messages of a stream, except its newest ones. */
   #prune(stream: number, from: number, until: number, keep: number): void {
     const waiting = this.#allWaiting()
     const places = waiting.of(stream)
     const distinct = waiting.distinct(places)
     const [first] = distinct
     if (first !== undefined) {
-      // an equal row would reappear
+      // otherwise an equal row would become visible again
       if (this.#db.row(ROW_FROM, stream, waiting.timeOf(first)) !== undefined) {
         this.#makeAllRows()
         return this.#prune(stream, from, until, keep)
@@ -125,7 +125,7 @@ export class MessageWriter {
       const older = distinct.slice(0, Math.max(0, distinct.length - keep))
       waiting.remove(older.filter((place) => isWithin(waiting.timeOf(place), from, until)))
     }
-    // by the newest one to remove: a list of all that stay would be rebuilt for each message
+    // looks up the newest message to remove, since a list of all kept messages would be rebuilt for each message
     const [time, key] = this.#db.row<[number, number]>(NEWEST_BUT, stream, Math.max(0, keep - distinct.length)) ?? []
     if (time === undefined || key === undefined) return
     this.#db.run(REMOVE_BEFORE, stream, from, Math.min(until, time), time, key)
@@ -136,7 +136,7 @@ export class MessageWriter {
     return this.#waiting
   }
 
-  /** Rewrites blocks without removed messages. */
+  /** Rewrites blocks, leaving out removed messages. */
   #removeFromBlocks(): void {
     const waiting = this.#waiting
     if (waiting === undefined) return
@@ -153,7 +153,8 @@ export class MessageWriter {
   }
 
   /**
-   * Replaces blocks by their remaining messages, at the key of the first: fewer, and of each stream in the same order.
+   * Replaces blocks with fewer blocks of their remaining messages, stored at the key of the first block. The order
+   * within each stream stays the same.
    */
   #replace(heads: readonly BlockHead[], waiting: WaitingMessages, places: Iterable<number>): BlockHead[] {
     const blocks: MessageColumns[] = []
@@ -201,7 +202,10 @@ export class MessageWriter {
     })
   }
 
-  /** Valid until the same parameter is filled again: a buffer per row would cost more than its digest. */
+  /**
+   * Computes a digest, valid until the same parameter is filled again. A buffer per row would cost more than its
+   * digest.
+   */
   #digest(text: string, place: number): Uint8Array {
     const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
     digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')

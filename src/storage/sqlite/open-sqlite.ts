@@ -1,7 +1,7 @@
 /**
- * Storage in a data folder, on Node's SQLite: state.db (documents and logs; commits are synced before they are
- * answered) and series.db (samples and messages; safe from the end of the process, while a power cut undoes at most
- * what the log has). One thread writes each file, others read.
+ * Opens storage in a data folder, on Node's SQLite: state.db for documents and logs (commits are synced before they are
+ * confirmed), and series.db for samples and messages (which survive the end of the process; what a power cut undoes is
+ * still in the log). One thread writes each file; others read.
  */
 import { join } from 'node:path'
 import type { AppError, Logger } from '#kernel'
@@ -28,28 +28,29 @@ import { Thread } from './thread.ts'
 import { threadEntries } from './thread-entries.ts'
 
 export interface SqliteOptions {
-  /** created if needed; locked by one store at a time */
+  /** created if needed; only one store may use the folder at a time */
   readonly folder: string
-  /** the medium of objects, closed with the store */
+  /** medium for objects; closed together with the store */
   readonly blobs: BlobMedium
   /** epoch ms, for expiry; default: the machine's clock */
   readonly clock?: () => number
-  /** called with failures of background work */
+  /** logs failures of background work */
   readonly logger?: Logger
-  /** default: a counter of its own */
+  /** watch that counts damage; default: a new one */
   readonly damage?: DamageWatch
-  /** threads for long reads, started on demand; default 2 */
+  /** most threads for long reads, started on demand; default 2 */
   readonly readers?: number
-  /** samples in order of arrival that start a fold; default 50,000 */
+  /** number of samples in order of arrival that starts a fold; default 50,000 */
   readonly foldAt?: number
-  /** least samples of a full chunk; default 1,024 */
+  /** least number of samples in a full chunk; default 1,024 */
   readonly chunk?: number
-  /** messages in order of arrival before the oldest become rows; default 32,768 */
+  /** messages kept in order of arrival before the oldest become rows; default 32,768 */
   readonly waiting?: number
 }
 
 /**
- * Rejects with `STORE` when the folder is not accessible, in use by another process, or of another version or program.
+ * Opens the folder. Rejects with `STORE` when it is not accessible, in use by another process, or of another version or
+ * program.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const { folder, blobs, clock = Date.now, logger, damage = new DamageWatch(logger), readers: most = 2 } = options

@@ -1,4 +1,4 @@
-/** Shared parts of one open store. */
+/** Holds what the stores of one open data folder share. */
 import type { Committed, Write } from '../contract.ts'
 import type { Specs } from '../spec.ts'
 import type { DamageWatch } from '../damage.ts'
@@ -14,7 +14,7 @@ export type SeriesCommits = GroupCommit<SeriesJob, readonly SeriesOperation[], S
 export interface Opened {
   readonly specs: Specs
   readonly declarations: Declarations
-  /** on this thread, for fast reads by key */
+  /** connection on this thread, for fast reads by key */
   readonly gets: Database
   readonly readers: ReaderPool
   readonly counts: CountMemory

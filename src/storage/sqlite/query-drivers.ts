@@ -1,4 +1,4 @@
-/** Access paths of a query: indexes that supply rows, and the conditions that they answer. */
+/** Lists the access paths of a query: indexes that find rows, and which conditions each index covers. */
 import type { Condition } from '../contract.ts'
 import {
   fieldsTable,
@@ -11,7 +11,7 @@ import {
 import { conditionSql, entriesSql, fieldOf, type Sql } from './condition-sql.ts'
 import type { Database } from './database.ts'
 
-/** Conditions that an index may answer; others only filter. */
+/** Most conditions for which indexes are considered; further conditions only filter. */
 const MAX_ASKED = 6
 
 export interface Planned {
@@ -19,23 +19,23 @@ export interface Planned {
   readonly form: CollectionForm
   readonly tenant: string
   readonly where: readonly Condition[]
-  /** wide values are read too, by a condition or beside them */
+  /** true when wide values are read, for a condition or for the result */
   readonly wide: boolean
 }
 
 export interface Driver {
   readonly from: string
-  /** the part that the index answers */
+  /** SQL for the conditions that the index covers */
   readonly part: Sql
-  /** indices of the conditions that `part` replaces, and their text when another path drives the query */
+  /** indexes of the conditions that `part` replaces; when another path drives the query, their usual text is used */
   readonly places: ReadonlySet<number>
-  /** rows that are cheaper to count; at least as many */
+  /** a condition that is cheaper to count, and matches at least as many rows */
   readonly counted?: { readonly from: string; readonly where: Sql }
-  /** the same by looking up each row: less work for very many scattered rows */
+  /** an alternative that looks up each row, which is less work for very many scattered rows */
   readonly rows?: Pick<Driver, 'from' | 'part'>
-  /** its rows come in the order of the collection's rank */
+  /** true when the rows come in the order of the collection's rank */
   readonly ranked?: boolean
-  /** it is read from its beginning */
+  /** true when the index is read from its beginning */
   readonly endless?: boolean
 }
 
@@ -48,7 +48,10 @@ interface TogetherDriver extends Driver {
   readonly next: string | undefined
 }
 
-/** Combined indexes whose first fields, at least so many, have an `eq`; the longest first. */
+/**
+ * Returns the combined indexes whose first fields, at least `least` of them, have an `eq` condition; longest match
+ * first.
+ */
 export function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
   const placeOf = new Map<string, number>()
   for (const [place, condition] of where.entries()) {
@@ -70,7 +73,7 @@ export function togetherDriversOf({ form, where }: Planned, least: number): read
   return drivers.sort((a, b) => b.places.size - a.places.size)
 }
 
-/** Conditions that an index can answer, grouped by field. */
+/** Returns the access paths for conditions that an index covers, grouped by field. */
 export function driversOf(planned: Planned): readonly Driver[] {
   const { form, tenant, where } = planned
   const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
@@ -104,7 +107,7 @@ export function driversOf(planned: Planned): readonly Driver[] {
   return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MAX_ASKED)
 }
 
-/** Entries of a text lead to rows by key; with several texts a row may have several entries. */
+/** Finds rows through the entries of a text. With several texts, a row may have several matching entries. */
 function entriesDriver(planned: Planned, place: number, { text, values, single }: Sql & { single: boolean }): Driver {
   const { form } = planned
   const table = `${textsTable(form)} AS t`
@@ -123,8 +126,8 @@ function entriesDriver(planned: Planned, place: number, { text, values, single }
 }
 
 /**
- * An index with `eq` on its other fields, sorted like the entries of texts: compact, while their rows are scattered
- * over the file, and a reader rereads each page after a commit.
+ * Returns an index whose other fields have `eq` conditions, sorted like the entries of texts. Such an index is compact,
+ * whereas the rows are scattered over the file, and readers reread each page after a commit.
  */
 function besideOf({ form, where }: Planned): string | undefined {
   const equal = new Set(where.map((one) => ('any' in one || one.op !== 'eq' ? undefined : one.field)))

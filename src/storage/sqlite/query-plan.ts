@@ -1,8 +1,8 @@
 /**
- * The choice of an index. SQLite's statistics do not separate common values from rare ones, so each condition's rows
- * are counted in its own index, up to a bound. Few rows are fetched and sorted. Otherwise an index in the requested
- * order is walked until the page is full, or all fields are scanned. A combined index finds the rows in order, and one
- * with all fields of a query answers it without reading rows.
+ * Chooses the index for a query. SQLite's statistics do not separate common from rare values, so the rows of each
+ * condition are counted in its own index, up to a limit. Few rows are fetched and sorted. Otherwise an index in the
+ * requested order is scanned until the page is full, or all field rows are scanned. A combined index finds the rows in
+ * order, and an index with all fields of a query needs no rows at all.
  */
 import {
   fieldsTable,
@@ -16,14 +16,17 @@ import {
 import { allSql, fieldOf, rangeSql, type FieldCondition, type Sql } from './condition-sql.ts'
 import { ANSWERED, driversOf, indexed, togetherDriversOf, type Driver, type Planned } from './query-drivers.ts'
 
-/** rows that are fetched and sorted rather than walked: 2 to 3 ms */
+/** most rows that are fetched and sorted instead of scanned in order: takes 2 to 3 ms */
 const FEW = 5_000
-/** rows that are looked up to be counted: some 6 ms, like scanning five times as many */
+/** most rows that are looked up to count them: takes about 6 ms, like scanning five times as many */
 const MAX_LOOKED_UP = 20_000
-/** deeper pages are sorted out of a scan: the index of the order would lead to too many rows */
+/**
+ * rows up to the end of a page, beyond which a scan and a sort replace the ordered index, which would lead to too many
+ * rows
+ */
 const DEEP = 2_000
 
-/** The text after FROM. */
+/** The text after FROM, and the condition. */
 export interface Source {
   readonly from: string
   readonly where: Sql
@@ -33,7 +36,10 @@ export interface Source {
 
 export type FirstOrder = { readonly field: string; readonly descending: boolean } | undefined
 
-/** `first`: the first field of the order, if not the id. `depth`: rows up to the end of the page. */
+/**
+ * Chooses the source of a page. `first`: the first field of the order, unless that is the id. `depth`: number of rows
+ * up to the end of the page.
+ */
 export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number): Source {
   const { form, where } = planned
   const straight = togetherDriversOf(planned, 1).find(
@@ -63,7 +69,7 @@ export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number)
 export function sourceOfCount(planned: Planned): Source {
   const { db, form, where } = planned
   const drivers = driversOf(planned)
-  // a count that one index answers does not read rows
+  // a count that one index covers reads no rows
   const whole = drivers.find(({ places }) => places.size === where.length)
   if (whole !== undefined) return driven(planned, whole)
   const covering = coveringOf(planned)
@@ -80,7 +86,7 @@ export function sourceOfCount(planned: Planned): Source {
   return entries === undefined ? scanned(planned) : driven(planned, { ...entries, ...entries.rows })
 }
 
-/** With wide values of each row, if needed. */
+/** Adds the wide values of each row, if needed. */
 function joined({ form, wide }: Planned, from: string): string {
   return wide ? `${from} CROSS JOIN ${wideTable(form)} AS w ON w.key = f.key` : from
 }
@@ -90,13 +96,13 @@ function walkedIn(planned: Planned, index: string): Source {
   return { from: joined(planned, indexed(form, index)), where: allSql(form, where) }
 }
 
-/** All rows of a tenant: in storage order for a single tenant, otherwise by the cheapest index. */
+/** Scans all rows of a tenant: in storage order if it is the only tenant, otherwise with the cheapest index. */
 function scanned(planned: Planned): Source {
   const { db, form, where, wide } = planned
   const [tenants = 0] = db.row<[number]>('SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)') ?? []
   if (tenants > 1) return walkedIn(planned, form.rank === undefined ? idsIndexOf(form) : indexOf(form, form.rank))
   const from = indexed(form, undefined)
-  // wide conditions come first: they mostly match the least
+  // wide conditions come first, since they usually match the fewest rows
   const all = wide ? `${wideTable(form)} AS w CROSS JOIN ${from} ON f.key = w.key` : from
   return { from: all, where: allSql(form, where) }
 }
@@ -107,7 +113,7 @@ function orderIndexOf(form: CollectionForm, first: FirstOrder): string | undefin
   return field.unindexed ? undefined : indexOf(form, field)
 }
 
-/** An index with all fields of the query; of several, one whose first field has a condition. */
+/** Returns an index with all fields of the query, preferably one whose first field has a condition. */
 function coveringOf({ form, where }: Planned, begins?: string): string | undefined {
   const asked = new Set(where.map((condition) => ('any' in condition ? undefined : condition.field)))
   const fits = (list: readonly FormField[]): boolean =>
@@ -119,8 +125,9 @@ function coveringOf({ form, where }: Planned, begins?: string): string | undefin
 }
 
 /**
- * A range of an index with all fields of the query and the rank: read twice, first for the rank at which the page ends,
- * so that only the page is sorted and looked up. From its end, since later keys of a range are often newer.
+ * Reads a range of an index with all fields of the query and the rank. The range is read twice, first to find the rank
+ * at which the page ends, so that only the page is sorted and looked up. It is read from its end, since later keys of a
+ * range are often newer.
  */
 function siftedOf(planned: Planned, depth: number): Source | undefined {
   const { form, tenant, where, wide } = planned
@@ -170,7 +177,7 @@ function isRange({ op }: FieldCondition): boolean {
   return op !== 'eq' && ANSWERED.has(op)
 }
 
-/** The path with the fewest rows; undefined when all have `bound` or more. */
+/** Returns the path with the fewest rows; undefined when every path has at least `bound` rows. */
 function fewest({ db, tenant }: Planned, drivers: readonly Driver[], bound: number): Driver | undefined {
   let least = bound
   let best: Driver | undefined

@@ -1,4 +1,4 @@
-/** Buckets of samples, on a reader's connection, inside the transaction of the caller. */
+/** Reads buckets of samples on a reader's connection, inside the transaction of the caller. */
 import type { BucketQuery, SampleValue } from '../series.ts'
 import { valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
@@ -6,22 +6,24 @@ import { seriesOf } from './read-samples.ts'
 import { NUMBER } from './sample-block.ts'
 import { arrivedOf, columnsOf } from './series-columns.ts'
 
-/** `resources`: distinct, by code point. */
+/** `resources`: distinct, ordered by code point. */
 export interface BucketsRead extends BucketQuery {
   readonly kind: 'buckets'
   readonly tenant: string
   readonly now: number
 }
 
-/** Buckets as columns: `FIGURES` numbers each; from the sum on undefined without numeric samples. */
+/**
+ * Buckets as columns, with `FIGURES` numbers each. Without numeric samples, the figures from the sum on are undefined.
+ */
 export interface BucketColumns {
   readonly figures: Float64Array<ArrayBuffer>
-  /** a Float64Array if all are numbers */
+  /** a Float64Array if all values are numbers */
   readonly firsts: Float64Array<ArrayBuffer> | readonly SampleValue[]
   readonly lasts: Float64Array<ArrayBuffer> | readonly SampleValue[]
 }
 
-/** start, count, numeric, sum, min, max, sumOfSquares */
+/** Numbers per bucket: start, count, numeric, sum, min, max, sumOfSquares. */
 export const FIGURES = 7
 
 export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
@@ -39,18 +41,18 @@ export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
 
 const [START, COUNT, NUMERIC, SUM, MIN, MAX, SQUARES] = [0, 1, 2, 3, 4, 5, 6] as const
 
-/** Aggregates samples of one series after the other, each by time. */
+/** Aggregates samples, one series after the other, each in order of time. */
 class FoundBuckets {
   readonly #from: number
   readonly #width: number
-  /** `FIGURES` numbers per bucket, in order of appearance */
+  /** `FIGURES` numbers per bucket, in the order in which buckets were created */
   #figures = new Float64Array(64 * FIGURES)
-  /** times of the first and the last sample of each */
+  /** times of the first and the last sample in each bucket */
   #edges = new Float64Array(64 * 2)
   readonly #firsts = new FoundValues()
   readonly #lasts = new FoundValues()
   #count = 0
-  /** by start; only with several series, since buckets of one come in order */
+  /** buckets by start; needed only for several series, since the buckets of a single series come in order */
   #known: Map<number, number> | undefined
   #series = 0
   /** the current bucket, and its end */
@@ -62,7 +64,7 @@ class FoundBuckets {
     this.#width = width
   }
 
-  /** Call before each series. */
+  /** Begins a series; call before adding its samples. */
   begin(): void {
     this.#series += 1
     this.#end = Number.NEGATIVE_INFINITY
@@ -77,7 +79,7 @@ class FoundBuckets {
     for (let start = 0; start < times.length;) {
       const time = times[start] ?? 0
       if (time >= this.#end) this.#enter(time)
-      // most buckets have a few samples, some a whole chunk
+      // most buckets contain few samples, but some a whole chunk
       let end = start + 1
       const bound = this.#end
       if ((times[times.length - 1] ?? 0) < bound) end = times.length
@@ -106,10 +108,10 @@ class FoundBuckets {
     return this.#figures[slot * FIGURES + START] ?? 0
   }
 
-  /** Selects the bucket of a time, which may be new. */
+  /** Selects the bucket for a time, creating it if needed. */
   #enter(time: number): void {
     const since = time - this.#from
-    // the remainder is exact; a quotient may round up into the next bucket
+    // the remainder is exact, whereas a quotient might round up into the next bucket
     const start = this.#from + since - (since % this.#width)
     this.#end = start + this.#width
     const known = this.#known?.get(start)
@@ -170,7 +172,7 @@ class FoundBuckets {
     figures[at + MAX] = max
     const edges = this.#edges
     const [first, last] = [times[start] ?? 0, times[end - 1] ?? 0]
-    // at equal times, earlier series are first and later ones last
+    // at equal times, the first value is from the earliest series and the last value from the latest
     if (first < (edges[slot * 2] ?? 0)) {
       edges[slot * 2] = first
       this.#firsts.set(slot, columns, start)
@@ -182,10 +184,10 @@ class FoundBuckets {
   }
 }
 
-/** A value per bucket: as numbers while all are, because they cross threads fast. */
+/** Collects one value per bucket, as numbers while possible, since numbers transfer fast between threads. */
 class FoundValues {
   #numbers = new Float64Array(64)
-  /** values that are not numbers */
+  /** values that are not numbers, by bucket */
   #others: Map<number, SampleValue> | undefined
 
   set(slot: number, columns: Columns, place: number): void {

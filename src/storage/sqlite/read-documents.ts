@@ -1,4 +1,4 @@
-/** Long reads of documents, on a reader's connection, inside the transaction of the caller. */
+/** Runs long reads of documents on a reader's connection, inside the transaction of the caller. */
 import type { AppError } from '#kernel'
 import type { Condition } from '../contract.ts'
 import { documentsTable, fieldsTable, textsTable, type CollectionForm } from './collection-form.ts'
@@ -10,7 +10,7 @@ import { sourceOfCount, sourceOfPage } from './query-plan.ts'
 
 export type DocumentRow = readonly [id: string, version: number, body: string, sum: number]
 
-/** Documents as columns, which cross threads fast. */
+/** Documents as columns, which transfer fast between threads. */
 export interface DocumentColumns {
   readonly ids: readonly string[]
   readonly versions: Float64Array<ArrayBuffer>
@@ -22,7 +22,7 @@ interface Asked {
   readonly tenant: string
 }
 
-/** A valid query; fields by name. */
+/** A valid query, with fields by name. */
 export interface PageQuery {
   readonly where: readonly Condition[]
   readonly sort: readonly { readonly field: string; readonly descending: boolean }[]
@@ -36,7 +36,7 @@ interface PageRead extends Asked {
   readonly query: PageQuery
 }
 
-/** Existing ones, in the order of `ids`. */
+/** Reads the documents that exist, in the order of `ids`. */
 interface GetManyRead extends Asked {
   readonly kind: 'getMany'
   readonly ids: readonly string[]
@@ -53,7 +53,7 @@ interface CountByRead extends Asked {
   readonly where: readonly Condition[]
 }
 
-/** Stored documents of all tenants after a key, to read their fields again. */
+/** Reads stored documents of all tenants after a key, to compute their fields again. */
 interface WalkRead {
   readonly kind: 'walk'
   readonly form: CollectionForm
@@ -64,7 +64,7 @@ export type DocumentsRead = PageRead | GetManyRead | CountRead | CountByRead | W
 
 export type WalkedRow = readonly [key: number, tenant: string, id: string, body: string]
 
-/** A page of a walk ends after so many documents, or that much text. */
+/** Most documents, and most characters, in a page of a walk. */
 const WALK_DOCUMENTS = 500
 const WALK_CHARACTERS = 2 * 1024 * 1024
 
@@ -90,7 +90,7 @@ function find(db: Database, read: PageRead): DocumentColumns {
   const keys = JSON.stringify(found.map(([, key]) => key))
   const columns = rowsOf(db, read, 'd.key = listed.value', [keys])
   const missing = found.find(([id], i) => columns.ids[i] !== id)
-  // fields and documents are written together
+  // fields and documents are written together, so a document without its row is damage
   if (missing !== undefined) throw damagedDocument(read.form.name, read.tenant, missing[0])
   return columns
 }
@@ -103,7 +103,7 @@ function getMany(db: Database, read: GetManyRead): DocumentColumns {
   return columns
 }
 
-/** Documents by key, in order: one statement takes a fraction of the time of many. */
+/** Returns documents in the order of their keys. One statement is much faster than many. */
 function rowsOf(db: Database, { form, tenant }: Asked, are: string, values: readonly string[]): DocumentColumns {
   const from = `FROM json_each(?) AS listed CROSS JOIN ${documentsTable(form)} AS d ON ${are} AND d.body IS NOT NULL`
   const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body, d.sum ${from}`, ...values)
@@ -145,7 +145,10 @@ function count(db: Database, { form, tenant, where: conditions }: CountRead): nu
   return db.row<[number]>(sql, tenant, ...where.values)?.[0] ?? 0
 }
 
-/** Absent values come last; descending that is SQLite's order, and only then it uses the index. */
+/**
+ * Builds an order in which absent values come last. Descending, that is SQLite's default, and only the default uses the
+ * index.
+ */
 function orderText(form: CollectionForm, name: string, descending: boolean): string {
   const { field, column } = fieldOf(form, name)
   if (descending) return `${column} DESC`

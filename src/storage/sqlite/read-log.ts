@@ -1,4 +1,4 @@
-/** Reads of logs, on a reader's connection, inside the transaction of the caller. */
+/** Reads logs on a reader's connection, inside the transaction of the caller. */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
@@ -10,7 +10,10 @@ export type LogRead = { readonly tenant: string; readonly log: string } & (
   | { readonly kind: 'partitions' }
 )
 
-/** Rows of entries: a JSON array of bodies, and the position of its last. The first row may begin earlier. */
+/**
+ * Rows of entries. A row is a JSON array of bodies, and the position of its last entry. The first row may begin before
+ * `from`.
+ */
 export interface LogRows {
   /** the first requested position */
   readonly from: number
@@ -50,7 +53,7 @@ function partitionOf(
   return db.row<[number, number, number]>(sql, tenant, log, partition) ?? [0, 1, 0]
 }
 
-/** Whole rows with at least `limit` entries. */
+/** Returns whole rows that contain at least `limit` entries, if available. */
 function rowsFrom(db: Database, { tenant, log }: LogRead, key: number, from: number, limit: number): readonly LogRow[] {
   const sql = 'SELECT last, count, bodies, sum FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
   const rows: LogRow[] = []

@@ -1,4 +1,4 @@
-/** Reads of messages and of progress, on a reader's connection, inside the transaction of the caller. */
+/** Reads messages and applied log positions on a reader's connection, inside the transaction of the caller. */
 import type { CheckedMessages } from '../check-series.ts'
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
@@ -58,12 +58,12 @@ export function readMessages(db: Database, read: MessagesRead): readonly Message
   return found
 }
 
-/** At equal times, messages in blocks are newer than rows. */
+/** True when the message from a block comes first. At equal times, messages in blocks are newer than rows. */
 function isFirst(arrived: number, stored: number, descending: boolean): boolean {
   return descending ? arrived >= stored : arrived < stored
 }
 
-/** Drops messages that equal a row; by time. */
+/** Drops messages that equal a stored row. `arrived` is ordered by time. */
 function withoutRows(db: Database, stream: number, arrived: readonly ArrivedMessage[]): ArrivedMessage[] {
   const [first] = arrived
   const [last] = first === undefined ? [] : (db.row<[number | null]>(LAST, stream) ?? [])

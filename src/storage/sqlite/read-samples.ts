@@ -1,4 +1,4 @@
-/** Reads of samples, on a reader's connection, inside the transaction of the caller. */
+/** Reads samples on a reader's connection, inside the transaction of the caller. */
 import { Heap } from '#kernel'
 import type { SampleColumns, SampleValue } from '../series.ts'
 import { lastInChunks } from './chunks.ts'
@@ -10,7 +10,7 @@ import { arrivedOf, columnsOf } from './series-columns.ts'
 export interface RangeRead {
   readonly kind: 'range'
   readonly tenant: string
-  /** distinct, by code point */
+  /** distinct, ordered by code point */
   readonly resources: readonly string[]
   readonly metric: string
   readonly from: number
@@ -28,11 +28,11 @@ export interface LatestRead {
   readonly now: number
 }
 
-/** Samples as columns, which cross threads fast. */
+/** Samples as columns, which transfer fast between threads. */
 export interface FoundColumns extends SampleColumns {
-  /** indices in the query's `resources`; undefined for a single one */
+  /** index of each sample's resource in the query's `resources`; undefined for a single resource */
   readonly places: Uint16Array<ArrayBuffer> | undefined
-  /** NaN: does not expire; undefined: none expires */
+  /** NaN for a sample that does not expire; undefined when none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
 }
 
@@ -43,13 +43,13 @@ export interface LatestRow {
   readonly expires: number | undefined
 }
 
-/** A series of the query, and the index of its resource. */
+/** A series of the query, with the index of its resource. */
 export interface RequestedSeries {
   readonly place: number
   readonly key: number
 }
 
-/** Existing series of a metric; resources distinct, by code point. */
+/** Returns the existing series of a metric. `resources`: distinct, ordered by code point. */
 export function seriesOf(
   db: Database,
   tenant: string,
@@ -77,7 +77,7 @@ export function readRange(db: Database, read: RangeRead): FoundColumns {
     while (found.count < limit && only.next()) found.add(only, only.take(limit - found.count))
     return found.columns(resources.length > 1)
   }
-  // by time, then by resource; reversed when descending
+  // orders by time, then by resource; reversed when descending
   const heap = new Heap<Cursor>((a, b) => {
     const isBefore = a.time < b.time || (a.time === b.time && a.place < b.place)
     return descending ? !isBefore : isBefore
@@ -90,10 +90,10 @@ export function readRange(db: Database, read: RangeRead): FoundColumns {
   return found.columns(resources.length > 1)
 }
 
-/** By name of the metric. */
+/** Returns the newest sample per metric, ordered by metric name. */
 export function readLatest(db: Database, { tenant, resource, metric, now }: LatestRead): readonly LatestRow[] {
   const all = 'SELECT metric, key FROM series WHERE tenant = ? AND resource = ?'
-  // UTF-8 bytes, that is, by code point
+  // SQLite compares UTF-8 bytes, which orders by code point
   const found =
     metric === undefined
       ? db.rows<[string, number]>(`${all} ORDER BY metric`, tenant, resource)
@@ -102,7 +102,7 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   const newer = arrivedOf(db, new Set(found.map(([, key]) => key)), from, until)
   return found.flatMap(([name, key]) => {
     requireNamed(db, 'series', key, [tenant, resource, name])
-    // the newest are rows: a chunk is read only if they have all expired
+    // the newest samples are rows: a chunk is read only if all rows have expired
     const edge = lastInChunks(db, key) ?? from - 1
     for (const part of [
       { from: edge + 1, until },
@@ -119,13 +119,13 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   })
 }
 
-/** The position of a read in one series. */
+/** Reads through the samples of one series. */
 class Cursor {
   readonly place: number
   readonly #parts: Iterator<Columns>
   readonly #descending: boolean
   columns: Columns | undefined
-  /** consumed samples of the current part */
+  /** samples already taken from the current part */
   #taken = 0
 
   constructor(parts: Iterator<Columns>, place: number, descending: boolean) {
@@ -134,7 +134,7 @@ class Cursor {
     this.#descending = descending
   }
 
-  /** False at the end. */
+  /** Makes samples available; returns false at the end. */
   next(): boolean {
     if (this.columns !== undefined && this.#taken < this.columns.times.length) return true
     const { value, done } = this.#parts.next() as IteratorResult<Columns, undefined>
@@ -148,7 +148,7 @@ class Cursor {
     return times[this.#descending ? times.length - 1 - this.#taken : this.#taken] ?? Number.NaN
   }
 
-  /** Indices of the next samples of the current part. */
+  /** Returns the indexes of the next samples in the current part. */
   take(most: number): { readonly first: number; readonly count: number; readonly step: 1 | -1 } {
     const { length } = this.columns?.times ?? NO_TIMES
     const count = Math.min(most, length - this.#taken)
@@ -160,7 +160,7 @@ class Cursor {
 
 const NO_TIMES = new Float64Array()
 
-/** Collects the result, in order. */
+/** Collects the resulting samples in order. */
 class FoundSamples {
   readonly #parts: {
     readonly columns: Columns

@@ -1,4 +1,4 @@
-/** Reader threads, started on demand: each works on one read at a time; others wait. */
+/** Runs reads on threads that are started on demand. Each thread handles one read at a time; further reads wait. */
 import { AppError } from '#kernel'
 import type { DamageWatch } from '../damage.ts'
 import type { ReaderFiles, StoreRead } from './reader.ts'
@@ -21,7 +21,7 @@ export class ReaderPool {
   readonly #idle: Reader[] = []
   readonly #all = new Set<Reader>()
   readonly #waiting: Waiting[] = []
-  /** threads that work or start */
+  /** number of threads that are working or starting */
   #working = 0
   #closed = false
   #whenIdle: (() => void) | undefined
@@ -33,7 +33,7 @@ export class ReaderPool {
     this.#trouble = trouble
   }
 
-  /** Returns the reader's answer; its type depends on the kind. `CLOSED` after `close`. */
+  /** Runs a read. The type of the result depends on the kind of read. Rejects with `CLOSED` after `close`. */
   read<Answer>(read: StoreRead): Promise<Answer> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is read any more'))
     return new Promise<Answer>((resolve, reject) => {

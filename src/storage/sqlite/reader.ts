@@ -1,4 +1,4 @@
-/** A thread for long reads. Each read has one snapshot of its file. */
+/** Runs long reads on a worker thread. Each read uses one snapshot of its file. */
 import { openReader, type Database } from './database.ts'
 import { readBuckets, type BucketsRead } from './read-buckets.ts'
 import { readDocuments, type DocumentsRead } from './read-documents.ts'
@@ -22,7 +22,7 @@ export type StoreRead =
 
 /** Cache per file; the operating system caches the rest. */
 const CACHE_MB = 8
-/** Fewer numbers are copied faster than transferred. */
+/** Length of columns from which transferring them is faster than copying. */
 const WORTH_A_TRANSFER = 1_024
 
 class Reader {
@@ -49,7 +49,7 @@ class Reader {
     }
   }
 
-  /** Transfers columns of samples: long ones take longer to copy than to read. */
+  /** Transfers columns of samples, since copying long ones takes longer than reading them. */
   transfer(answer: unknown): readonly ArrayBuffer[] {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return []
     return Object.values(answer).flatMap((part: unknown) =>

@@ -1,6 +1,6 @@
 /**
- * Rebuilds a damaged database file from its intact records, and sets the damaged file aside. Only while hosts do not
- * use the folder.
+ * Rebuilds a damaged database file from its intact records, and sets the damaged file aside. Must not run while a host
+ * uses the folder.
  */
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -12,13 +12,16 @@ import { scanTable, type Row } from './scan-table.ts'
 
 const AT_ONCE = 5_000
 
-/** `STORE` or `DAMAGED` when nothing can be read: the file then stays in place. `aside`: a folder. */
+/**
+ * Rebuilds a file. `aside`: folder for the damaged file. Throws `STORE` or `DAMAGED` when nothing can be read; the file
+ * then stays in place.
+ */
 export function rebuildFile(path: string, file: FileName, aside: string): void {
   const draft = `${path}.new`
   for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true })
   const from = openReader(path, 64)
   try {
-    // without its tables nothing would be found
+    // throws when the tables are unreadable, since then nothing would be found
     requireForm(from, path, formOfFile(file))
     from.row('SELECT count(*) FROM sqlite_schema')
     const to = openWriter(draft, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 1_000 })
@@ -34,7 +37,7 @@ export function rebuildFile(path: string, file: FileName, aside: string): void {
   }
   mkdirSync(aside, { recursive: true, mode: 0o700 })
   linkSync(path, join(aside, basename(path)))
-  // its content is in the copy; beside another file it would be mistaken for that one's
+  // moved as well: the copy already contains their content, and beside the new file they would be taken for its own
   for (const end of ['-wal', '-shm']) {
     if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, join(aside, `${basename(path)}${end}`))
   }
@@ -63,7 +66,7 @@ function copyWhole(from: Database, to: Database, file: FileName): void {
   if (file === 'state.db') to.run('UPDATE collections SET filled = 0')
 }
 
-/** Rows that exist were already read from the other end. */
+/** Inserts a row. If it exists, it was already read from the other end of the table. */
 function insert(to: Database, table: string, row: Row): void {
   const columns = [...row.keys()]
   const values: SqlValue[] = [...row.values()]
@@ -73,7 +76,7 @@ function insert(to: Database, table: string, row: Row): void {
   )
 }
 
-/** Positions of a log are never reused, even when the newest entries are lost. */
+/** Keeps the last position of a log, so that positions are never reused even when the newest entries are lost. */
 function keepPosition(to: Database, row: Row): void {
   const [last = null, partition = null] = [row.get('last'), row.get('partition')]
   const known = Number.isSafeInteger(Number(last)) && last !== null

@@ -1,12 +1,12 @@
 /**
- * Counts of one collection of a tenant, maintained by writes. A count with an `eq` condition is checked only for
- * documents that had or have that value, so that hundreds of counts cost a write little.
+ * Keeps counts of one tenant's collection up to date when documents are written. A count with an `eq` condition is only
+ * checked for documents that have or had the value, so that hundreds of counts slow down a write little.
  */
 import type { Condition } from '../contract.ts'
 import type { RowFilter, SearchedRow } from '../row-filter.ts'
 import type { FieldValue, KnownSpec } from '../spec.ts'
 
-/** A changed document: its searchable values before and after; undefined when absent. */
+/** A changed document: its searchable values before and after the change; undefined when absent. */
 export interface Change {
   readonly before: SearchedRow | undefined
   readonly after: SearchedRow | undefined
@@ -15,16 +15,16 @@ export interface Change {
 export interface Reckonable {
   readonly holds: RowFilter
   readonly equals: readonly Equal[]
-  /** changes since its last query */
+  /** number of changes since the count was last queried */
   changes: number
 }
 
 /** A field, by its index, that must equal a value or contain it. */
 type Equal = readonly [field: number, value: string | number]
 
-/** counts that a write checks: with one value, and without any */
+/** most counts that a write checks: of those for one value, and of those for none */
 const MAX_TOGETHER = 32
-/** changes without a query after which a count is dropped */
+/** number of changes without a query after which a count is dropped */
 const MAX_CHANGES = 1_000
 
 export function equalsOf(known: KnownSpec, where: readonly Condition[]): readonly Equal[] {
@@ -49,7 +49,7 @@ export class ReckonedCounts<Kept extends Reckonable> {
     return this.#counts.get(kept)?.count
   }
 
-  /** Adds a count unless writes would have to check too many. */
+  /** Adds a count, unless that would make writes check too many counts. */
   add(kept: Kept, count: number): void {
     const sizes = kept.equals.map((equal) => this.#among(equal)?.size ?? 0)
     const under = kept.equals[sizes.indexOf(Math.min(...sizes))]

@@ -1,33 +1,36 @@
 /**
- * Samples as a block of numbers: on their way to the writer, and in series.db until they are folded. Rows would cost
- * more than everything else.
+ * Stores samples as a block of numbers, on their way to the writer and in series.db until they are folded into rows and
+ * chunks. Rows would cost more than everything else.
  */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
 export interface SampleBlock {
-  /** `SAMPLE` numbers each, see below. In native byte order */
+  /** `SAMPLE` numbers per sample, at the offsets below; in native byte order */
   readonly samples: Float64Array<ArrayBuffer>
-  /** distinct texts among the values */
+  /** the distinct texts among the values */
   readonly words: readonly string[]
 }
 
-/** numbers of a sample */
+/** numbers per sample */
 export const SAMPLE = 4
-/** `codeOf` series and kind; time; value; expiry, NaN: does not expire */
+/** offsets: `codeOf` series and kind; time; value; expiry (NaN for none) */
 export const [CODE, TIME, VALUE, EXPIRES] = [0, 1, 2, 3] as const
-/** The value is a number; 0 or 1; an index in `words`. */
+/** Kinds of values: a number; a truth value as 0 or 1; a text as an index in `words`. */
 export const [NUMBER, TRUTH, TEXT] = [0, 1, 2] as const
 
 const KINDS = 4
 
 export const codeOf = (series: number, kind: number): number => series * KINDS + kind
 export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
-/** A remainder of large numbers would be a function call. */
+/** Returns the kind in a code. For large numbers, `%` would compile to a function call. */
 export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
 
-/** Writes a sample into `row`, from `at`, as a row of `samples`: series, time, value, other, expires and sum. */
+/**
+ * Writes a sample into `row`, starting at `at`, in the order of the columns of `samples`: series, time, value, other,
+ * expires, sum.
+ */
 export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {
   const from = place * SAMPLE
   const code = samples[from + CODE] ?? 0
@@ -37,13 +40,13 @@ export function putSample({ samples, words }: SampleBlock, place: number, row: S
   row[at] = seriesOfCode(code)
   row[at + 1] = samples[from + TIME] ?? 0
   row[at + 2] = kind === NUMBER ? value : null
-  // truth values are the only integers in their column
+  // truth values are the only integers in the column `other`
   row[at + 3] = kind === NUMBER ? null : kind === TRUTH ? BigInt(value) : (words[value] ?? '')
   row[at + 4] = Number.isNaN(expires) ? null : expires
   row[at + 5] = sumOfSample(row, at)
 }
 
-/** The checksum of a row of `samples`, from its series to its expiry. */
+/** Computes the checksum of a row of `samples`, from its series to its expiry. */
 export function sumOfSample(row: readonly SqlValue[], at: number): number {
   const other = row[at + 3]
   const truth = typeof other === 'bigint' ? Number(other) : other
@@ -52,14 +55,14 @@ export function sumOfSample(row: readonly SqlValue[], at: number): number {
 
 export const SAMPLE_COLUMNS = 6
 
-/** A block of series.db. Its words are parsed on demand: few readers need them. */
+/** A block of series.db. Its texts are parsed on demand, because few readers need them. */
 export class StoredBlock implements SampleBlock {
   readonly key: number
   readonly samples: Float64Array<ArrayBuffer>
   readonly #json: string | null
   #words: readonly string[] | undefined
 
-  /** `DAMAGED` when the checksum differs. */
+  /** Throws `DAMAGED` when the checksum is wrong. */
   constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null, sum: number) {
     if (sumOf([], bytes, json) !== sum) throw damaged(`The block ${key} of samples that arrived lately`)
     this.key = key
@@ -73,14 +76,14 @@ export class StoredBlock implements SampleBlock {
   }
 }
 
-/** In place if aligned: a copy would cost more than the read. */
+/** Views the bytes as numbers in place if aligned, since a copy would cost more than the read. */
 function numbersOf(bytes: Uint8Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const isAligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0
   const { buffer, byteOffset, byteLength } = isAligned ? bytes : new Uint8Array(bytes)
   return new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT)
 }
 
-/** Unfolded blocks, in order of arrival. */
+/** Yields unfolded blocks in order of arrival. */
 export function* storedBlocks(db: Database): Generator<StoredBlock> {
   const rows = db.statement(`SELECT key, samples, words, sum FROM ${BLOCKS} ORDER BY key`).iterate()
   for (const row of rows as unknown as Iterable<readonly [number, Uint8Array<ArrayBuffer>, string | null, number]>) {
@@ -94,7 +97,7 @@ export function storeBlock(db: Database, { samples, words }: SampleBlock): void 
   db.run(`INSERT INTO ${BLOCKS} (samples, words, sum) VALUES (?, ?, ?)`, bytes, text, sumOf([], bytes, text))
 }
 
-/** Number of unfolded blocks, and of their samples. */
+/** Returns the number of unfolded blocks and of their samples. */
 export function countBlocks(db: Database): { readonly blocks: number; readonly samples: number } {
   const sql = `SELECT count(*), total(length(samples)) FROM ${BLOCKS}`
   const [blocks, bytes] = db.row<[number, number]>(sql) ?? [0, 0]

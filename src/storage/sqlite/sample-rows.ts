@@ -1,4 +1,4 @@
-/** Rows of `samples`: samples outside of chunks, because they are few or late. */
+/** Reads and writes rows of `samples`: the samples outside of chunks, because they are few or late. */
 import { ColumnsBuilder, expiryAt, NO_SAMPLES, storedAt, type Columns } from './columns.ts'
 import type { Database, SqlValue } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
@@ -14,20 +14,20 @@ type Row = readonly [
   sum: number,
 ]
 
-/** characters of texts in memory at once, about */
+/** approximate most characters of texts in memory at once */
 const MAX_CHARACTERS = 4 * 1024 * 1024
-/** rows that are read at once in any case */
+/** number of rows that are read at once whatever their size */
 const FEW = 1_000
 
 export interface RowsRead {
   readonly columns: Columns
-  /** false: there may be more */
+  /** false when there may be more rows */
   readonly whole: boolean
 }
 
 /**
- * Rows in ascending order, from the start or, when `descending`, the end of the range; fewer when texts are long. Both
- * ends included. `DAMAGED`.
+ * Reads rows in ascending order, from the start of the range or, when `descending`, from its end; fewer rows when texts
+ * are long. Both ends are included. Throws `DAMAGED`.
  */
 export function readRows(
   db: Database,
@@ -60,7 +60,7 @@ export function countRows(db: Database, series: number, from: number, until: num
   return db.row<[number]>(COUNT, series, from, until, limit)?.[0] ?? 0
 }
 
-/** First and last time in a range; undefined when empty. */
+/** Returns the first and last time in a range; undefined when it is empty. */
 export function extentOfRows(
   db: Database,
   series: number,
@@ -97,7 +97,7 @@ export class RowWriter {
   }
 }
 
-/** The later of two samples at the same series and time wins. */
+/** SQL that lets the later of two samples for the same series and time win. */
 export const OVERWRITE =
   'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires, sum = excluded.sum'
 const READ = 'series, time, value, other, expires, sum'

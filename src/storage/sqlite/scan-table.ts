@@ -1,23 +1,23 @@
-/** Scans all rows of a table for damage, and continues around unreadable ones. */
+/** Scans all rows of a table for damage, working around unreadable rows. */
 import { messageOf } from '#kernel'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
-/** A checksum and the columns that it covers, in the order of `sumOf`. */
+/** A checksum, and the columns that it covers in the order of `sumOf`. */
 interface RowSum {
   readonly sum: string
   readonly numbers: readonly string[]
   readonly contents: readonly string[]
-  /** added to the sum */
+  /** column whose value was added to the checksum */
   readonly added?: string
 }
 
 export interface ScannedTable {
   readonly name: string
-  /** columns of its primary key */
+  /** columns of the primary key */
   readonly key: readonly string[]
   readonly sums: readonly RowSum[]
-  /** a row without it does not have sums */
+  /** column without which a row has no checksums */
   readonly unless?: string
 }
 
@@ -65,7 +65,8 @@ export interface ScannedRow {
 }
 
 /**
- * Reads from the beginning, then, after an unreadable row, from the end. `unreadable`: why rows between cannot be read.
+ * Yields rows from the beginning and, after an unreadable row, from the end. `unreadable`: why the rows in between
+ * cannot be read.
  */
 export function* scanTable(
   db: Database,
@@ -78,7 +79,7 @@ export function* scanTable(
     for (const direction of ['ASC', 'DESC']) {
       const order = key.map((column) => `${column} ${direction}`).join(', ')
       const statement = db.statement(`SELECT ${columns.join(', ')} FROM ${name} ORDER BY ${order}`)
-      // a flipped bit may exceed the range of a number
+      // a flipped bit may produce an integer beyond the range of a number
       statement.setReadBigInts(true)
       const seen: string | undefined = last
       try {
@@ -108,7 +109,7 @@ function isWhole(row: Row, { sum, numbers, contents, added }: RowSum): boolean {
   return reckoned === (numberAt(row, sum) ?? 0) - (added === undefined ? 0 : (numberAt(row, added) ?? 0))
 }
 
-/** Null for another type. */
+/** Returns the number in a column; null when the value has another type. */
 export function numberAt(row: Row, column: string): number | null {
   const value = row.get(column)
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null

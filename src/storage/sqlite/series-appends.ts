@@ -22,9 +22,9 @@ export class SeriesAppends {
     this.#tenants = new Set(db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
-  /** Returns the number of written samples; appends whose position was applied before are skipped. */
+  /** Returns the number of samples written. Skips appends whose position was applied before. */
   append(operation: AppendOperation): number {
-    // not in place: a failed batch is retried from its input
+    // copied, since a failed batch is retried from its input
     const placed = new Float64Array(operation.block.samples.length)
     const streams = new Float64Array(operation.appends.at(-1)?.messages ?? 0).fill(Number.NaN)
     let written = 0
@@ -57,12 +57,12 @@ export class SeriesAppends {
     this.#tenants.clear()
   }
 
-  /** False when the position was applied before. */
+  /** Records the applied position; returns false when it was applied before. */
   #advance(tenant: string, { log, partition, position, rewinds }: LogPlace): boolean {
     return this.#db.run(rewinds === true ? REWIND : ADVANCE, tenant, log, partition, position) > 0
   }
 
-  /** Copies the samples of an append, with the keys of their series. */
+  /** Copies the samples of an append, filling in the keys of their series. */
   #place(
     { names, block: { samples } }: AppendOperation,
     { tenant, end }: Append,
@@ -116,7 +116,7 @@ export class SeriesAppends {
 
 const MAX_TENANTS = 10_000
 
-/** Drops messages without a stream: their position was applied before. */
+/** Drops messages without a stream, whose position was applied before. */
 function accepted(columns: MessageColumns): MessageColumns {
   if (!columns.streams.includes(Number.NaN)) return columns
   const builder = new MessagesBuilder()

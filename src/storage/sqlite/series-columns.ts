@@ -1,6 +1,6 @@
 /**
- * Samples of one series by time, merged from chunks, rows over them, and unfolded arrivals over both. Works inside the
- * transaction of its caller.
+ * Reads the samples of one series in order of time, merged from chunks, rows that override them, and unfolded samples
+ * that override both. Works inside the transaction of its caller.
  */
 import { chunksWithin } from './chunks.ts'
 import { between, ColumnsBuilder, inOrder, living, merged, NO_SAMPLES, type Columns } from './columns.ts'
@@ -8,21 +8,21 @@ import type { Database } from './database.ts'
 import { CODE, EXPIRES, kindOfCode, SAMPLE, seriesOfCode, storedBlocks, TIME, VALUE } from './sample-block.ts'
 import { extentOfRows, readRows } from './sample-rows.ts'
 
-/** rows of one read */
+/** rows per read */
 const PAGE = 1_000
 
-/** Both ends included. */
+/** A range of times, both ends included. */
 export interface Span {
   readonly from: number
   readonly until: number
   readonly descending?: boolean
-  /** epoch ms, for expiry */
+  /** epoch ms; samples that expire by then are left out */
   readonly now: number
-  /** rows of one read, when few are enough */
+  /** rows per read, when few are enough */
   readonly page?: number
 }
 
-/** Unfolded samples of some series in a range; both ends included. */
+/** Returns the unfolded samples of some series in a range; both ends are included. */
 export function arrivedOf(
   db: Database,
   asked: ReadonlySet<number>,
@@ -48,7 +48,7 @@ export function arrivedOf(
   return new Map([...builders].map(([series, builder]) => [series, inOrder(builder.columns())]))
 }
 
-/** Parts of the samples, each ascending and not empty; parts come in reverse when `descending`. */
+/** Yields the samples in parts, each ascending and not empty. When `descending`, the parts come in reverse order. */
 export function* columnsOf(db: Database, series: number, newer: Columns | undefined, span: Span): Generator<Columns> {
   const over = new Overlay(db, series, newer ?? NO_SAMPLES, span)
   const { from, until, descending = false, now } = span
@@ -66,7 +66,7 @@ export function* columnsOf(db: Database, series: number, newer: Columns | undefi
   yield* over.pages(low, high)
 }
 
-/** Samples over the chunks: rows, and arrivals over them. */
+/** The samples that override chunks: rows, and unfolded samples that override rows. */
 class Overlay {
   readonly #db: Database
   readonly #series: number
@@ -74,7 +74,7 @@ class Overlay {
   readonly #descending: boolean
   readonly #now: number
   readonly #page: number
-  /** extent of the rows; most ranges do not have any */
+  /** first and last time of the rows; undefined for most ranges, which have no rows */
   readonly #rows: { readonly first: number; readonly last: number } | undefined
 
   constructor(
@@ -92,7 +92,7 @@ class Overlay {
     this.#rows = extentOfRows(db, series, from, until)
   }
 
-  /** All of a range, expired ones included: they hide older ones. */
+  /** Returns all overriding samples in a range, including expired ones, since they hide older samples. */
   all(from: number, until: number): Columns {
     let columns = NO_SAMPLES
     if (this.#hasRows(from, until)) {
@@ -116,7 +116,7 @@ class Overlay {
         page = read.columns
         isWhole = read.whole
       }
-      // the edge of this page of rows
+      // last time on this page of rows
       const edge = isWhole ? undefined : this.#descending ? page.times[0] : page.times.at(-1)
       const [start, end] = [this.#descending ? (edge ?? low) : low, this.#descending ? high : (edge ?? high)]
       const seen = living(merged(page, between(this.#newer, start, end)), this.#now)

@@ -1,7 +1,7 @@
 /**
- * Folds samples from order of arrival into order of series and time, in slices between batches: into rows, and into
- * chunks where there are many. A slice copies; originals are deleted at the end. Readers prefer originals, so they see
- * no difference, and after a crash the fold restarts.
+ * Folds samples from the order of arrival into the order of series and time: into rows, and into chunks where there are
+ * many. Works in slices between batches. A slice copies samples; the originals are deleted at the end. Readers prefer
+ * the originals, so they notice nothing, and after a crash the fold starts again.
  */
 import type { ChunkCompactor } from './chunk-compactor.ts'
 import { ColumnsBuilder, type Columns } from './columns.ts'
@@ -24,13 +24,13 @@ import { OVERWRITE } from './sample-rows.ts'
 import { sortSamples, type SortedSamples } from './sort-samples.ts'
 
 const SLICE_ROWS = 10_000
-/** samples of a fold, about: they are in memory */
+/** approximate most samples in a fold, which are kept in memory */
 const MAX_SAMPLES = 500_000
 
 interface Fold extends SortedSamples {
-  /** the last block of the fold */
+  /** the last block that the fold includes */
   readonly upTo: number
-  /** copied samples */
+  /** number of samples copied so far */
   done: number
 }
 
@@ -46,12 +46,12 @@ export class SeriesCompactor {
     this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
-  /** A fold is in progress. */
+  /** True while a fold is in progress. */
   get active(): boolean {
     return this.#fold !== undefined
   }
 
-  /** Does one slice; begins a fold when none is in progress. */
+  /** Processes one slice, beginning a fold if none is in progress. */
   step(): void {
     const fold = this.#fold ?? this.#begin()
     if (fold === undefined) return
@@ -63,7 +63,7 @@ export class SeriesCompactor {
         if (until === fold.order.length) this.#forget(fold)
       })
     } catch (error) {
-      // copies are repeated; nothing was deleted
+      // the copies will be made again; nothing was deleted
       this.#fold = undefined
       this.#chunks.forget()
       throw error
@@ -81,7 +81,7 @@ export class SeriesCompactor {
     }
   }
 
-  /** Undefined without arrivals. */
+  /** Begins a fold; returns undefined when there are no unfolded samples. */
   #begin(): Fold | undefined {
     const blocks: SampleBlock[] = []
     let upTo = 0
@@ -95,7 +95,7 @@ export class SeriesCompactor {
     return blocks.length === 0 ? undefined : { ...sortSamples(blocks), upTo, done: 0 }
   }
 
-  /** Series with too few samples for chunks become rows together, many in a statement. */
+  /** Copies a slice. Series with too few samples for chunks become rows together, many per statement. */
   #copy(fold: Fold, from: number, until: number): void {
     const few: (readonly [series: number, rows: number])[] = []
     let copied = from

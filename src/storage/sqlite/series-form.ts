@@ -1,11 +1,12 @@
-/** The format of series.db: samples, messages, and applied positions of logs. */
+/** Defines the format of series.db, which stores samples, messages, and applied positions of logs. */
 import type { FileForm } from './file-form.ts'
 
 /**
- * `value` of a sample is its number; `other` a text, or a truth value as 0 or 1. `arrivals` has the newest samples in
- * blocks, in order of arrival. Older ones are in `chunks`, by series, and in `samples` if they are few or late. At
- * equal times `arrivals` win, then `samples`. The newest messages are in `message_blocks`, others in `messages`. `sum`
- * is the checksum of the row (`sumOf`); bodies in `message_blocks` have one of their own.
+ * In a sample, `value` is its number, and `other` a text, or a truth value as 0 or 1. `arrivals` stores the newest
+ * samples in blocks, in order of arrival. Older samples are stored by series in `chunks`, or in `samples` when they are
+ * few or late. At equal times `arrivals` win, then `samples`. The newest messages are stored in `message_blocks`,
+ * others in `messages`. `sum` is the checksum of the row (`sumOf`); the bodies in `message_blocks` have a separate
+ * checksum.
  */
 export const SERIES_FORM: FileForm = {
   number: 5,

@@ -1,16 +1,16 @@
-/** Jobs for the writer of series.db. */
+/** Defines the jobs for the writer of series.db. */
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { Sample } from '../series.ts'
 import { CODE, codeOf, EXPIRES, NUMBER, SAMPLE, TEXT, TIME, TRUTH, VALUE, type SampleBlock } from './sample-block.ts'
 import type { NotWritten } from './failure.ts'
 import { MessagesBuilder, type MessageColumns } from './message-block.ts'
 
-/** From callers; `packSeriesJobs` packs them into operations. */
+/** A job from a caller; `packSeriesJobs` packs jobs into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
 
 export type RemoveJob = { readonly kind: 'remove'; readonly tenant: string } & CheckedRemoval
 
-/** Answered with the number of deleted ones; fewer than `limit`: complete. */
+/** Deletes expired data. The result is the number deleted; fewer than `limit` means complete. */
 export interface ExpireJob {
   readonly kind: 'expire'
   readonly tenant: string
@@ -18,22 +18,22 @@ export interface ExpireJob {
   readonly limit: number
 }
 
-/** Consecutive appends as columns: copying objects between threads costs more than writing them. */
+/** Consecutive appends as columns, since copying objects between threads costs more than writing them. */
 export interface AppendOperation {
   readonly kind: 'append'
   /** resource and metric of each series, in pairs */
   readonly names: readonly string[]
-  /** the index of a pair in `names` takes the place of the series */
+  /** samples, with the index of a pair in `names` in place of the series */
   readonly block: SampleBlock
   /** resource and name of each stream, in pairs */
   readonly streams: readonly string[]
-  /** of all appends; the index of a pair in `streams` takes the place of the stream */
+  /** messages of all appends, with the index of a pair in `streams` in place of the stream */
   readonly messages: readonly MessageColumns[]
   readonly appends: readonly Append[]
   readonly synced: boolean
 }
 
-/** One call: samples up to `end` and messages up to `messages`, from the ends of the one before. */
+/** One append: its samples up to `end` and messages up to `messages`, starting where the previous append ends. */
 export interface Append {
   readonly tenant: string
   readonly end: number
@@ -43,12 +43,12 @@ export interface Append {
 
 export type SeriesOperation = AppendOperation | RemoveJob | ExpireJob
 
-/** One per append, removal and expiry, in order: the number of deleted ones, or an error. */
+/** Result of an append, removal or expiry: the number deleted, or an error. */
 export type SeriesAnswer = number | NotWritten
 
 type AppendJob = Extract<SeriesJob, { readonly kind: 'append' }>
 
-/** Consecutive appends become one operation. */
+/** Packs jobs, joining consecutive appends into one operation. */
 export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   readonly wire: readonly SeriesOperation[]
   readonly transfer: readonly ArrayBuffer[]
@@ -76,7 +76,7 @@ export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   return { wire, transfer }
 }
 
-/** Fewer numbers are copied faster than transferred. */
+/** Length of columns from which transferring them is faster than copying. */
 const WORTH_A_TRANSFER = 4_096
 
 function packAppends(jobs: readonly AppendJob[]): AppendOperation {
@@ -101,11 +101,11 @@ function packAppends(jobs: readonly AppendJob[]): AppendOperation {
   return { kind: 'append', names, block, streams: streams.names, messages: blocks, appends, synced }
 }
 
-/** Distinct pairs of names, by index. */
+/** Collects the distinct pairs of names, by index. */
 class NamePairs {
   readonly names: string[] = []
   readonly #places = new Map<string, Map<string, number>>()
-  /** most pairs have the first name of the one before */
+  /** first name of the previous pair, which most pairs share */
   #first: string | undefined
   #seconds = new Map<string, number>()
 

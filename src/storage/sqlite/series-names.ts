@@ -1,4 +1,4 @@
-/** Integer keys of series and streams, with a bounded cache. */
+/** Assigns integer keys to series and streams, with a cache of limited size. */
 import { damaged } from '../damage.ts'
 import type { AppError } from '#kernel'
 import type { Database } from './database.ts'
@@ -19,14 +19,14 @@ export class SeriesNames {
     const name = lastName(table)
     this.#db = db
     this.#table = table
-    // an update without a change, because only an update returns the existing row
+    // does not change an existing row, but only an update returns it
     this.#sql = `
       INSERT INTO ${table} (tenant, resource, ${name}) VALUES (?, ?, ?)
       ON CONFLICT (tenant, resource, ${name}) DO UPDATE SET tenant = excluded.tenant RETURNING key`
   }
 
   key(tenant: string, resource: string, name: string): number {
-    // names do not contain NUL, so pairs are unambiguous
+    // NUL cannot occur in names, so pairs are unambiguous
     const text = `${tenant}\0${resource}\0${name}`
     const known = this.#known.get(text)
     if (known !== undefined) return known
@@ -37,15 +37,15 @@ export class SeriesNames {
     return key
   }
 
-  /** Call after a failed transaction, which undoes inserts. */
+  /** Drops the cache; call after a failed transaction, which undoes inserts. */
   forget(): void {
     this.#known.clear()
   }
 }
 
 /**
- * Verifies the names of a key that an index found; `DAMAGED` when they differ, so that data of others is never
- * returned.
+ * Checks that a key found through an index belongs to the given names. Throws `DAMAGED` otherwise, so that another
+ * tenant's data is never returned.
  */
 export function requireNamed(
   db: Database,
@@ -59,14 +59,14 @@ export function requireNamed(
   throw damaged(`The name ${names[1]}/${names[2]} of the tenant ${names[0]} among ${table}`)
 }
 
-/** The error of damaged samples. */
+/** Builds the error for damaged samples. */
 export function damagedSamples(db: Database, series: number, first: number, last: number): AppError {
   const [tenant = '?', resource = '?', metric = '?'] =
     db.row<[string, string, string]>('SELECT tenant, resource, metric FROM series WHERE key = ?', series) ?? []
   return damaged(`${metric} of ${resource} (tenant ${tenant}) from ${timeText(first)} to ${timeText(last)}`)
 }
 
-/** Also for damaged times. */
+/** Formats a time, which may be damaged and out of range. */
 export function timeText(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)
 }

@@ -1,6 +1,7 @@
 /**
- * The only writer thread of series.db. A batch is one transaction; between batches it folds arrivals, when there are
- * many or the thread is idle. It runs at low priority: posts wait for the log, not for series.
+ * Writes series.db, as the only thread that does. A batch is one transaction. Between batches the thread folds new
+ * samples, when there are many or the thread is idle. It runs at low priority, since posts wait for the log and not for
+ * series.
  */
 import { workInBackground } from '#platform'
 import { ChunkCompactor } from './chunk-compactor.ts'
@@ -17,19 +18,22 @@ import { notWritten } from './failure.ts'
 
 export interface SeriesWriterData {
   readonly file: string
-  /** arrivals that start a fold; each costs readers some 20 ns */
+  /** number of unfolded samples that starts a fold; each slows down readers by about 20 ns */
   readonly foldAt: number
-  /** least samples of a full chunk */
+  /** least number of samples in a full chunk */
   readonly chunk: number
-  /** messages in order of arrival, which readers of messages search */
+  /** number of messages kept in order of arrival, which readers of messages must search */
   readonly waiting: number
 }
 
-/** arrivals that start a fold after a short pause; fewer wait longer, because a fold rewrites a page of each series */
+/**
+ * number of unfolded samples that starts a fold after a short pause; fewer wait longer, because a fold rewrites a page
+ * of each series
+ */
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000
-/** blocks that start a fold; each costs readers about a microsecond */
+/** number of unfolded blocks that starts a fold; each slows down readers by about a microsecond */
 const MAX_BLOCKS = 1_000
 
 class SeriesWriter {
@@ -61,7 +65,7 @@ class SeriesWriter {
     try {
       return this.#whole(operations)
     } catch (error) {
-      // one of them is invalid, or the disk is full: retry one by one
+      // an operation is invalid, or the disk is full: retry one by one
       if (operations.length > 1) return operations.flatMap((operation) => this.handle([operation]))
       const failed = notWritten(error)
       return operations.flatMap((one) => (one.kind === 'append' ? one.appends.map(() => failed) : [failed]))
@@ -88,7 +92,7 @@ class SeriesWriter {
       const isSynced = operations.some((one) => one.kind !== 'expire' && one.synced)
       return isSynced ? this.#db.syncedTransaction(all) : this.#db.transaction(all)
     } catch (error) {
-      // caches may be stale
+      // caches may be outdated
       this.#appends.forget()
       this.#messages.forget()
       this.#chunks.forget()
@@ -137,13 +141,13 @@ class SeriesWriter {
   }
 
   #expire(job: ExpireJob): number {
-    // an expiring sample may hide a folded one, which must go with it
+    // an expiring sample may hide a folded sample, which must be deleted too
     this.#foldAll()
     const samples = this.#chunks.expire(job.tenant, job.now, job.limit)
     return samples + this.#messages.expire({ ...job, limit: Math.max(0, job.limit - samples) })
   }
 
-  /** Continues a fold, begins one when there are enough arrivals, or restarts the idle timer. */
+  /** Continues a fold, begins one when there are enough unfolded samples, or restarts the idle timer. */
   #plan(): void {
     if (this.#next !== undefined) return
     const { blocks, samples } = this.#arrived
@@ -164,7 +168,7 @@ class SeriesWriter {
       if (!this.#fold.active) this.#arrived = countBlocks(this.#db)
       this.#plan()
     } catch (error) {
-      // nothing is lost: samples stay in arrivals, and the next batch retries
+      // nothing is lost: the samples stay unfolded, and the next batch retries
       this.#trouble('samples could not be folded', error)
     }
   }

@@ -1,4 +1,4 @@
-/** Samples and messages of one tenant. */
+/** Reads and writes the samples and messages of one tenant. */
 import { type Json, parseWritten, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch } from '../check-series.ts'
@@ -15,9 +15,9 @@ import { writeError } from './failure.ts'
 
 type SeriesRead = Extract<StoreRead, { readonly of: 'series' }>['read']
 
-/** Expired rows per job, so that appends have a turn. */
+/** Most expired rows per job, so that appends get their turn. */
 const EXPIRY_SLICE = 5_000
-/** characters of a sample without names, about */
+/** approximate characters of a sample without names */
 const SAMPLE_WEIGHT = 32
 
 export class SqliteSeries implements SeriesMedium {

@@ -1,13 +1,13 @@
-/** The worker's side of a thread: opens its resource, then answers requests in order. */
+/** Worker side of a thread: opens its resource, then handles requests in order. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { storeFailureOf, type StoreFailure } from './failure.ts'
 
-/** Messages of a worker: `ready` or `refused`, then an answer or a failure for each request. */
+/** Messages of a worker: first `ready` or `refused`, then a result or a failure for each request. */
 export type ThreadAnswer<Answer> =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
   | { readonly kind: 'answer'; readonly answer: Answer }
-  /** answers to requests that waited together */
+  /** results of requests that were handled together */
   | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
   | { readonly kind: 'failure'; readonly failure: StoreFailure }
   /** a failure of background work */
@@ -18,16 +18,16 @@ export type ThreadRequest<Request> =
 
 export interface Served<Request, Answer> {
   handle(request: Request): Answer
-  /** Handles waiting requests together when that is cheaper; an answer for each. */
+  /** Handles waiting requests together when that is cheaper. Returns one result per request. */
   handleAll?(requests: readonly Request[]): readonly Answer[]
-  /** buffers to transfer with an answer */
+  /** returns the buffers of a result that are transferred rather than copied */
   transfer?(answer: Answer): readonly ArrayBuffer[]
   close(): void
 }
 
 export type Trouble = (what: string, thrown: unknown) => void
 
-/** `open` receives the data of its thread, and a function to report background failures. */
+/** Serves a thread. `open` receives the data of the thread, and a function that reports background failures. */
 export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trouble) => Served<Request, Answer>): void {
   const port = parentPort
   if (port === null) throw new Error('this file is the entry of a worker thread')
@@ -68,7 +68,7 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
       for (const _request of requests) say({ kind: 'failure', failure: storeFailureOf(error) })
     }
   }
-  /** Undefined: requests are handled one by one. */
+  /** Returns the next waiting request; undefined when requests must be handled one by one. */
   const next = (): ThreadRequest<Request> | undefined => {
     if (served.handleAll === undefined) return undefined
     return receiveMessageOnPort(port)?.message as ThreadRequest<Request> | undefined

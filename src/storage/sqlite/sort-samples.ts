@@ -1,12 +1,12 @@
-/** Sorts blocks of samples by series and time. */
+/** Sorts the samples of several blocks by series and time. */
 import { CODE, kindOfCode, SAMPLE, seriesOfCode, TEXT, TIME, VALUE, type SampleBlock } from './sample-block.ts'
 
 export interface SortedSamples extends SampleBlock {
-  /** indices of samples, by series and time; of equal times only the last */
+  /** indexes of samples, ordered by series and time; of equal times only the last is listed */
   readonly order: Uint32Array
 }
 
-/** `blocks`: in order of arrival. */
+/** Sorts samples. `blocks`: in order of arrival. */
 export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   const { samples, words } = joined(blocks)
   const count = samples.length / SAMPLE
@@ -24,7 +24,7 @@ export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   return { samples, words, order: order.subarray(0, kept) }
 }
 
-/** The ranges of indices of each series, by series. */
+/** Returns the range of indexes for each series, by series. */
 function endsOf(samples: Float64Array): ReadonlyMap<number, { readonly start: number; readonly end: number }> {
   const counts = new Map<number, number>()
   for (let at = 0; at < samples.length; at += SAMPLE) {
@@ -36,7 +36,7 @@ function endsOf(samples: Float64Array): ReadonlyMap<number, { readonly start: nu
   return new Map(bySeries.map(([series, count]) => [series, { start: end, end: (end += count) }]))
 }
 
-/** Sorts the indices of one series and moves them to `to`; returns their end. */
+/** Sorts the indexes of one series and moves them to `to`; returns where they end. */
 function sortOne(samples: Float64Array, order: Uint32Array, start: number, end: number, to: number): number {
   const timeAt = (at: number): number => samples[(order[at] ?? 0) * SAMPLE + TIME] ?? 0
   let isSorted = true
@@ -47,7 +47,7 @@ function sortOne(samples: Float64Array, order: Uint32Array, start: number, end: 
   }
   let kept = to
   for (let at = start; at < end; at += 1) {
-    // the next one is newer
+    // skipped, since the next sample with the same time is newer
     if (at + 1 < end && timeAt(at) === timeAt(at + 1)) continue
     order[kept] = order[at] ?? 0
     kept += 1
@@ -71,7 +71,7 @@ function joined(blocks: readonly SampleBlock[]): SampleBlock {
   return { samples, words }
 }
 
-/** Shifts indices of texts behind those of earlier blocks. */
+/** Shifts the indexes of a block's texts, to follow those of earlier blocks. */
 function moveTexts(samples: Float64Array, start: number, end: number, others: number): void {
   for (let at = start; at < end; at += SAMPLE) {
     if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + others

@@ -1,4 +1,4 @@
-/** An open data folder, and its stores by tenant. */
+/** An open data folder, with the stores of its tenants. */
 import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import type {
@@ -89,7 +89,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** Writers close last: readers may use files that they remove. */
+  /** Closes writers last: readers may use files that closing a writer removes. */
   async #close(): Promise<void> {
     const { stateCommits, seriesCommits, blobs, readers, gets, threads, unlock } = this.#parts
     try {
@@ -143,7 +143,7 @@ class SqliteStore implements Store {
     return this.#opened.commit(this.#tenant, writes)
   }
 
-  /** One process owns the folder, so its clock is the medium's. */
+  /** Uses this process's clock, since one process owns the folder. */
   async now(): Promise<StoreTime> {
     this.#opened.refuseWhenClosed()
     return { ms: Math.floor(this.#opened.clock()), session: this.#session }

@@ -1,4 +1,4 @@
-/** Units of work for the writer of state.db, and their answers. */
+/** Sends units of work to the writer of state.db, and reads the results. */
 import { conflictError, type Conflict } from '../conflicts.ts'
 import type { Committed, Write } from '../contract.ts'
 import { prepareWrites, type PreparedWrite } from '../prepare-writes.ts'
@@ -31,7 +31,7 @@ export class StateCommit {
     this.#specs = specs
   }
 
-  /** Checks and copies synchronously. */
+  /** Checks and copies the writes synchronously, then commits them. */
   async commit(tenant: string, writes: readonly Write[]): Promise<Committed> {
     const prepared = prepareWrites(writes, this.#specs)
     if (prepared.length === 0) return { results: [] }
@@ -52,7 +52,7 @@ export class StateCommit {
     return { results: answer.results }
   }
 
-  /** Without an answer the outcome is unknown. */
+  /** Updates the cached counts. Without a result, the outcome of the writes is unknown. */
   #reckon(
     tenant: string,
     telling: ReadonlyMap<string, boolean>,
@@ -88,7 +88,7 @@ export class StateCommit {
     })
   }
 
-  /** Deletes some rows at a time, so that commits have a turn. */
+  /** Deletes a limited number of rows at a time, so that commits get their turn. */
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
     for (let gone = TRIM_ROWS; gone === TRIM_ROWS;) {
       const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)

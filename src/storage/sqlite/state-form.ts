@@ -1,10 +1,11 @@
 /**
- * The format of state.db: collections and logs. Tables of a collection are created on first use (`CollectionTables`).
+ * Defines the format of state.db, which stores collections and logs. Tables of a collection are created on first use
+ * (`CollectionTables`).
  */
 import type { FileForm } from './file-form.ts'
 
 export const STATE_FORM: FileForm = {
-  // also raised for changes of log entries (`src/log`); never equal to the number of series.db
+  // increased for changes of log entries (`src/log`) as well; never equal to the number of series.db
   number: 6,
   tables: `
   CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

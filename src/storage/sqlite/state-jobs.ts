@@ -1,4 +1,4 @@
-/** Jobs for the writer of state.db, and their answers. */
+/** Defines the jobs for the writer of state.db, and their results. */
 import type { Conflict } from '../conflicts.ts'
 import type { Expectation } from '../contract.ts'
 import type { CollectionForm, ColumnValues } from './collection-form.ts'
@@ -6,11 +6,11 @@ import type { NotWritten } from './failure.ts'
 
 export type StateJob =
   | { readonly kind: 'commit'; readonly tenant: string; readonly writes: readonly StateWrite[] }
-  /** creates the tables of a collection if they do not exist or have another form */
+  /** creates the tables of a collection if they are missing or have another form */
   | { readonly kind: 'declare'; readonly form: CollectionForm }
-  /** fields that were read again after a change of form */
+  /** stores fields that were computed again after a change of form */
   | { readonly kind: 'fill'; readonly collection: string; readonly rows: readonly FilledRow[]; readonly last: boolean }
-  /** answered with the number of deleted rows: fewer than `TRIM_ROWS`: complete */
+  /** deletes log rows; the result is the number deleted, and fewer than `TRIM_ROWS` means complete */
   | {
       readonly kind: 'trim'
       readonly tenant: string
@@ -27,7 +27,7 @@ export type StateWrite =
       readonly body: string
       readonly fields: ColumnValues
       readonly expect: Expectation
-      /** the answer must include former searchable values if they changed */
+      /** the result must include the former searchable values if they changed */
       readonly tells: boolean
     }
   | {
@@ -40,14 +40,14 @@ export type StateWrite =
   | { readonly kind: 'expect'; readonly collection: string; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
 
-/** Most entries of one row: reading one of them reads all. */
+/** Most entries in a row, since reading one entry reads the whole row. */
 export const MAX_ENTRIES = 256
 export const MAX_CHARACTERS = 64 * 1024
 
-/** Rows that a trim deletes in one transaction, so that commits have a turn. */
+/** Most rows that a trim deletes in one transaction, so that commits get their turn. */
 export const TRIM_ROWS = 200
 
-/** Entries of one row: their number, and their JSON with commas between. */
+/** Entries of one row: their number, and their JSON separated by commas. */
 export interface LogChunk {
   readonly count: number
   readonly bodies: string
@@ -59,7 +59,7 @@ export interface FilledRow {
   readonly fields: ColumnValues
 }
 
-/** `before`: null when the document did not exist. */
+/** `before` is null when the document did not exist. */
 export interface PreviousColumns {
   readonly place: number
   readonly before: ColumnValues | null
@@ -68,19 +68,19 @@ export interface PreviousColumns {
 /** A write whose expectation failed, by its index in the unit. */
 export type WriteConflict = Pick<Conflict, 'place' | 'actual'>
 
-/** The answer to a job: results, conflicts, or an error. */
+/** The result of a job: results, conflicts, or an error. */
 export type StateAnswer =
   | {
-      /** by index of the write */
+      /** results by index of the write */
       readonly results: readonly number[]
-      /** collections with a searchable change */
+      /** names of the collections with a searchable change */
       readonly changed: readonly string[]
-      /** former searchable values of reporting writes with a change, in order */
+      /** former searchable values of the documents that `tells` asked for and that changed, in order */
       readonly told: readonly PreviousColumns[]
     }
   | { readonly misfits: readonly WriteConflict[] }
   | NotWritten
 
-/** The only result of `declare`. */
+/** The only results of `declare`. */
 export const READY = 0
 export const MUST_FILL = 1

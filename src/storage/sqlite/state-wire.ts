@@ -1,12 +1,12 @@
 /**
- * Wire form of units of work and their answers between threads: a few flat lists, because copying objects costs more
- * than writing their content. Rare jobs cross unchanged.
+ * Encodes units of work and their results for the transfer between threads, as a few flat lists, because copying
+ * objects costs more than writing their content. Rare jobs are transferred unchanged.
  */
 import type { Expectation } from '../contract.ts'
 import type { SqlValue } from './database.ts'
 import type { LogChunk, StateAnswer, StateJob, StateWrite } from './state-jobs.ts'
 
-/** Lists are read in the order in which they were written. */
+/** Flat lists, which are read in the order in which they were written. */
 export interface StateWire {
   readonly numbers: readonly number[]
   readonly texts: readonly string[]
@@ -21,7 +21,7 @@ export interface StateAnswers {
 }
 
 const [APPEND, PUT, DELETE, EXPECT] = [0, 1, 2, 3] as const
-/** replaces the number of writes or results */
+/** stands in place of the number of writes or results */
 const RARE = -1
 const ANY = -1
 const ABSENT = 0
@@ -131,12 +131,12 @@ interface Reading<Item> {
   left(): number
 }
 
-/** Returns one item after the other. */
+/** Returns a function that returns one item after the other. */
 function reading<Item>(list: readonly Item[]): Reading<Item> {
   let at = 0
   const next = (): Item => {
     if (at >= list.length) throw new Error('what came from the other thread ends too early')
-    // within its length a list has an item, which may itself be null
+    // the index is below the length, so the item exists; it may itself be null
     return list[at++] as Item
   }
   return Object.assign(next, { left: () => list.length - at })

@@ -1,7 +1,7 @@
 /**
- * The only writer thread of state.db. A batch is one transaction, answered after its commit. Each unit is compared with
- * the stored state before it writes, so that a rejected one does not need an undo: savepoints would cost the square of
- * the pages that they guard.
+ * Writes state.db, as the only thread that does. A batch is one transaction, whose results are sent after the commit.
+ * Each unit is compared with the stored state before it writes, so that a rejected unit needs no undo: the cost of
+ * savepoints grows with the square of the pages that they guard.
  */
 import { isExpected } from '../conflicts.ts'
 import { createFieldTables, documentsSql, documentsTable, formText, type CollectionForm } from './collection-form.ts'
@@ -46,7 +46,7 @@ class StateWriter {
     return packAnswers(this.#written(unpackJobs(wire)))
   }
 
-  /** In one transaction: a sync costs more than most of the writes that it makes durable. */
+  /** Writes all batches in one transaction, since a sync costs more than most of the writes that it makes durable. */
   handleAll(wires: readonly StateWire[]): readonly StateAnswers[] {
     const lists = wires.map(unpackJobs)
     const answers = this.#written(lists.flat())
@@ -59,7 +59,7 @@ class StateWriter {
       return this.#whole(jobs)
     } catch (error) {
       if (jobs.length === 1) return [notWritten(error)]
-      // one of them is invalid, or the disk is full: retry one by one
+      // a job is invalid, or the disk is full: retry one by one
       return jobs.flatMap((job) => this.#written([job]))
     }
   }
@@ -77,7 +77,7 @@ class StateWriter {
         return answers
       })
     } catch (error) {
-      // caches may be stale
+      // caches may be outdated
       this.#logs.forget()
       this.#tenants.clear()
       throw error
@@ -124,13 +124,13 @@ class StateWriter {
     return { results, changed: [...changed], told }
   }
 
-  /** Writes whose expectation fails after earlier writes of their unit. */
+  /** Returns the writes whose expectation fails after the earlier writes of their unit. */
   #misfits(tenant: string, writes: readonly StateWrite[]): readonly WriteConflict[] {
     if (writes.every((write) => write.kind === 'append' || write.expect === 'any')) return []
     const left = new Map<string, Current>()
     return writes.flatMap((write, place): readonly WriteConflict[] => {
       if (write.kind === 'append') return []
-      // names of collections do not contain blanks
+      // names of collections contain no blanks
       const document = `${write.collection} ${write.id}`
       const { version, live } = left.get(document) ?? this.#tables(write.collection).current(tenant, write.id)
       if (!isExpected(write.expect, live ? version : undefined)) return [{ place, actual: live ? version : 'absent' }]

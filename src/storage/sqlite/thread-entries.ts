@@ -1,4 +1,4 @@
-/** Entry files of threads: sources when this runs from sources, otherwise built files. */
+/** Locates the entry files of threads: sources when running from sources, otherwise built files. */
 const fromSources = import.meta.url.endsWith('.ts')
 
 export const threadEntries = {

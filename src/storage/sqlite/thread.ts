@@ -1,6 +1,6 @@
 /**
- * A worker thread with requests in order. It keeps the process alive only while an answer is due, so that a program
- * that does not close its store still ends.
+ * Runs a worker thread that handles requests in order. The thread keeps the process alive only while a result is
+ * pending, so that a program that forgets to close its store still ends.
  */
 import { Worker } from 'node:worker_threads'
 import { AppError, errorOf } from '#kernel'
@@ -29,13 +29,13 @@ export class Thread<Request, Answer> {
     worker.unref()
   }
 
-  /** Resolves when the worker is ready; rejects with its refusal. */
+  /** Starts a worker; resolves when it is ready, or rejects with its error. */
   static start<Request, Answer>(
     entry: URL,
     data: object,
     trouble: (error: AppError) => void,
   ): Promise<Thread<Request, Answer>> {
-    // flags of this process, such as a test runner's hooks, do not concern the worker
+    // the worker must not inherit flags of this process, such as a test runner's hooks
     const worker = new Worker(entry, { workerData: data, execArgv: [] })
     const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     return new Promise((resolve, reject) => {
@@ -50,12 +50,12 @@ export class Thread<Request, Answer> {
     })
   }
 
-  /** The worker has ended. */
+  /** True when the worker has ended. */
   get dead(): boolean {
     return this.#dead !== undefined
   }
 
-  /** Answers come in order. Rejects with the worker's error, or `STORE` when it has ended. */
+  /** Sends a request; results come in order. Rejects with the worker's error, or `STORE` when it has ended. */
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead)
     return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export class Thread<Request, Answer> {
     })
   }
 
-  /** Resolves when the worker has released its resources. Call it without requests in flight. */
+  /** Resolves when the worker has released its resources. Call it only when no requests are in flight. */
   async close(): Promise<void> {
     if (this.#dead === undefined) {
       this.#worker.ref()
@@ -91,7 +91,7 @@ export class Thread<Request, Answer> {
         return this.#next()?.reject(errorOf(said.failure))
       case 'ready':
       case 'refused':
-        // the opener was notified
+        // `start` has already rejected
         return
     }
   }

@@ -1,14 +1,14 @@
-/** Messages of several blocks as one list: of which streams, which are removed, which stay. */
+/** Treats the messages of several blocks as one list, and tracks which messages are removed. */
 import { bodyAt, distinctByTime, type MessageColumns } from './message-block.ts'
 
 export class WaitingMessages {
   readonly #blocks: readonly MessageColumns[]
-  /** index of the first message of each block, and the block of each message */
+  /** index of the first message in each block, and the block of each message */
   readonly #starts: Uint32Array
   readonly #blockOf: Uint32Array
   readonly #times: Float64Array
   readonly #isRemoved: Uint8Array
-  /** indices by stream, then by arrival, and the range of each stream */
+  /** indexes ordered by stream and then by arrival, and the range of each stream */
   readonly #order: Uint32Array
   readonly #ofStream = new Map<number, { readonly start: number; end: number }>()
 
@@ -33,13 +33,13 @@ export class WaitingMessages {
     this.#sort(streams)
   }
 
-  /** Remaining messages of a stream, in order of arrival. */
+  /** Returns the remaining messages of a stream in order of arrival. */
   of(stream: number): readonly number[] {
     const { start, end } = this.#ofStream.get(stream) ?? { start: 0, end: 0 }
     return Array.from(this.#order.subarray(start, end)).filter((place) => this.#isRemoved[place] === 0)
   }
 
-  /** By time, then by arrival, without repetitions. */
+  /** Sorts messages by time, then by arrival, and drops repeated ones. */
   distinct(places: readonly number[]): readonly number[] {
     const times = this.#times
     const isPlain = places.every((place, i) => i === 0 || (times[places[i - 1] ?? 0] ?? 0) < (times[place] ?? 0))
@@ -66,7 +66,7 @@ export class WaitingMessages {
     for (const place of places) this.#isRemoved[place] = 1
   }
 
-  /** Indices of blocks with removed messages. */
+  /** Returns the indexes of blocks from which messages were removed. */
   changed(): readonly number[] {
     const found = new Set<number>()
     for (let place = this.#isRemoved.indexOf(1); place >= 0; place = this.#isRemoved.indexOf(1, place + 1)) {
@@ -75,12 +75,12 @@ export class WaitingMessages {
     return [...found]
   }
 
-  /** All remaining messages, by stream and arrival. */
+  /** Returns all remaining messages, ordered by stream and arrival. */
   staying(): Uint32Array {
     return this.#order.filter((place) => this.#isRemoved[place] === 0)
   }
 
-  /** Remaining messages of one block, in order of arrival. */
+  /** Returns the remaining messages of one block in order of arrival. */
   stayingOf(block: number): readonly number[] {
     const start = this.#starts[block] ?? 0
     const places = Array.from({ length: this.#blocks[block]?.times.length ?? 0 }, (_, i) => start + i)

@@ -1,13 +1,13 @@
-/** Rows of each series since its last check for a chunk. */
+/** Counts the rows written to each series since it was last checked for a new chunk. */
 
-/** counters; series beyond share one, and the one that is written when it is due is checked */
+/** number of counters; further series share counters, and the series being written when the count is due is checked */
 const MAX_SERIES = 4_194_304
 
 export class WrittenRows {
-  // four bytes a series: there may be millions, each written now and then
+  // four bytes per series, since there may be millions of rarely written series
   #rows = new Int32Array(1_024)
 
-  /** Returns the new count. */
+  /** Adds to a count and returns the new count. */
   add(series: number, rows: number): number {
     const place = series % MAX_SERIES
     if (place >= this.#rows.length) this.#grow(place)
@@ -16,7 +16,7 @@ export class WrittenRows {
     return now
   }
 
-  /** Restarts the count, after so many more rows. */
+  /** Restarts a count, so that it reaches zero after `rows` more rows. */
   lookAfter(series: number, rows: number): void {
     this.#rows[series % MAX_SERIES] = -rows
   }

@@ -8,7 +8,7 @@ import { withAuthor } from '../registry/tags.ts'
 import { type ChangeContext, refuseGoing, type Target } from './change-context.ts'
 import { deprecating } from './create-version.ts'
 
-/** ms after the first failure, doubled for each further one */
+/** ms to wait after the first failure, doubled after each further one */
 const BACKOFF = 10_000
 const MAX_BACKOFF = 3_600_000
 
@@ -95,7 +95,7 @@ export async function rebuild(
   return context.change(`Rebuilding ${label}`, changed, options, { plan, causes })
 }
 
-/** `VALIDATION` for an unknown version of the runtime. */
+/** Returns the runtime for a rebuild. Throws `VALIDATION` for an unknown version of the runtime. */
 function runtimeOfRebuild(
   context: ChangeContext,
   record: FunctionRecord,
@@ -105,7 +105,7 @@ function runtimeOfRebuild(
   if (forceVersion !== undefined) return findRuntime(context.type, { runtime, runtimeVersion: forceVersion })
   const former = record.runtimeVersion
   const range = { same: former, patch: `~${former}`, minor: `^${former}`, major: `>=${former}` }[upgrade]
-  // beyond a minor version the range of the manifest does not apply
+  // upgrades beyond a minor version ignore the range in the manifest
   const within =
     upgrade === 'same' || upgrade === 'patch' || runtimeVersion === undefined
       ? range

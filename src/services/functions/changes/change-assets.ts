@@ -1,4 +1,4 @@
-/** Changes the assets of a draft, and its manifest. */
+/** Changes the assets and the manifest of a draft. */
 import { AppError, isPlainObject } from '#kernel'
 import type { Change, Upload } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'

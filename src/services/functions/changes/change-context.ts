@@ -1,4 +1,4 @@
-/** Common parts of all changes: the caller, the store, the audit list and the jobs. */
+/** Provides what all changes need: the caller, the store, the list of updates and the jobs. */
 import type { JobQueue, NewJob } from '#jobs'
 import { AppError, type Caller } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -19,9 +19,9 @@ import type { Runtime } from '../runtimes/catalog.ts'
 export interface ApiDependencies extends LifecycleDependencies {
   readonly caller: FunctionCaller
   readonly newId: () => string
-  /** 32 random bytes in base64 */
+  /** returns 32 random bytes in base64 */
   readonly newSecret: () => string
-  /** names of built-in plugs */
+  /** true for the name of a built-in plug */
   readonly isTaken: (name: string) => boolean
 }
 
@@ -60,7 +60,7 @@ export class ChangeContext {
     return this.store.stored({ type: this.type, name, version })
   }
 
-  /** One version, or all of a name. `NOT_FOUND` */
+  /** Returns one version, or all versions of a name. Throws `NOT_FOUND`. */
   async chosen(name: string, version: string | undefined): Promise<readonly FunctionRecord[]> {
     if (version !== undefined) return [(await this.stored(name, version)).value]
     const records = await this.store.versions(this.type, name)
@@ -68,7 +68,10 @@ export class ChangeContext {
     return records
   }
 
-  /** A draft that the caller may change. `CONFLICT` for a published version, `FORBIDDEN` for another owner's. */
+  /**
+   * Returns a draft that the caller may change. Throws `CONFLICT` for a published version, `FORBIDDEN` for another
+   * user's draft.
+   */
   async draft(name: string, version: string, isTaken = false): Promise<Stored<FunctionRecord>> {
     const found = await this.stored(name, version)
     const record = found.value
@@ -98,7 +101,7 @@ export class ChangeContext {
     await this.dependencies.changed()
   }
 
-  /** Creates missing tags. */
+  /** Returns writes that create missing tags. */
   async newTags(tags: readonly TagRecord[]): Promise<readonly Write[]> {
     const known = (await this.store.indexed()).tags
     return tags.flatMap((tag) => (known.has(tag.name) ? [] : this.store.puttingTag(tag)))
@@ -124,7 +127,7 @@ export class ChangeContext {
     return `${this.who.tenant}$${this.dependencies.newId()}`
   }
 
-  /** A chain of jobs, the root first: each waits for the next. */
+  /** Plans a chain of jobs, root first; each job waits for the next one in the list. */
   plan(types: readonly JobType[], record: FunctionId & { readonly revision: string }, data: PlanData): Plan {
     const ids = types.map(() => this.newJobId())
     const { type, name, version, revision } = record
@@ -148,7 +151,7 @@ export class ChangeContext {
     return { job, type: types[0] ?? 'verify', ids }
   }
 
-  /** Builds, deploys and verifies. */
+  /** Plans the jobs to build, deploy and verify a version. */
   whole(
     record: FunctionId & { readonly revision: string },
     runtime: PlanData['runtime'],
@@ -159,7 +162,7 @@ export class ChangeContext {
     return this.plan(types, record, { operation, runtime })
   }
 
-  /** Why the assets cannot be built. */
+  /** Returns why the assets cannot be built; undefined when they can. */
   assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
     try {
       this.dependencies.builder.check(runtime, assets)
@@ -170,7 +173,7 @@ export class ChangeContext {
     }
   }
 
-  /** The root of its jobs in progress. */
+  /** Returns the root of a version's jobs in progress. */
   async openJob({ updates }: Pick<FunctionRecord, 'updates'>): Promise<JobLink | undefined> {
     const id = updates.find(({ jobs = [] }) => jobs.length > 0)?.jobs?.[0]
     const job = id === undefined ? undefined : await this.jobs.get(id)
@@ -182,7 +185,7 @@ export class ChangeContext {
 
 interface PlanData extends Omit<LifecycleData, 'function' | 'revision'> {
   readonly runtime: Pick<ChosenRuntime, 'name' | 'version'>
-  /** ms, of a single job */
+  /** ms before the job may start; only for a single job */
   readonly delay?: number
 }
 

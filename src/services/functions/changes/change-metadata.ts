@@ -1,4 +1,4 @@
-/** Changes metadata, documentation, tags and protection of versions. */
+/** Changes the metadata, documentation, tags and protection of versions. */
 import { AppError } from '#kernel'
 import type { Removal, Tag, TagChange } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
@@ -49,7 +49,7 @@ export async function protect(
   const records = await context.chosen(name, version)
   for (const record of records) {
     const isAnothers = ownerOf(record) !== context.who.user
-    // only readers may remove the protection
+    // only users who may read the version may remove its protection
     if (isAnothers && record.draft && chown) continue
     if (isAnothers && (record.draft || record.manifest.protected === true))
       throw new AppError('FORBIDDEN', `'${name}@${record.version}' belongs to ${ownerOf(record)}`)
@@ -113,7 +113,7 @@ interface Doing {
   readonly tags?: readonly Tag[]
 }
 
-/** Adds an entry of the audit list; retries conflicts. */
+/** Changes one version and adds an entry to its list of updates; retries after conflicts. */
 async function changeOne(
   context: ChangeContext,
   record: FunctionRecord,

@@ -1,4 +1,4 @@
-/** Creates a version of uploaded assets, over those of another version or an example. */
+/** Creates a version from uploaded assets, on top of those of another version or an example. */
 import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
 import type { Change, FunctionType, Upload } from '../contract.ts'
@@ -21,10 +21,10 @@ const EXAMPLE = '!example'
 
 interface Basis {
   readonly assets: Upload
-  /** without overrides of the request */
+  /** manifest without the overrides from the request */
   readonly manifest: Readonly<Record<string, unknown>>
   readonly overrides?: FunctionRecord['overrides'] | undefined
-  /** of the copied version, if the copy has the same name */
+  /** range of the copied version; present when the copy has the same name */
   readonly range?: string
 }
 
@@ -90,7 +90,7 @@ interface Assembling extends Target {
   readonly assets: Upload
 }
 
-/** The new content of a version, and its jobs. Only drafts may be impossible to build. */
+/** Assembles the new content of a version, and its jobs. Only a draft may be impossible to build. */
 export async function assembled(
   context: ChangeContext,
   { operation, name, version, manifest, assets }: Assembling,
@@ -149,7 +149,7 @@ function exampleOf(type: FunctionType, explicit: Basis['manifest'] | undefined, 
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
 }
 
-/** The newest published version in a range, or else the newest draft. `NOT_FOUND`, `FORBIDDEN` */
+/** Returns the newest published version in a range, otherwise the newest draft. Throws `NOT_FOUND` or `FORBIDDEN`. */
 async function copyOf({ store, type, who }: ChangeContext, copy: string): Promise<Basis> {
   const [name = '', rangeText] = split(copy)
   const range = rangeText ?? '*'

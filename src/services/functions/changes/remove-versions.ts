@@ -8,7 +8,7 @@ import type { RemoveOptions } from '../function-schema.ts'
 import { storedType } from '../jobs/job-data.ts'
 import type { ChangeContext, Plan } from './change-context.ts'
 
-/** ms from deprecation to the end of processes */
+/** ms between the deprecation of a version and the end of its processes */
 const GRACE = 86_400_000
 const MAX_AT_ONCE = 500
 
@@ -16,7 +16,7 @@ type Then = 'remove' | 'reset' | 'keep'
 
 interface Step {
   readonly found: Stored<FunctionRecord>
-  /** undefined: only deprecated */
+  /** what to do with the version; undefined: only deprecate it */
   readonly then?: Then
   readonly isLater: boolean
 }
@@ -36,7 +36,7 @@ export async function removeVersions(
     throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: name them one by one`)
   const steps: Step[] = []
   for (const one of records) steps.push(stepOf(await context.stored(one.name, one.version), options))
-  // all or none
+  // check all versions before changing any
   for (const { found, then, isLater } of steps)
     if (then !== undefined && !isLater) await refuseUsed(context, found.value)
   const writes: Write[] = []
@@ -63,7 +63,7 @@ function stepOf(found: Stored<FunctionRecord>, { force = false, reset = false, u
   if (undeploy === true) return { found, then: 'keep', isLater: false }
   if (undeploy === false) return { found, isLater: false }
   if (draft) return { found, then: 'remove', isLater: false }
-  // rules keep using a deprecated plug; other uses are unknown
+  // rules keep using a deprecated plug; uses of other functions are unknown
   return { found, then: type === 'plugs' ? 'keep' : 'remove', isLater: true }
 }
 

@@ -1,4 +1,4 @@
-/** Data and types of jobs of functions. */
+/** Defines the data and types of function jobs. */
 import type { Job } from '#jobs'
 import type { FunctionOfJob } from '../contract.ts'
 import type { FunctionUpdate } from '../function-record.ts'
@@ -8,14 +8,14 @@ export interface LifecycleData {
   readonly function: FunctionOfJob
   readonly operation: FunctionUpdate['operation']
   readonly revision: string
-  /** of `undeploy` */
+  /** of an `undeploy` job: what happens to the version afterwards */
   readonly then?: 'remove' | 'reset' | 'keep'
-  /** of `deploy`: without a verification */
+  /** of a `deploy` job: no verification follows */
   readonly skipsVerify?: boolean
 }
 
 const PREFIX = 'functions.'
-/** Batch operations of other services, shown by the registry. */
+/** Batch jobs of other services that the registry also lists. */
 const OTHER_BATCHES: readonly string[] = ['rules.batch', 'alarms.batch']
 
 export function storedType(type: JobType): string {
@@ -26,7 +26,7 @@ export function storedTypes(type: JobType): readonly string[] {
   return type === 'batch' ? [storedType(type), ...OTHER_BATCHES] : [storedType(type)]
 }
 
-/** Undefined for types that the registry does not show. */
+/** Returns the type as shown; undefined for types that the registry does not list. */
 export function shownType(type: string): JobType | undefined {
   if (OTHER_BATCHES.includes(type)) return 'batch'
   return type.startsWith(PREFIX) ? JOB_TYPES.find((one) => storedType(one) === type) : undefined

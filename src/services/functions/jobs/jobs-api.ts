@@ -1,4 +1,4 @@
-/** The API of jobs: lists, single jobs and events. */
+/** Implements the API of jobs: lists, single jobs and events. */
 import type { Job, JobEvent, JobQueue } from '#jobs'
 import { AppError } from '#kernel'
 import {
@@ -15,10 +15,10 @@ export const DEFAULT_LIMIT = 20
 
 const BEFORE_ACTIVE: ReadonlySet<JobEvent['event']> = new Set(['waiting', 'prioritized', 'waiting-children', 'active'])
 
-/** of a tree that is replayed to late subscribers */
+/** most jobs of a tree that are replayed to a late subscriber */
 const MAX_JOBS_OF_TREE = 1_000
 
-/** `functionType`: the type of functions that filters name. */
+/** `functionType`: the type of functions that filters refer to. */
 export function jobsApi(queue: JobQueue, functionType: FunctionType): JobsApi {
   const get = async (type: string, id: string): Promise<FunctionJob> => {
     const job = await queue.get(id)
@@ -64,10 +64,13 @@ function shownJob(job: Job): FunctionJob | undefined {
   return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
-/** Begins with `ack`; ends with `close` after a single job. Late subscribers first receive what has begun and ended. */
+/**
+ * Yields events. The stream begins with `ack`, and ends with `close` for a single job. A late subscriber first receives
+ * what has already begun and ended.
+ */
 async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<FunctionJobEvent> {
   const { type, id, children = false, signal } = query
-  // before the job is read, so that its end is not missed
+  // read the position before the job, so that the end of the job is not missed
   const after = await queue.position()
   const job = id === undefined ? undefined : await queue.get(id)
   if (id !== undefined && job === undefined) throw new AppError('NOT_FOUND', `No job '${id.slice(0, 100)}'`)
@@ -91,7 +94,7 @@ async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<Fu
   }
 }
 
-/** Started jobs of the tree: ended ones by their end, then active ones. */
+/** Returns the jobs of the tree that have started: ended ones in order of their end, then active ones. */
 async function begunOf(queue: JobQueue, job: Job): Promise<readonly Job[]> {
   const tree = [...(await queue.list({ below: job.id, limit: MAX_JOBS_OF_TREE })), job]
   const begun = tree.filter(({ processedTime, type }) => processedTime !== undefined && shownType(type) !== undefined)
@@ -108,7 +111,7 @@ function soFar(job: Job): readonly JobEvent[] {
   return [...events, { event: state, ...head, time: finishedTime, prev: 'active', ...outcome }]
 }
 
-/** Whether `soFar` of the job includes or outdates the event. */
+/** True when the known state of the job includes or is newer than the event. */
 function isBefore({ event, time }: JobEvent, job: Job | undefined): boolean {
   if (job?.finishedTime !== undefined) return time <= job.finishedTime
   return job?.processedTime !== undefined && time <= job.processedTime && BEFORE_ACTIVE.has(event)

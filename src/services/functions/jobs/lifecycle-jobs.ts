@@ -1,6 +1,6 @@
 /**
- * Handlers of jobs: build, deploy, verify, scale, undeploy, cleanup. They are idempotent; each commits its result to the
- * record under its lease.
+ * Handles the jobs of functions: build, deploy, verify, scale, undeploy, cleanup. Handlers are idempotent, and commit
+ * their result to the record under the lease of the job.
  *
  * LIFECYCLE-1 a job whose assets were replaced, or whose version was removed, has no effect
  */
@@ -21,7 +21,7 @@ export interface LifecycleDependencies {
   readonly runnerOf: (type: FunctionType) => VersionRunner
   readonly store: FunctionStore
   readonly now: () => number
-  /** tasks and templates that use it */
+  /** counts the tasks and templates that use a version */
   readonly usesOf: (id: FunctionId) => Promise<number>
   readonly queue: () => JobQueue
   /** called after each change of a record */
@@ -31,7 +31,7 @@ export interface LifecycleDependencies {
 const ATTEMPTS = 3
 const BACKOFF = { delay: 500, most: 10_000 } as const
 const CONCURRENCY = 2
-/** ms between checks whether a deprecated plug is used */
+/** ms between checks whether a deprecated plug is still used */
 const RECHECK_MS = 86_400_000
 
 type Step = (work: Work) => Promise<JobOutcome>
@@ -79,24 +79,24 @@ class Work {
     return { type: functionType, name, version }
   }
 
-  /** Undefined when it is gone, is being removed, or has other assets now. */
+  /** Returns the record; undefined when the version is deleted, being removed, or has other assets now. */
   async record(): Promise<FunctionRecord | undefined> {
     const found = await this.store.find(this.id)
     return found !== undefined && this.#isAbout(found.value) ? found.value : undefined
   }
 
-  /** Whether the job still applies to the record. */
+  /** True when the job still applies to the record. */
   #isAbout({ revision, updates }: FunctionRecord): boolean {
     if (revision !== this.data.revision) return false
     const { id, type } = this.context.job
     if (type === storedType('undeploy')) return true
-    // newest first
+    // updates are listed newest first
     const going = updates.findIndex(({ operation }) => operation === 'undeploy')
     const added = updates.findIndex(({ jobs = [] }) => jobs.includes(id))
     return going < 0 || (added >= 0 && added < going)
   }
 
-  /** Changes the record under the lease of the job; undefined: the job does not apply any more. */
+  /** Changes the record under the lease of the job. Returns undefined when the job no longer applies. */
   async become(
     change: Partial<FunctionRecord> | ((record: FunctionRecord) => Partial<FunctionRecord>),
   ): Promise<FunctionRecord | undefined> {
@@ -154,7 +154,7 @@ async function deploy(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   await work.runner.deploy(record)
-  // already verified
+  // the assets are already verified
   const isKnown = record.verified === record.revision
   const status = work.data.skipsVerify === true && isKnown ? 'running' : 'deployed'
   if ((await work.become({ status })) === undefined) {
@@ -194,12 +194,12 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   const { then = 'keep' } = work.data
   const found = await work.store.find(work.id)
   if (found === undefined) {
-    // a repeated attempt
+    // an earlier attempt has removed the record
     await work.runner.ended?.(work.id)
     return completed({ deployment: true, assets: true, registration: true, image: true })
   }
   const record = found.value
-  // a newer version of the same name
+  // a newer version has the same name
   if (record.createdAt > work.context.job.queueTime) return SUPERSEDED
   await work.runner.rest(record)
   const isRemoved = then === 'remove'
@@ -214,7 +214,7 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
 }
 
-/** Ends processes; the next call starts one. */
+/** Ends the processes of a version; the next call starts a new one. */
 async function scale(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record !== undefined) await work.runner.rest(record)
@@ -225,7 +225,7 @@ async function batch({ context }: Work): Promise<JobOutcome> {
   return completed({ jobCount: (await context.children()).length })
 }
 
-/** Undeploys a deprecated plug once it is unused, or looks again later. */
+/** Undeploys a deprecated plug once it is unused; otherwise checks again later. */
 async function cleanup(work: Work): Promise<JobOutcome> {
   const { context, dependencies, data, id } = work
   const { job, tenant } = context
@@ -233,7 +233,7 @@ async function cleanup(work: Work): Promise<JobOutcome> {
   const isDone = record?.deprecated !== true || record.createdAt > job.queueTime
   if (isDone || ['undeploying', 'undeployed'].includes(record.status)) return completed({})
   const isUsed = (await dependencies.usesOf(id)) > 0
-  // deterministic: a repeat finds the job
+  // a deterministic id, so that a repeated attempt finds the job
   const next = `${tenant}$${createHash('sha256').update(job.id).digest('base64url').slice(0, 21)}`
   const queue = dependencies.queue()
   if ((await queue.get(next)) === undefined) {

@@ -1,4 +1,7 @@
-/** Reads and writes archives of assets: tar, plain or gzipped, bounded in bytes, files and paths; files and folders alone. */
+/**
+ * Reads and writes archives of assets: tar, plain or gzipped, containing only files and folders, with limits on bytes,
+ * files and paths.
+ */
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
@@ -9,9 +12,9 @@ import { formEntries, partsOf } from '#services/shared'
 export type Assets = ReadonlyMap<string, Uint8Array>
 
 export const MAX_ASSETS = 1_000
-/** bytes of all assets of a version */
+/** most bytes of all assets of a version */
 export const MAX_BYTES = 52_428_800
-/** bytes of a form, which is read as a whole */
+/** most bytes of a form, which is read as a whole */
 export const MAX_FORM = 5_242_880
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
@@ -41,7 +44,7 @@ export function pathProblem(path: string): string | undefined {
   return reserved === undefined ? undefined : `"${reserved}" is for the build alone; leave it out`
 }
 
-/** `TOO_LARGE` beyond the bounds of a version. */
+/** Throws `TOO_LARGE` when the assets exceed the limits of a version. */
 export function boundedAssets(assets: Assets): Assets {
   const size = [...assets.values()].reduce((sum, one) => sum + one.length, 0)
   if (size > MAX_BYTES) throw tooLarge()
@@ -49,7 +52,7 @@ export function boundedAssets(assets: Assets): Assets {
   return assets
 }
 
-/** The last file of a path wins. `VALIDATION`, `TOO_LARGE` */
+/** Reads an archive; of files with the same path, the last one wins. Throws `VALIDATION` or `TOO_LARGE`. */
 export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   const begins = (begin: readonly number[]) => begin.every((byte, at) => bytes[at] === byte)
   const packing = OTHER_PACKINGS.find(([, begin]) => begins(begin))
@@ -59,7 +62,7 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   const isGzip = begins(GZIP)
   const source = Readable.from(partsOf(bytes))
   const plain = isGzip ? source.pipe(bounded(createGunzip({ maxOutputLength: CHUNK * 64 }))) : source
-  // the web stream would hide the cause
+  // the error of the web stream would hide the cause
   let damage: Error | undefined
   plain.on('error', (error) => (damage = error))
   const assets = new Map<string, Uint8Array>()
@@ -95,7 +98,7 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   return assets
 }
 
-/** Parts under their file names, or else field names. `VALIDATION`, `TOO_LARGE` */
+/** Reads the parts of a form, named by file name or else by field name. Throws `VALIDATION` or `TOO_LARGE`. */
 export async function readForm(type: string, bytes: Uint8Array): Promise<Assets> {
   const assets = new Map<string, Uint8Array>()
   for (const [name, value] of await formEntries(type, bytes)) {
@@ -112,7 +115,7 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** A gzipped tar; deterministic. */
+/** Writes a gzipped tar; equal assets give equal bytes. */
 export async function writeArchive(assets: Assets): Promise<Uint8Array> {
   const entries = [...assets].map(([name, data]) => ({
     header: { name, size: data.length, type: 'file' as const, mtime: new Date(0), mode: 0o644 },
@@ -124,19 +127,19 @@ export async function writeArchive(assets: Assets): Promise<Uint8Array> {
 const zipped = promisify(gzip)
 const CHUNK = 65_536
 
-/** Stops gzip bombs early. */
+/** Stops reading early, to defend against gzip bombs. */
 function bounded<T extends Readable>(stream: T): T {
   let size = 0
   stream.on('data', (piece: Uint8Array) => {
     size += piece.length
     if (size > MAX_BYTES * 2) stream.destroy(tooLarge())
   })
-  // counting must not start the flow
+  // adding a data listener must not start the stream
   stream.pause()
   return stream
 }
 
-/** Copies piece by piece, which does not block the event loop. */
+/** Copies piece by piece, so that the event loop is not blocked. */
 async function contentOf(body: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
   const content = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer)
   let at = 0

@@ -1,4 +1,4 @@
-/** Lists of functions, and their form in answers. */
+/** Lists functions, and converts them to their form in responses. */
 import type { FunctionPage, FunctionVersion, RelatedVersions } from '../contract.ts'
 import type { FunctionQuery, InclusionQuery, ShowTags } from '../function-schema.ts'
 import { type FunctionRecord, type FunctionUpdate, lockOf } from '../function-record.ts'
@@ -15,7 +15,7 @@ import { wildcard } from './wildcard.ts'
 
 const DEFAULT_LIMIT = 20
 
-/** Filters of single versions, for which related versions are not shown. */
+/** Filters on single versions, which turn off the display of related versions. */
 const OF_VERSIONS = [
   'version',
   'status',
@@ -34,7 +34,7 @@ const OF_VERSIONS = [
 export interface Showing {
   readonly tags: ReadonlyMap<string, TagRecord>
   readonly showTags?: ShowTags | undefined
-  /** with updates and invocation */
+  /** true to include updates and invocation */
   readonly isSingle?: boolean
 }
 
@@ -44,14 +44,14 @@ export function shown(record: FunctionRecord, showing: Showing): FunctionVersion
   return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
-/** `NOT_FOUND` */
+/** Returns the latest version of a name. Throws `NOT_FOUND`. */
 export function latestIn(indexed: Indexed, type: FunctionType, name: string, query: InclusionQuery): FunctionRecord {
   const found = latestOf(indexed.versions(type, name), inclusionOf(query))
   if (found === undefined) throw noFunction(type, name)
   return found
 }
 
-/** `user`: for `@me`. */
+/** Lists functions. `user`: whom `@me` means. */
 export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery, user: string): FunctionPage {
   const isOfVersions = OF_VERSIONS.some((key) => query[key] !== undefined)
   const isLatest = query.latest ?? query.nameVersion === undefined
@@ -82,7 +82,7 @@ export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery,
   return { entities, count: chosen.length, limit, ...(page !== undefined && { page }) }
 }
 
-/** The newest draft and the newest published version, unless it is the version itself. */
+/** Returns the newest draft and the newest published version of the name, leaving out the version itself. */
 export function relatedOf(
   record: FunctionRecord,
   others: readonly FunctionRecord[],
@@ -155,7 +155,7 @@ function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
   throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
 }
 
-/** A trailing `-` excludes a status; the others are alternatives. */
+/** Tests the status: a value ending in `-` excludes a status, and any of the other values may match. */
 function statusTest({ status, includeUndeployed }: FunctionQuery): (record: FunctionRecord) => boolean {
   if (status === undefined) return (one) => one.status !== 'undeployed' || includeUndeployed === true
   const out = new Set(status.filter((one) => one.endsWith('-')).map((one) => one.slice(0, -1)))
@@ -203,7 +203,7 @@ function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<strin
   }
 }
 
-/** A deleted tag has its default colour. */
+/** Returns tags with colors; a deleted tag has its default color. */
 export function shownTags(names: readonly string[], tags: Showing['tags']): readonly TagRecord[] {
   return names.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
 }

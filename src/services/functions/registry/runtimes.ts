@@ -31,7 +31,7 @@ export function listRuntimes(query: Omit<RuntimeQuery, 'showTags'>): readonly Sh
   })
 }
 
-/** The newest version in a range. `NOT_FOUND` */
+/** Returns the newest version in a range. Throws `NOT_FOUND`. */
 export function runtimeAt(
   name: string,
   range: string,
@@ -50,7 +50,7 @@ export interface ChosenRuntime extends Runtime {
   readonly version: string
 }
 
-/** The newest matching version. `VALIDATION` */
+/** Returns the newest matching version. Throws `VALIDATION`. */
 export function findRuntime(
   type: FunctionType,
   { runtime, runtimeVersion = '*' }: { readonly runtime: string; readonly runtimeVersion?: string | undefined },
@@ -75,7 +75,7 @@ export function runtimeTags(runtimes: readonly Pick<Runtime, 'tags'>[], query: T
   return tagsLike(tagsIn(names), query)
 }
 
-/** `versions`: newest first. */
+/** Keeps only the newest version at each level. `versions`: newest first. */
 function newestOfEach(
   versions: readonly RuntimeVersion[],
   level: (typeof RUNTIME_LEVELS)[number],
@@ -91,7 +91,7 @@ function newestOfEach(
   })
 }
 
-/** A trailing `-` excludes a name; the others are alternatives. */
+/** True when the names pass the filters: one ending in `-` excludes a name, and any of the others may match. */
 function isAmong(filters: readonly string[] | undefined, names: readonly string[]): boolean {
   if (filters === undefined) return true
   const out = filters.filter((one) => one.endsWith('-')).map((one) => one.slice(0, -1))

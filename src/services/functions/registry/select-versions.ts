@@ -1,11 +1,11 @@
-/** Selects the version of a name that lists show. */
+/** Selects the version that lists show for a name. */
 import type { FunctionRecord } from '../function-record.ts'
 import type { InclusionQuery } from '../function-schema.ts'
 import { compareVersions } from './versions.ts'
 
 type Selectable = Pick<FunctionRecord, 'name' | 'version' | 'draft' | 'deprecated' | 'status'>
 
-/** Prefers published versions that are not deprecated; `include` changes that, or excludes versions. */
+/** Prefers published versions that are not deprecated. `include` changes the preference, or excludes versions. */
 export function latestOf<T extends Selectable>(versions: readonly T[], include: InclusionQuery): T | undefined {
   const allowed = versions
     .filter((one) => isAllowed(one, include))

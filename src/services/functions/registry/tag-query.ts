@@ -1,6 +1,6 @@
 /**
- * The language of `wql`: `tag:` conditions, combined by AND, OR, NOT and brackets. A condition holds if any tag of the
- * function matches; `not(...)` inside it negates the match of one tag.
+ * Parses the query language `wql`: `tag:` conditions, combined with AND, OR, NOT and brackets. A condition holds if any
+ * tag of the function matches; `not(...)` inside a condition negates the match of a single tag.
  */
 import { type ConditionText, type NegatedConditions, readNegatable, TextProblem } from '#services/shared'
 import { wildcard } from './wildcard.ts'
@@ -76,7 +76,7 @@ function readTerm(text: ConditionText): TagTerm {
   text.skipSpace()
   const read = readTest(text, 0)
   const test = typeof read === 'string' ? inIgnoreCase([read, ...moreValues(text, 1)]) : read
-  // memoized: many functions share tags
+  // cached, since many functions share tags
   const known = new Map<string, boolean>()
   const isSo = (tag: string): boolean => {
     const seen = known.get(tag) ?? test(tag)
@@ -133,7 +133,7 @@ function readTests(text: ConditionText, level: number): readonly TagTest[] {
   do {
     text.skipSpace()
     const test = readTest(text, level + 1)
-    // a name is a test
+    // a plain name tests for equality
     tests.push(typeof test === 'string' ? inIgnoreCase([test]) : test)
     text.skipSpace()
     if (tests.length > MAX_VALUES) throw new TextProblem(`has more than ${MAX_VALUES} tags in one list`)

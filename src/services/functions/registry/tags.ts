@@ -1,4 +1,4 @@
-/** Tags: a name and a colour. */
+/** Reads, filters and merges tags, each a name and a color. */
 import { AppError } from '#kernel'
 import type { Tag } from '../contract.ts'
 import type { TagQueryOptions } from '../function-schema.ts'
@@ -26,20 +26,20 @@ export function noTag(name: string): AppError {
   return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
 }
 
-/** `name`: a case-insensitive pattern. */
+/** Returns matching tags. `name`: a case-insensitive pattern. */
 export function tagsLike(tags: readonly Tag[], { name = '*', color }: TagQueryOptions): readonly Tag[] {
   const fits = wildcard(name.toLowerCase())
   return tags.filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
 }
 
-/** `NOT_FOUND` */
+/** Returns a tag. Throws `NOT_FOUND`. */
 export function oneTag(tags: readonly Tag[], name: string): { readonly tag: Tag } {
   const tag = tags.find((one) => one.name === name)
   if (tag === undefined) throw noTag(name)
   return { tag }
 }
 
-/** Unique by name; the first wins. */
+/** Returns the tags without duplicate names; the first of a name wins. */
 export function tagsIn(inputs: readonly TagInput[]): readonly TagRecord[] {
   const tags = new Map<string, TagRecord>()
   for (const input of inputs) {
@@ -54,7 +54,7 @@ export function withAuthor<M extends { readonly metadata?: object }>(manifest: M
   return author === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, author } }
 }
 
-/** Separates a manifest from its tags, which may be in two places. */
+/** Separates a manifest from its tags, which may appear in two places. */
 export function withoutTags<
   M extends { readonly tags?: readonly TagInput[]; readonly metadata?: { readonly tags?: readonly TagInput[] } },
 >(manifest: M): { readonly manifest: Omit<M, 'tags'>; readonly tags: readonly TagRecord[] } {

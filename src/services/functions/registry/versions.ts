@@ -1,16 +1,16 @@
-/** Order, ranges and succession of versions. */
+/** Orders versions, matches ranges, and picks the next version. */
 import { compare, inc, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
 import { AppError } from '#kernel'
 
 export const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
 const MAX_RANGE = 100
 
-/** `major.minor.patch` */
+/** True for `major.minor.patch`. */
 export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** Ascending. */
+/** Compares two versions, ascending. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a.split('.'), b.split('.')]
   for (let i = 0; i < 3; i++) {
@@ -20,7 +20,7 @@ export function compareVersions(a: string, b: string): number {
   return 0
 }
 
-/** A range of npm, or `latest` for any. */
+/** True for a range in npm's syntax, or `latest`, which matches any version. */
 export function isRange(text: string): boolean {
   return text === 'latest' || (text.length <= MAX_RANGE && validRange(text) !== null)
 }
@@ -30,8 +30,9 @@ export function isInRange(version: string, range: string): boolean {
 }
 
 /**
- * The version of a new function: the newest in the range raised at the highest level that the range permits, or its
- * lowest; without a range the newest raised by a patch. `CONFLICT` when all exist.
+ * Picks the version for a new function. In a range, raises its newest existing version at the highest level that the
+ * range permits, or starts with its lowest version; without a range, raises the patch number of the newest. Throws
+ * `CONFLICT` when all of these exist.
  */
 export function nextVersion(existing: readonly string[], range: string | undefined): string {
   const all = range === undefined || range === 'latest' ? '*' : range
@@ -48,7 +49,7 @@ export function nextVersion(existing: readonly string[], range: string | undefin
   throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
 }
 
-/** Whether `other` is an earlier version by the policy. */
+/** True when `other` is an earlier version that the policy covers. */
 export function isPrevious(version: string, other: string, policy: 'patch' | 'minor' | 'all'): boolean {
   if (compare(other, version) >= 0) return false
   if (policy === 'all') return true

@@ -1,4 +1,7 @@
-/** Patterns: `*` is any text, `?` any character. Linear for each star: backtracks to the last one alone. */
+/**
+ * Compiles a pattern in which `*` matches any text and `?` any character. Backtracks only to the last star, so matching
+ * takes linear time per star.
+ */
 export function wildcard(pattern: string): (text: string) => boolean {
   return (text) => {
     let at = 0

@@ -1,4 +1,4 @@
-/** The runtimes of this host: how their functions are built and run, with examples. */
+/** Lists the runtimes of this host: how their functions are built and run, with examples. */
 import { fileURLToPath } from 'node:url'
 import type { FunctionType } from '../function-type.ts'
 
@@ -6,7 +6,7 @@ export interface RuntimeVersion {
   readonly version: string
   readonly title: string
   readonly description: string
-  /** still runs functions, but accepts no new ones */
+  /** still runs existing functions, but accepts no new ones */
   readonly deprecated?: true
 }
 
@@ -21,10 +21,10 @@ export interface Runtime {
   readonly language: 'node' | 'python'
   readonly versions: readonly [RuntimeVersion, ...RuntimeVersion[]]
   readonly main: string
-  /** the files with dependencies and their lock */
+  /** names of the files that list dependencies, and lock them */
   readonly project: string
   readonly lock: string
-  /** of processes; absent: they are not run here */
+  /** how processes run; absent when this host runs none for the runtime */
   readonly harness?: { readonly module: string; readonly readable: readonly string[] }
   readonly framework?: ModelFramework
   readonly example: ReadonlyMap<string, string>
@@ -34,7 +34,7 @@ const FROM_SOURCES = import.meta.url.endsWith('.ts')
 const NODE_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
 )
-/** From sources: the library with its parser, and the package for its doors. */
+/** When running from sources: the library with its parser, and the packages that it imports. */
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
   here('./host-fetch.ts'),
@@ -47,7 +47,7 @@ const SOURCES_OF_NODE_HARNESS = [
 const NODE_WEB_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-web.ts', import.meta.url) : new URL('./node-web.js', import.meta.url),
 )
-/** From sources: the client with its imports. */
+/** When running from sources: the client and its imports. */
 const SOURCES_OF_NODE_WEB_HARNESS = [
   here('.'),
   here('../../../client.ts'),
@@ -123,7 +123,7 @@ const MODEL_MANIFEST = {
   version: '1.0.0',
   metadata: { description: 'How worn a machine is by its heat and its hours' },
 }
-/** A linear Booster of `save_model`: 0.5 per degree, and 2 per hour after the first. */
+/** A linear Booster as written by `save_model`: 0.5 per degree, and 2 per hour after the first. */
 const BOOSTER = {
   learner: {
     attributes: {},

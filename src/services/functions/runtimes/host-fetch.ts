@@ -1,11 +1,11 @@
-/** The host, as functions in JavaScript reach it. */
+/** Lets functions in JavaScript send requests through the host. */
 
 export interface HostSide {
   ask(method: string, params: unknown): Promise<unknown>
   log(level: string, text: string): void
 }
 
-/** Fetches by the host, under its rules for addresses. */
+/** Fetches through the host, which applies its rules for addresses. */
 export async function fetchByHost(
   host: HostSide,
   input: string | URL | Request,

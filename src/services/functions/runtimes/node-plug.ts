@@ -1,4 +1,4 @@
-/** Runs a plug in JavaScript: of the library (`definePlug` of `reflexarc`), or of the platform. */
+/** Runs a plug in JavaScript, written for the library (`definePlug` of `reflexarc`) or for the original platform. */
 import { registerHooks } from 'node:module'
 import { definePlug } from '../../../core/plug/define.ts'
 import { messageNumber, messageText } from '../../../core/plug/message-values.ts'
@@ -18,7 +18,7 @@ interface CallSide {
 /** Imports that resolve to this module. */
 const PROVIDED: ReadonlySet<string> = new Set(['reflexarc', UTILITIES])
 
-/** Called once by the process. `module`: absolute path. */
+/** Starts the plug; called once by the process. `module`: absolute path. */
 export async function start(
   { module, env = {} }: { readonly module: string; readonly env?: Readonly<Record<string, string>> },
   host: HostSide,
@@ -37,7 +37,7 @@ export async function start(
     return (method, params) => (method === 'declare' ? {} : callSendPlug(sending, params as PlugCallParams))
   }
   const plug = plugOf(loaded)
-  // prepares per call: constant properties are unknown here
+  // prepared for each call, since constant properties are unknown here
   return (method, params, call) => {
     if (method === 'declare') return declarationOf(plug)
     return plug.execute(contextOf(plug, params as PlugCallParams, host, call))

@@ -1,4 +1,4 @@
-/** Runs a webscript in JavaScript, in the style of Express; small answers go out whole, large ones in pieces. */
+/** Runs a webscript in JavaScript, in the style of Express. Small responses are sent whole, large ones in pieces. */
 import { Buffer } from 'node:buffer'
 import { registerHooks } from 'node:module'
 import { readFileSync } from 'node:fs'
@@ -14,10 +14,10 @@ interface CallSide {
 }
 type Handler = (request: WebRequest, response: WebResponse) => unknown
 
-/** Where the main module leaves a handler that it only declares. */
+/** Key under which the main module leaves a handler that it declares but does not export. */
 const HANDLER = Symbol.for('reflexarc.handleRequest')
 
-/** Called once by the process. `module`: absolute path. */
+/** Starts the webscript; called once by the process. `module`: absolute path. */
 export async function start(
   { module, env = {} }: { readonly module: string; readonly env?: Readonly<Record<string, string>> },
   host: HostSide,
@@ -35,12 +35,12 @@ export async function start(
 
 async function load(module: string): Promise<Handler> {
   const main = pathToFileURL(module).href
-  // an appended line publishes a declared handler
+  // an appended line publishes a handler that is only declared
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context)
       if (url !== main) return loaded
-      // undefined where Node detects it by syntax
+      // undefined where Node detects the format from the syntax
       const { format } = loaded
       const line = `\n;if (typeof handleRequest === 'function') globalThis[Symbol.for('reflexarc.handleRequest')] = handleRequest\n`
       return { format, source: readFileSync(module, 'utf8') + line, shortCircuit: true }
@@ -67,7 +67,7 @@ async function handle(handler: Handler, params: WebCallParams, call: CallSide, h
   } catch (error) {
     if (error instanceof HttpError && !response.isBegun) return error.answer
     if (!response.isWhole) throw error
-    // the first answer counts
+    // the first response counts
     host.log('error', `after its answer: ${error instanceof Error ? error.message : String(error)}`)
     return response.finished(call)
   }
@@ -82,7 +82,7 @@ async function bodyOf({ id, size, body }: WebCallParams, host: HostSide): Promis
   return Buffer.concat(pieces)
 }
 
-/** Requests the API by the host as the tenant, without a secret. */
+/** Requests the API through the host, as the tenant and without a secret. */
 async function askApi(host: HostSide, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init)
   const { pathname, search } = new URL(request.url)
@@ -98,7 +98,7 @@ async function askApi(host: HostSide, input: string | URL | Request, init?: Requ
   return new Response(empty ? null : text, { status, headers: headers.map(([name, value]) => [name, value]) })
 }
 
-/** The client with aliases of the platform. */
+/** Adds the names that the original platform uses. */
 function withAliases(client: Client) {
   const { resources, rules, broker, converter } = client
   return {

@@ -1,14 +1,14 @@
-/** Messages between the host and the process of a plug: plain JSON. */
+/** Defines the messages between the host and the process of a plug, in plain JSON. */
 import type { PlugContext } from '../../../core/plug/plug.ts'
 
 export interface PlugCallParams {
   readonly properties: Readonly<Record<string, unknown>>
   readonly streamData: Readonly<Record<string, unknown>>
-  /** values in the message itself */
+  /** names of the values in the message itself */
   readonly news: readonly string[]
-  /** labels of nodes with new data */
+  /** labels of the nodes with new data */
   readonly newNodes: readonly string[]
-  /** epoch ms by name; empty name: of the message */
+  /** epoch ms by name; the empty name stands for the message */
   readonly times: Readonly<Record<string, number>>
   readonly rawData: PlugContext['rawData']
   readonly actuatorData: PlugContext['actuatorData']
@@ -16,11 +16,11 @@ export interface PlugCallParams {
   readonly task: PlugContext['task']
   readonly node: PlugContext['node']
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** epoch ms of the engine */
+  /** current time of the engine, epoch ms */
   readonly now: number
   readonly id: string
   readonly hops: number
-  /** from 1 to 2 ** 31 - 2: seed of randomness */
+  /** seed of randomness, from 1 to 2 ** 31 - 2 */
   readonly random: number
 }
 

@@ -1,4 +1,4 @@
-# What functions in Python have of their host, whatever they are for: lines of their log, the network, and their own module.
+# Connects functions in Python to their host: log lines, network access, and loading the function's module.
 import importlib.util
 import inspect
 import logging
@@ -7,7 +7,7 @@ import sys
 
 
 class Console:
-    """Lines of the function's log, by level."""
+    """Writes lines to the function's log, by level."""
 
     def __init__(self, host):
         self._host = host
@@ -33,7 +33,7 @@ class Console:
 
 
 class LogHandler(logging.Handler):
-    """Lines of loggers of Python, in the function's log."""
+    """Forwards records of Python loggers to the function's log."""
 
     LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
 
@@ -47,7 +47,7 @@ class LogHandler(logging.Handler):
 
 
 def open_logger(host):
-    """The logger of the function; what its packages log is in the same log."""
+    """Returns the logger of the function. Records that its packages log go to the same log."""
     root = logging.getLogger()
     root.addHandler(LogHandler(host))
     root.setLevel(logging.INFO)
@@ -71,9 +71,9 @@ class Client:
 
 
 def enter(argument):
-    """To be called first: the function finds its files, its packages and its environment."""
+    """Prepares files, packages and environment variables of the function; call this first."""
     folder = os.path.dirname(argument["module"])
-    # one thread for each process: functions share the machine, and each thread reserves memory
+    # one thread per process: functions share the machine, and each thread reserves memory
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.chdir(folder)
@@ -81,14 +81,14 @@ def enter(argument):
     sys.path[:0] = [folder, os.path.join(folder, "python_modules")]
 
 
-# other names of what a function may take
+# other names that a function may use for its parameters
 ALIASES = {"waylay": "client", "req": "request"}
 
 
 def load_execute(argument, offered):
     """
-    The function `execute` of the function's main.py, to be called with the names in `offered`: it is passed what its
-    signature takes, by name, or by place where the name is its own.
+    Returns the function `execute` of the function's main.py, which is called with the names in `offered`. Arguments are
+    passed by name, or by position where the signature uses another name.
     """
     spec = importlib.util.spec_from_file_location("main", argument["module"])
     module = importlib.util.module_from_spec(spec)
@@ -101,7 +101,9 @@ def load_execute(argument, offered):
 
 
 def passing(execute, offered):
-    """Calls `execute` with what it takes of a dict with the names in `offered`. Raises for a parameter beyond them."""
+    """Calls `execute` with the arguments that it accepts, from a dict with the names in `offered`. Raises for unknown
+    parameters.
+    """
     places, keywords, is_in_place = [], {}, True
     for parameter in inspect.signature(execute).parameters.values():
         known = ALIASES.get(parameter.name, parameter.name)
@@ -115,7 +117,7 @@ def passing(execute, offered):
         elif known in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
             keywords[parameter.name] = known
         elif parameter.default is not parameter.empty:
-            # what stands behind it is passed by name
+            # later parameters are passed by name
             is_in_place = False
         elif is_place and len(places) < len(offered):
             places.append(offered[len(places)])

@@ -1,11 +1,11 @@
-# A plug in Python inside its process: loads the function's main.py and hands it calls.
-#   execute(properties, console, logger, client) -> (state, raw data), a state, or raw data; it may be async, and take
-#   fewer of them
+# Runs a plug in Python inside its process: loads the function's main.py and passes calls to it. The function is
+# execute(properties, console, logger, client) -> (state, raw data), a state, or raw data; it may be async, and may omit
+# parameters.
 import inspect
 import os
 import sys
 
-# it lies beside this file, where nothing else is to be found later
+# the module is in the same folder, where imports should find nothing else later
 sys.path.insert(0, os.path.dirname(__file__))
 import python_host
 

@@ -1,8 +1,7 @@
-# A webscript in Python inside its process: loads the function's main.py, hands it requests in the manner of Starlette,
-# and brings its answers to the host.
-#   execute(request, client, console, logger), or fewer of them -> a response, or a value that becomes JSON; it may be async
-# What it may import: `from reflexarc import console, Response, JSONResponse, ...`; the same by the names of Starlette,
-# when that is not among its packages.
+# Runs a webscript in Python inside its process: loads the function's main.py, passes requests to it in the style of
+# Starlette, and sends its responses to the host. The function is execute(request, client, console, logger) -> a
+# response, or a value that becomes JSON; it may be async, and may omit parameters. It may import `from reflexarc import
+# console, Response, JSONResponse, ...`, or the same names from Starlette when that is not among its packages.
 import base64
 import importlib.util
 import inspect
@@ -13,7 +12,7 @@ import types
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-# it lies beside this file, where nothing else is to be found later
+# the module is in the same folder, where imports should find nothing else later
 sys.path.insert(0, os.path.dirname(__file__))
 import python_host
 
@@ -31,7 +30,7 @@ class HTTPException(Exception):
 
 
 class Headers:
-    """Names in any case, the last value of each; all values by getlist."""
+    """A mapping with case-insensitive names and the last value of each; getlist returns all values."""
 
     def __init__(self, pairs):
         self.raw = [(name.lower(), value) for name, value in pairs]
@@ -66,7 +65,7 @@ class Headers:
 
 
 class Values(dict):
-    """The last value of each name; all values by getlist, all pairs by multi_items."""
+    """A mapping with the last value of each name; getlist returns all values, multi_items all pairs."""
 
     def __init__(self, pairs):
         self._pairs = list(pairs)
@@ -214,7 +213,7 @@ class ApiError(Exception):
 
 
 class Client(python_host.Client):
-    """The API of the host, as the tenant, and the network."""
+    """Gives access to the API of the host, as the tenant, and to the network."""
 
     def __init__(self, host):
         super().__init__(host)
@@ -225,7 +224,7 @@ class Client(python_host.Client):
         self.transformers = Transformers(self)
 
     async def request(self, method, path, json_body=None, query=None, headers=None):
-        """Requests the API, such as GET /api/tasks; returns the value of the answer. Raises ApiError."""
+        """Requests the API, such as GET /api/tasks, and returns the value in the response. Raises ApiError."""
         pairs = [[name, value] for name, value in (headers or {}).items()]
         order = {"method": method, "path": path + ("?" + urlencode(query) if query else ""), "headers": pairs}
         if json_body is not None:
@@ -288,7 +287,7 @@ class Tasks(Part):
 
 class Transformers(Part):
     async def execute(self, name, data=None):
-        """A converter by its name, over the data."""
+        """Runs a converter, by its name, on the data."""
         return await self._client.request("POST", "/converter/" + quote(name, safe="") + "/convert", data or {})
 
 
@@ -331,7 +330,7 @@ def response_of(value):
 def head_of(response):
     pairs = getattr(response, "pairs", None)
     if pairs is None:
-        # one of Starlette's own
+        # a response of Starlette itself
         pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
     return {"status": response.status_code, "headers": [[str(name), str(value)] for name, value in pairs]}
 
@@ -386,7 +385,7 @@ async def run(host, offered, execute, params):
         if inspect.isawaitable(value):
             value = await value
     except Exception as error:
-        # whose ever it is: it knows its status
+        # whatever library raised the error, it may carry a status
         status = getattr(error, "status_code", None)
         if not isinstance(status, int) or isinstance(error, ApiError):
             raise

@@ -1,4 +1,6 @@
-/** Plugs of the platform: a function of `options` and `send`, or its statements without a module. */
+/**
+ * Loads plugs of the original platform: a function of `options` and `send`, or just its statements without a module.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { messageOf } from '../../../kernel/errors.ts'
@@ -12,7 +14,7 @@ type SendOptions = Readonly<{ requiredProperties: PlugCallParams['properties'] }
 type Send = (error?: unknown, value?: unknown) => void
 export type SendPlug = (options: SendOptions, send: Send) => unknown
 
-/** The platform's package of utilities, which the runtime provides. */
+/** The original platform's utility package, which the runtime provides. */
 export const UTILITIES = '@waylay/sandbox-util'
 const MODULE =
   /(?:^|[^\w.$])(?:module\s*\.\s*exports|exports\s*[.[]|export\s+(?:default|const|let|function|async|class|\{))/m
@@ -21,7 +23,7 @@ export function isSendPlug(value: unknown): value is SendPlug {
   return typeof value === 'function' && value.length <= 2
 }
 
-/** The plug of statements without a module; undefined for a module. */
+/** Loads a plug written as statements; undefined when the file is a module. */
 export function scriptOf(path: string): SendPlug | undefined {
   const text = readFileSync(path, 'utf8')
   if (MODULE.test(text) || !/\bsend\b/.test(text)) return undefined
@@ -34,7 +36,7 @@ export function scriptOf(path: string): SendPlug | undefined {
   return (options, send) => script(options, send, createRequire(path), utilities)
 }
 
-/** The first value sent counts; a returned object is sent. */
+/** Calls the plug. Only the first value sent counts; a returned object counts as sent. */
 export function callSendPlug(plug: SendPlug, params: PlugCallParams): Promise<PlugResult> {
   const { properties: requiredProperties, rawData, actuatorData, internalState, task, node, globalSettings } = params
   const options = { requiredProperties, rawData, actuatorData, internalState, task, node, globalSettings }
@@ -56,7 +58,7 @@ function resultOf(value: unknown): PlugResult {
   return { ...rest, ...(observedState !== undefined && { state: observedState }) }
 }
 
-/** Raw data of a node, or one value of it. Throws without it. */
+/** Returns the raw data of a node, or one of its values. Throws when missing. */
 export function getRawData({ rawData }: SendOptions, node: string, name?: string): unknown {
   const data = rawData[node]
   const found = name === undefined ? data : data?.[name]

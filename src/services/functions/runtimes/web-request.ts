@@ -1,8 +1,8 @@
-/** The request of a webscript, in the style of Express. */
+/** Represents the request of a webscript in the style of Express. */
 import type { Buffer } from 'node:buffer'
 import type { WebAnswer, WebCallParams } from './web-call.ts'
 
-/** Ends a request with its answer. */
+/** Ends a request with the given response. */
 export class HttpError extends Error {
   readonly answer: WebAnswer
 
@@ -24,9 +24,9 @@ type Values = Record<string, string | string[]>
 
 export class WebRequest {
   readonly method: string
-  /** behind the name of the webscript, decoded; begins with a slash */
+  /** decoded path after the name of the webscript; begins with a slash */
   readonly path: string
-  /** encoded, with the query */
+  /** encoded path with the query */
   readonly url: string
   readonly query: Values
   readonly headers: Values
@@ -51,7 +51,7 @@ export class WebRequest {
     this.#call = call
   }
 
-  /** Aborts when the client disconnects. */
+  /** Signal that aborts when the client disconnects. */
   get signal(): AbortSignal {
     return this.#call.signal
   }
@@ -69,7 +69,7 @@ export class WebRequest {
     return this.get(name)
   }
 
-  /** Whether the body has a type such as `json` or `text/plain`. */
+  /** True when the body's type matches, such as `json` or `text/plain`. */
   is(type: string): boolean {
     const sent = (this.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
     return type.includes('/') ? sent === type.toLowerCase() : sent.endsWith(`/${type}`) || sent.endsWith(`+${type}`)
@@ -103,7 +103,7 @@ export class WebRequest {
 }
 
 function valuesOf(entries: Iterable<readonly [string, string]>): Values {
-  // names are external
+  // without a prototype, since names come from outside
   const values = Object.create(null) as Values
   for (const [name, value] of entries) {
     const former = values[name]
@@ -112,7 +112,7 @@ function valuesOf(entries: Iterable<readonly [string, string]>): Values {
   return values
 }
 
-/** Other charsets stay bytes. */
+/** True when the type's charset is UTF-8; a body in another charset stays bytes. */
 function isUtf8(type: string): boolean {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type) ?? []
   return ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset.toLowerCase())

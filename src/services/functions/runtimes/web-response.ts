@@ -1,4 +1,6 @@
-/** The answer of a webscript, in the style of Express: whole, or in pieces at the pace of the reader. */
+/**
+ * Represents the response of a webscript in the style of Express, sent whole or in pieces as fast as the client reads.
+ */
 import { Buffer } from 'node:buffer'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -38,7 +40,7 @@ export class WebResponse extends Writable {
       this.#settle = resolve
       this.#fail = reject
     })
-    // a rejection before `finished` must not end the process
+    // a rejection before `finished` is called must not end the process
     this.#over.catch(() => undefined)
     this.on('error', (error) => this.#fail?.(error))
   }
@@ -101,7 +103,7 @@ export class WebResponse extends Writable {
     return this
   }
 
-  /** A content type, or a short name such as `json`. */
+  /** Sets the content type, also from a short name such as `json`. */
   type(type: string): this {
     return this.set('Content-Type', TYPES[type] ?? type)
   }
@@ -120,7 +122,7 @@ export class WebResponse extends Writable {
     return this.#whole(JSON.stringify(value) ?? 'null')
   }
 
-  /** Text, bytes, or other values as JSON. */
+  /** Sends text or bytes as they are, and other values as JSON. */
   send(value?: unknown): this {
     if (value === undefined || value === null) return this.#whole('')
     const isBytes = value instanceof Uint8Array
@@ -149,9 +151,9 @@ export class WebResponse extends Writable {
     await pipeline(Readable.fromWeb(value.body), this)
   }
 
-  /** Called by the harness; resolves when everything is sent. */
+  /** Resolves when everything is sent; called by the harness. */
   finished(call: { readonly signal: AbortSignal }): Promise<WebAnswer> {
-    // a settled answer needs no signal, whose creation costs time
+    // a settled response needs no signal, which takes time to create
     if (this.#settle !== undefined)
       call.signal.addEventListener('abort', () => this.destroy(new Error('the client went away')), { once: true })
     return this.#over
@@ -162,7 +164,7 @@ export class WebResponse extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    // ended without a piece
+    // ended without sending a piece
     const begun = this.#isStreaming ? Promise.resolve() : this.#begin()
     const answered = begun.then(() => this.#answer({ streamed: true }))
     void settled(answered, done)
@@ -184,7 +186,7 @@ export class WebResponse extends Writable {
   #whole(body: string | Uint8Array): this {
     if (this.isBegun) throw new Error('it answers twice: the answer was sent already')
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    // without a body
+    // a response without a body
     if (this.#isHead && size > PIECE_BYTES) this.#answer({ ...this.#head(), text: '' })
     else if (size <= PIECE_BYTES) {
       const content = typeof body === 'string' ? { text: body } : { bytes: Buffer.from(body).toString('base64') }

@@ -1,21 +1,21 @@
-# What runs in the process of a hosted model: it loads the model once, and answers calls about many instances at a time.
-# An answer has the values, or says what is wrong with an instance, or what the model failed at.
+# Runs in the process of a hosted model: loads the model once, and handles calls about many instances at a time. The
+# result of a call is its values, or what is wrong with an instance, or how the model failed.
 import os
 import sys
 import tempfile
 import warnings
 
-# one thread for each process: models share the machine. Libraries read these when they are imported
+# One thread per process, since models share the machine. Libraries read these variables when they are imported.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ[name] = "1"
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", TF_ENABLE_ONEDNN_OPTS="0", CUDA_VISIBLE_DEVICES="", JOBLIB_MULTIPROCESSING="0")
 os.environ.update(HOME="/", USER="model", KERAS_HOME="/")
-# nothing can be written here, and libraries that only ask where they could are content with this
+# Nothing is writable here; this satisfies libraries that only ask for a temporary folder.
 tempfile.tempdir = "/"
 
 
 class Wrong(Exception):
-    """Something about an instance, for whoever sent it."""
+    """A problem with an instance, reported to the caller."""
 
     def __init__(self, index, message):
         super().__init__(message)
@@ -45,7 +45,9 @@ def start(argument, _host):
 
 
 def plain(values, count):
-    """Values of an array as JSON has them. Raises when they are not one for each instance, or no numbers."""
+    """Converts an array to JSON values. Raises when it does not contain one value per instance, or contains values that
+    are not numbers.
+    """
     import numpy
 
     array = numpy.asarray(values)
@@ -73,7 +75,7 @@ def text_of(value):
 
 
 def rows_of(instances, length):
-    """Numbers by instance and feature; what is null is missing. `length`: features, when it is known."""
+    """Returns numbers by instance and feature; null becomes a missing value. `length`: number of features, if known."""
     import numpy
 
     for index, instance in enumerate(instances):
@@ -130,7 +132,7 @@ class Sklearn:
                 warnings.simplefilter("ignore")
                 return plain(predict(rows), len(rows))
         except (ValueError, TypeError) as error:
-            # what the library says of a text or a missing value
+            # how the library reports a text or a missing value
             known = ("could not convert", "contains NaN", "unsupported operand")
             if any(one in str(error) for one in known):
                 raise Wrong(None, str(error).split("\n")[0]) from error
@@ -144,7 +146,7 @@ EARLY_STOPPED = (
 
 
 class AboutVersion(UserWarning):
-    """For the owner of the model, as what libraries warn of versions."""
+    """A note for the owner of the model, such as a warning of a library about versions."""
 
 
 class Xgboost:
@@ -272,7 +274,7 @@ class TensorFlow:
         return dict(sorted(self.model.signatures[name].structured_input_signature[1].items()))
 
     def takes_examples(self, name):
-        """Serialized examples, as estimators want them."""
+        """Serializes examples in the form that estimators expect."""
         specs = list(self.inputs(name).values())
         one = specs[0] if len(specs) == 1 else None
         return self.operations[name] != "predict" and one is not None and one.dtype == self.tf.string and one.shape.rank == 1
@@ -398,7 +400,7 @@ def has_text(value):
 
 
 class Custom:
-    """An object with classes of its own: they come with it, or are modules in lib/."""
+    """A Python object of custom classes, which are part of its file or are modules in lib/."""
 
     def __init__(self, file):
         import dill

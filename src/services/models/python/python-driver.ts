@@ -1,6 +1,6 @@
 /**
- * Driver of Python models: a sandboxed process per model, with a runtime that has its framework. An idle model has no
- * process; a crashed one is restarted after a pause, and given up after three crashes in a minute.
+ * Runs Python models: each in a sandboxed process, with a runtime that provides its framework. An idle model has no
+ * process. A crashed process is restarted after a pause, and given up after three crashes in a minute.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -24,17 +24,20 @@ import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
 const WORKER = fileURLToPath(new URL('./model_worker.py', import.meta.url))
 const MAX_ENDS = 3
 const ENDS_MS = 60_000
-/** Waits for a delayed process before a call is rejected */
+/** number of waits for a slow process before a call is rejected */
 const MAX_WAITS = 5
 
 export interface PythonDriverOptions {
-  /** Called for the first model; undefined: this host runs none. Used by this driver alone, and closed with it. */
+  /**
+   * Opens the pool for the first model; undefined when this host cannot run models. Only this driver uses the pool, and
+   * closes it.
+   */
   readonly pool: (log: PoolOptions['log']) => Promise<ProcessPool | undefined>
   readonly runtimes: PythonRuntimes
   readonly folder: string
   readonly later: StartTimer
   readonly clock: () => number
-  /** Resolves after other work had its turn. */
+  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -43,7 +46,7 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
   let opened: Promise<ProcessPool | undefined> | undefined
   const written = new LastLines()
   const start = async (): Promise<ProcessPool | undefined> => {
-    // files of an earlier process
+    // removes files of an earlier process
     await rm(options.folder, { recursive: true, force: true })
     return pool(({ key }, { text }) => written.add(key, text))
   }
@@ -87,7 +90,7 @@ async function openModel(
   const { tenant, framework } = model
   const folder = await unpacked(options.folder, model)
   const program: Program = {
-    // the same files loaded again are a separate process
+    // loading the same files again starts a separate process
     key: `${tenant}/models/${basename(folder)}`,
     owner: tenant,
     language: 'python',
@@ -143,13 +146,13 @@ interface OpenOptions extends PythonDriverOptions {
   readonly written: LastLines
 }
 
-/** Call function of one model's process. */
+/** Returns the function that calls the process of one model. */
 function callsOf(
   options: OpenOptions,
   pool: ProcessPool,
   program: Program,
 ): (call: ModelCall) => Promise<readonly Json[]> {
-  /** Times of crashes, in clock ms */
+  /** times of crashes, in ms of the clock */
   let ends: number[] = []
   let gaveUp: AppError | undefined
   const failed = (error: AppError, cause: CallFailure): AppError => {
@@ -190,7 +193,7 @@ const MAX_WARNINGS = 5
 const MAX_WARNING = 1_000
 const MAX_VERSION = 50
 
-/** the worker is trusted, its text may be the model's */
+/** Checks a description: the worker is trusted, but the text may come from the model. */
 function described(answer: unknown): Described {
   if (!isPlainObject(answer))
     throw new AppError('MODEL_FAILED', 'the model could not be loaded: its description of inputs is invalid')
@@ -225,7 +228,7 @@ async function unpacked(parent: string, { files }: PackageOfFiles): Promise<stri
       const file = join(folder, path)
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, content)
-      // processes run as other users, whatever the umask
+      // processes run as other users, so set permissions regardless of the umask
       await chmod(file, 0o644)
       for (let own = dirname(file); own !== folder; own = dirname(own)) await chmod(own, 0o755)
     }

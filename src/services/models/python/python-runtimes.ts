@@ -1,4 +1,4 @@
-/** Python runtimes of this host: virtual environments in a folder, by framework. */
+/** Finds the Python runtimes of this host: virtual environments in a folder, by framework. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -39,10 +39,10 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,60}$/
 
 export class PythonRuntimes {
   readonly #folder: string
-  /** By name; undefined: not a runtime */
+  /** runtimes by name; undefined for a folder that is not a runtime */
   readonly #known = new Map<string, Promise<PythonRuntime | undefined>>()
 
-  /** `folder`: absolute path, with one virtual environment per folder */
+  /** `folder`: absolute path of a folder that contains one virtual environment per subfolder. */
   constructor(folder: string) {
     this.#folder = folder
   }
@@ -62,7 +62,7 @@ export class PythonRuntimes {
     if (known !== undefined) return known
     const looking = lookAt(name, join(this.#folder, name))
     this.#known.set(name, looking)
-    // an incomplete one is inspected again
+    // an incomplete runtime is inspected again later
     void looking.then((found) => {
       if (found === undefined) this.#known.delete(name)
     })
@@ -86,7 +86,7 @@ async function lookAt(name: string, folder: string): Promise<PythonRuntime | und
     const [path, prefix, version, paths, found] = JSON.parse(stdout) as Told
     const frameworks = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== null))
     if (Object.keys(frameworks).length === 0) return undefined
-    // sandboxes already see the system's libraries; Debian's links use its alternatives
+    // sandboxes already see the system's libraries, but links on Debian go through the alternatives folder
     const own = prefix !== '/usr' ? [prefix] : existsSync(ALTERNATIVES) ? [ALTERNATIVES] : []
     const readable = [...own, ...paths.filter((one) => !one.startsWith('/usr/lib/'))]
     return { name, version, interpreter: { path, readable }, paths, frameworks }

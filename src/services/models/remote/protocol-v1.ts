@@ -1,6 +1,6 @@
 /**
- * Protocol of TensorFlow Serving and KServe: `/v1/models/{name}:predict` with `instances`, passed through unchanged.
- * Only TensorFlow Serving describes inputs.
+ * Speaks the protocol of TensorFlow Serving and KServe: `/v1/models/{name}:predict` with `instances`, passed through
+ * unchanged. Only TensorFlow Serving describes inputs.
  */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall, RemotePackage, Signature } from '../driver.ts'
@@ -13,7 +13,7 @@ const METHODS: ReadonlyMap<unknown, string> = new Map([
   ['tensorflow/serving/regress', 'regress'],
 ])
 
-/** Checks that it is ready. Throws `REMOTE_FAILED`. */
+/** Checks that the model is ready. Throws `REMOTE_FAILED`. */
 export async function openV1(server: RemoteServer, { framework }: RemotePackage): Promise<OpenRemote> {
   const path = `/v1${server.path}`
   if (!isReady(await server.look(path))) throw server.notReady()
@@ -40,7 +40,7 @@ function bodyOf({ operation, signature, instances, probabilities }: ModelCall): 
 }
 
 function valuesOf(server: RemoteServer, { operation, instances }: ModelCall, answer: unknown): readonly Json[] {
-  // TensorFlow Serving writes either of the two
+  // TensorFlow Serving uses either of the two names
   const values =
     operation === 'predict'
       ? ownValue(answer, 'predictions')

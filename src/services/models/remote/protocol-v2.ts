@@ -1,6 +1,6 @@
 /**
- * Open Inference Protocol, as of MLServer, KServe and Triton: `/v2/models/{name}/infer` with tensors, whose rows are
- * instances.
+ * Speaks the Open Inference Protocol, used by MLServer, KServe and Triton: `/v2/models/{name}/infer` with tensors whose
+ * rows are instances.
  */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall } from '../driver.ts'
@@ -9,10 +9,10 @@ import type { OpenRemote, RemoteServer } from './remote-server.ts'
 import { readInputs, tensorsOf, typeOf, type TensorInput } from './tensors.ts'
 import { rowsOfOutputs } from './read-outputs.ts'
 
-/** Output of class probabilities of scikit-learn models. */
+/** Output of scikit-learn models with class probabilities. */
 const PROBABILITIES = 'predict_proba'
 
-/** Checks that it is ready, and reads its inputs. Throws `REMOTE_FAILED`. */
+/** Checks that the model is ready, and reads its inputs. Throws `REMOTE_FAILED`. */
 export async function openV2(server: RemoteServer): Promise<OpenRemote> {
   const path = `/v2${server.path}`
   const status = await server.look(`${path}/ready`)
@@ -32,7 +32,7 @@ function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: read
   if (operation !== 'predict') {
     throw new AppError('VALIDATION', `protocol v2 does not support ${operation}; call predict`)
   }
-  // a model without described inputs that is called with names may take a table with these columns
+  // a model without described inputs that is called with names may expect a table with these columns
   const isTable = inputs.length === 0 && isPlainObject(instances[0])
   return {
     inputs: tensorsOf(instances, inputs),

@@ -6,8 +6,8 @@ const MAX_OUTPUTS = 100
 const MAX_LEVELS = 8
 
 /**
- * For each instance the value of a single output, else an object of them; also the names of the outputs. `unreadable`
- * makes the error for invalid outputs.
+ * Returns, for each instance, the value of a single output or an object of several outputs, and the names of the
+ * outputs. `unreadable`: builds the error for invalid outputs.
  */
 export function rowsOfOutputs(sent: unknown, count: number, unreadable: (why: string) => Error) {
   const outputs: readonly unknown[] = Array.isArray(sent) ? sent : []
@@ -45,7 +45,7 @@ function columnOf(output: unknown, count: number): readonly Json[] | string {
   if (problem !== undefined) return problem
   return Array.from({ length: rows }, (_, at) => {
     const row = values.slice(at * size, (at + 1) * size)
-    // MLServer, which declares a content type, has this shape only for a list of single values
+    // MLServer, recognized by the content type, uses this shape only for a list of single values
     const isSingle = size === 1 && lengths.length === 1 && hasContentType(output)
     return nested(row, isSingle ? [] : lengths)
   })
@@ -60,7 +60,7 @@ function hasContentType(output: unknown): boolean {
   return typeof ownValue(ownValue(output, 'parameters'), 'content_type') === 'string'
 }
 
-/** JSON has null for NaN and infinities. */
+/** Describes a value of the wrong type. JSON has null in place of NaN and infinities. */
 function wrongValue(values: readonly Json[], datatype: string, size: number): string | undefined {
   const type = typeOf(datatype)
   if (type === undefined) return `has the unknown type ${datatype.slice(0, 20)}`

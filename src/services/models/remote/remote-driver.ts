@@ -1,6 +1,6 @@
 /**
- * Driver of remote models. Checks each model before its first call, and batches pending calls. When a server is
- * unreachable, its pending calls fail at once, without an effect on other models.
+ * Runs models on remote servers. Checks each model before its first call, and batches pending calls. When a server is
+ * unreachable, its pending calls fail at once, without affecting other models.
  */
 import { AppError } from '#kernel'
 import { CallBatcher } from '../call-batcher.ts'
@@ -10,13 +10,13 @@ import { openV1 } from './protocol-v1.ts'
 import { openV2 } from './protocol-v2.ts'
 import { type OpenRemote, RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 
-/** Maximum requests of one model in flight */
+/** most requests in flight per model */
 const PARALLEL = 4
 
 const PROTOCOLS = { v1: openV1, v2: openV2 }
 
 export interface RemoteDriverOptions extends RemoteServerOptions {
-  /** Resolves after other work had its turn. */
+  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -66,7 +66,7 @@ function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOp
   }
 }
 
-/** Whether the error would affect all pending calls. */
+/** True when an error would affect all pending calls. */
 function isOfAll(error: unknown): boolean {
   return isAway(error) || (error instanceof AppError && error.code === 'CLOSED')
 }

@@ -1,12 +1,12 @@
 /**
- * Client of a model server with limits of time and size. A request is retried only when the server has not received it
- * or says that it did nothing: calls of models may cost something.
+ * Calls a model server, with limits on time and size. A request is retried only when the server did not receive it or
+ * reports that it did nothing, since calls of models may cost money.
  */
 import { AppError, isPlainObject, type StartTimer } from '#kernel'
 import type { OpenModel } from '../driver.ts'
 import type { SealedRemote } from './sealed-remote.ts'
 
-/** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`, also for addresses that must not be called. */
+/** Sends one request. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`, also for addresses that must not be called. */
 export type RemoteTransport = (request: RemoteRequest) => Promise<RemoteAnswer>
 
 export interface RemoteRequest {
@@ -15,7 +15,7 @@ export interface RemoteRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   readonly timeoutMs: number
-  /** Maximum bytes of the answer */
+  /** most bytes of the response */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
@@ -25,7 +25,7 @@ export interface RemoteAnswer {
   readonly body: string
 }
 
-/** `cause` of an error when the server has not received the request. */
+/** `cause` of an error when the server did not receive the request. */
 export const NOT_SENT = 'not sent'
 
 export interface RemoteServerOptions {
@@ -34,13 +34,13 @@ export interface RemoteServerOptions {
   readonly clock: () => number
 }
 
-/** Time limits in ms of a readiness check and of an answer, retries included */
+/** time limits in ms for a readiness check and for a call, including retries */
 const LOOK_MS = 5_000
 const CALL_MS = 30_000
 const MAX_BYTES = 33_554_432
-/** Pauses before retries, in ms */
+/** pauses before retries, in ms */
 const PAUSES = [100, 500] as const
-/** Statuses of a server that did nothing; others may come from a proxy, after an unknown effect */
+/** statuses after which the server has done nothing; other statuses may come from a proxy, after an unknown effect */
 const DID_NOTHING: ReadonlySet<number> = new Set([429, 503])
 const ONLY_ASKED: ReadonlySet<number> = new Set([...DID_NOTHING, 502, 504])
 const MAX_TEXT = 500
@@ -61,7 +61,7 @@ export class RemoteServer {
     return new URL(this.#remote.url).host
   }
 
-  /** Path of its model below `/v1` or `/v2`: name, and version if any. */
+  /** Path of the model below `/v1` or `/v2`: its name, and its version if any. */
   get path(): string {
     return `/models/${this.#remote.model.split('/').map(encodeURIComponent).join('/')}`
   }
@@ -74,7 +74,7 @@ export class RemoteServer {
     return new AppError('MODEL_FAILED', `the answer of ${this.host} is invalid: ${what}`)
   }
 
-  /** Returns a description; undefined for 404. Throws `REMOTE_FAILED`, `REMOTE_LATE`. */
+  /** Returns a description; undefined for 404. Throws `REMOTE_FAILED` or `REMOTE_LATE`. */
   async look(path: string): Promise<unknown> {
     const answer = await this.#send('GET', path, undefined, LOOK_MS)
     if (answer.status === 404) return undefined
@@ -83,14 +83,14 @@ export class RemoteServer {
   }
 
   /**
-   * Returns the answer. Throws `VALIDATION` for input that the server rejects, `MODEL_FAILED` for failures of its
-   * model, `REMOTE_FAILED`, `REMOTE_LATE`.
+   * Calls the model. Throws `VALIDATION` for input that the server rejects, `MODEL_FAILED` for failures of the model,
+   * `REMOTE_FAILED` or `REMOTE_LATE`.
    */
   async call(path: string, body: object): Promise<unknown> {
     const answer = await this.#send('POST', path, JSON.stringify(body), CALL_MS)
     if (!isGood(answer)) throw this.#refusal(answer)
     const value = jsonOf(answer)
-    // some servers write numbers that JSON lacks
+    // some servers write numbers that JSON does not support
     if (value === undefined) throw new AppError('MODEL_FAILED', `the answer of ${this.host} is not JSON`)
     return value
   }
@@ -168,7 +168,7 @@ function isGood({ status }: RemoteAnswer): boolean {
   return status >= 200 && status < 300
 }
 
-/** Undefined for invalid JSON. */
+/** Parses a response body; undefined for invalid JSON. */
 function jsonOf({ body }: RemoteAnswer): unknown {
   try {
     return JSON.parse(body)
@@ -177,7 +177,7 @@ function jsonOf({ body }: RemoteAnswer): unknown {
   }
 }
 
-/** Error text of a server in known forms; otherwise its last line, the most useful one of a traceback. */
+/** Extracts the error text in known formats; otherwise the last line, which is the most useful one of a traceback. */
 function textOf(body: string): string {
   const value = jsonOf({ status: 0, body })
   const reason = isPlainObject(value) ? (value['error'] ?? value['detail'] ?? value['message']) : undefined

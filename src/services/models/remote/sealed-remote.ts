@@ -1,9 +1,9 @@
-/** Stored servers of models, whose headers are sealed and opened for requests only. */
+/** Stores the servers of models with sealed headers, which are opened only for requests. */
 import { at, Issues, ownValue } from '#kernel'
 import { type Seal, SEALED } from '#platform'
 import type { RemoteModel } from '../model-schema.ts'
 
-/** Complete, with sealed headers. */
+/** All settings of a server, with sealed headers. */
 export type SealedRemote = Required<RemoteModel>
 
 interface Owner {
@@ -12,8 +12,8 @@ interface Owner {
 }
 
 /**
- * `former`: the stored record. Throws `VALIDATION` for a sealed text that does not belong to this header of that
- * server.
+ * Seals the headers. `former`: the stored record. Throws `VALIDATION` for a sealed text that does not belong to this
+ * header of this server.
  */
 export function sealedRemote(
   seal: Pick<Seal, 'close'>,
@@ -23,7 +23,7 @@ export function sealedRemote(
 ): SealedRemote {
   const issues = new Issues('UPLOAD', 20)
   const place = placeOf(owner, url)
-  // a header for one server must not be sent to another by a user who does not know it
+  // a user who does not know a header must not be able to send it to another server
   const kept = former !== undefined && place === placeOf(owner, former.url) ? former.headers : {}
   const sealed = Object.entries(headers).map(([header, text]) => {
     if (!text.startsWith(SEALED)) return [header, seal.close(text, place + header)] as const
@@ -37,7 +37,7 @@ export function sealedRemote(
   return { url, protocol, model, headers: Object.fromEntries(sealed) }
 }
 
-/** With headers as sent. Throws `STORE` when another key sealed them. */
+/** Opens the headers. Throws `STORE` when they were sealed with another key. */
 export function openedRemote(seal: Pick<Seal, 'open'>, owner: Owner, remote: SealedRemote): SealedRemote {
   const place = placeOf(owner, remote.url)
   const headers = Object.entries(remote.headers).map(([header, text]) => [header, seal.open(text, place + header)])

@@ -1,8 +1,8 @@
-/** Converts instances to tensors of the Open Inference Protocol: one per input, with the instances as rows. */
+/** Converts instances to tensors of the Open Inference Protocol: one tensor per input, with the instances as rows. */
 import { isPlainObject, Issues, type Json, ownValue, shown } from '#kernel'
 import { checkNames, listed } from '../named-features.ts'
 
-/** Input as described by a server. */
+/** An input as described by a server. */
 export interface TensorInput {
   readonly name: string
   readonly datatype: string
@@ -16,24 +16,24 @@ export interface Tensor {
   readonly data: readonly Json[]
 }
 
-/** Tensor name for a model without described inputs. */
+/** Name of the tensor when a model has no described inputs. */
 const ONLY = 'input-0'
 const MAX_INPUTS = 500
 const MAX_ISSUES = 20
 
-/** Inputs described by a server; invalid ones are left out. */
+/** Reads the inputs that a server describes; leaves out invalid ones. */
 export function readInputs(described: unknown): readonly TensorInput[] {
   const list: readonly unknown[] = Array.isArray(described) ? described.slice(0, MAX_INPUTS) : []
   return list.flatMap((one) => {
     const [name, datatype, shape] = [ownValue(one, 'name'), ownValue(one, 'datatype'), ownValue(one, 'shape')]
     if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape)) return []
-    // the first length is that of the batch
+    // the first dimension is the batch
     const lengths = shape.slice(1).map((length) => (Number.isInteger(length) && length >= 0 ? Number(length) : null))
     return [{ name, datatype, shape: lengths }]
   })
 }
 
-/** Undefined for a type that instances cannot have. */
+/** Returns the kind of values for a datatype; undefined for a type that instances cannot have. */
 export function typeOf(datatype: string): 'number' | 'integer' | 'text' | 'boolean' | undefined {
   if (/^U?INT\d+$/.test(datatype)) return 'integer'
   if (/^(?:FP\d+|BF16)$/.test(datatype)) return 'number'
@@ -130,7 +130,7 @@ function flatten(
   }
 }
 
-/** Default for undescribed inputs: numbers, unless there are none. */
+/** Picks the type of an undescribed input: numbers, unless the data contain none. */
 function datatypeOf(data: readonly Json[]): string {
   if (data.some((value) => typeof value === 'number')) return 'FP64'
   if (data.some((value) => typeof value === 'string')) return 'BYTES'

@@ -1,5 +1,5 @@
 /**
- * Evaluation of XGBoost boosters: trees as arrays in the order of their nodes, in 32-bit floats like the library, so
+ * Evaluates XGBoost boosters. Trees are arrays in the order of their nodes, with 32-bit floats as in the library, so
  * that results are equal.
  */
 import type { Objective } from './objectives.ts'
@@ -7,13 +7,13 @@ import type { Objective } from './objectives.ts'
 export interface Booster {
   readonly features: number
   readonly featureNames: readonly string[]
-  /** Values per row: classes or targets */
+  /** number of values per row: classes or targets */
   readonly groups: number
   readonly objective: Objective
   readonly margins: Float32Array
   readonly model: TreeModel | LinearModel
   readonly version?: string
-  /** Best round of early stopping, from 0, when others follow */
+  /** best round of early stopping, from 0; present when later rounds exist */
   readonly bestIteration?: number
 }
 
@@ -25,7 +25,7 @@ export interface TreeModel {
 export interface Tree {
   readonly group: number
   readonly weight: number
-  /** By node; -1: a leaf */
+  /** child of each node; -1 for a leaf */
   readonly left: Int32Array
   readonly right: Int32Array
   readonly feature: Int32Array
@@ -39,10 +39,10 @@ export interface LinearModel {
   readonly weights: Float32Array
 }
 
-/** Exclusive upper bound of categories, which are whole numbers. */
+/** Exclusive upper bound of categories, which are integers. */
 const MAX_CATEGORY = 16_777_216
 
-/** Sums of one row by group, before the objective. Missing features are NaN. */
+/** Sums the trees for one row by group, before the objective is applied. Missing features are NaN. */
 export function marginsOf({ model, margins, groups, features }: Booster, row: Float32Array): Float32Array {
   const sums = margins.slice()
   if (model.kind === 'linear') addLinear(model, row, { sums, groups, features })
@@ -50,7 +50,7 @@ export function marginsOf({ model, margins, groups, features }: Booster, row: Fl
     for (const tree of model.trees) {
       const leaf = leafOf(tree, row)
       const { group, weight } = tree
-      // the array rounds each sum to 32 bits
+      // storing in the array rounds each sum to 32 bits
       sums[group] = (sums[group] ?? 0) + (weight === 1 ? leaf : Math.fround(leaf * weight))
     }
   }

@@ -1,9 +1,9 @@
-/** Sequential reader of a booster's bytes. */
+/** Reads the bytes of a booster sequentially. */
 import { AppError } from '#kernel'
 
 export class ByteReader {
   readonly view: DataView
-  /** Offset of the next byte */
+  /** offset of the next byte */
   at = 0
 
   constructor(bytes: Uint8Array) {
@@ -14,7 +14,7 @@ export class ByteReader {
     return this.view.byteLength - this.at
   }
 
-  /** Skips bytes and returns their offset. Throws `VALIDATION` beyond the end, as all methods. */
+  /** Skips bytes and returns their offset. Like all methods, throws `VALIDATION` beyond the end. */
   pass(size: number): number {
     if (size > this.left) throw wrong('it ends too early')
     const begin = this.at

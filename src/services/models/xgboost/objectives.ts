@@ -1,4 +1,4 @@
-/** Objectives of XGBoost: transformations of the trees' sum and of the base score. */
+/** Objectives of XGBoost, which transform the sum of the trees and the base score. */
 
 export interface Objective {
   readonly name: string
@@ -8,7 +8,7 @@ export interface Objective {
 
 const { fround } = Math
 
-/** Undefined for an unsupported one. */
+/** Returns an objective by name; undefined when it is not supported. */
 export function objectiveOf(name: string): Objective | undefined {
   const known = KNOWN.find(([names]) => names.includes(name))
   if (known === undefined) return undefined
@@ -23,7 +23,7 @@ function logit(base: number): number {
 }
 
 function sigmoid(sum: number): number {
-  // the library clamps the exponent to the range of 32 bits
+  // the library clamps the exponent to the range of 32-bit floats
   const power = fround(Math.exp(Math.min(-sum, 88.7)))
   return fround(1 / fround(power + 1))
 }

@@ -1,6 +1,6 @@
 /**
- * Parses the binary form of XGBoost before 3.1: consecutive little-endian structures of fixed size. Training attributes
- * after the model are ignored.
+ * Parses the binary format of XGBoost before 3.1: consecutive little-endian structures of fixed size. Training
+ * attributes after the model are ignored.
  */
 import type { Booster, Tree, TreeModel, LinearModel } from './booster.ts'
 import { ByteReader, wrong } from './byte-reader.ts'
@@ -13,13 +13,13 @@ const NODE_BYTES = 20
 const STATISTICS_BYTES = 16
 const LINEAR_BYTES = 136
 const MAX_NAME = 100
-/** Mask of the feature number; the other bit is the default direction */
+/** mask of the feature number; the remaining bit is the default direction */
 const FEATURE_BITS = 0x7fffffff
 
-/** Throws `VALIDATION` for invalid bytes and unsupported features. */
+/** Parses a booster. Throws `VALIDATION` for invalid bytes and unsupported features. */
 export function readBinary(bytes: Uint8Array): Booster {
   const reader = new Reader(bytes)
-  // a mark that older ones do not have
+  // older versions do not write this mark
   if (reader.text(4) !== 'binf') reader.at = 0
   const learner = reader.struct(LEARNER_BYTES)
   const base = learner.getFloat32(0, true)
@@ -30,7 +30,7 @@ export function readBinary(bytes: Uint8Array): Booster {
   const kind = reader.name()
   const groups = Math.max(classes, 1)
   const model = kind === 'gblinear' ? linearOf(reader, features, groups) : treesOf(reader, kind, features, groups)
-  // before 1.0 the base score was stored transformed
+  // before 1.0 the base score was stored already transformed
   const margin = major >= 1 ? objective.marginOf(base) : base
   return {
     features,

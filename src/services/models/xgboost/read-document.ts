@@ -7,7 +7,7 @@ import { type Objective, objectiveOf } from './objectives.ts'
 export const MAX_GROUPS = 10_000
 export const MAX_FEATURES = 1_000_000
 
-/** Throws `VALIDATION` for an invalid document and unsupported features. */
+/** Parses a booster. Throws `VALIDATION` for an invalid document and unsupported features. */
 export function readDocument(document: unknown): Booster {
   const learner = member(document, 'learner')
   const parameters = member(learner, 'learner_model_param')
@@ -25,7 +25,7 @@ export function readDocument(document: unknown): Booster {
     featureNames: Array.isArray(names) ? names.map(String) : [],
     groups,
     objective,
-    // 3.2 does not add the base scores of several classes to a linear model
+    // XGBoost 3.2 does not add the base scores of several classes to a linear model
     margins: model.kind === 'linear' && groups > 1 && major(version) >= 3 ? new Float32Array(groups) : margins,
     model,
     ...bestIterationOf(learner, model),
@@ -48,14 +48,14 @@ function major(version: unknown): number {
   return Array.isArray(version) ? Number(version[0]) : 0
 }
 
-/** Throws `VALIDATION` for an unknown one. */
+/** Returns the objective. Throws `VALIDATION` when it is unknown. */
 export function requireObjective(name: unknown): Objective {
   const objective = typeof name === 'string' ? objectiveOf(name) : undefined
   if (objective !== undefined) return objective
   throw new AppError('VALIDATION', `the objective ${JSON.stringify(name)} of the booster is not known here`)
 }
 
-/** One number, or since 3.1 a list of them. */
+/** Reads the base score: a single number or, since 3.1, a list. */
 function marginsOf(base: unknown, groups: number, { marginOf }: Objective): Float32Array {
   const texts = String(base)
     .replaceAll(/[[\]\s]/g, '')
@@ -122,7 +122,7 @@ function categoriesOf(tree: unknown): ReadonlyMap<number, ReadonlySet<number>> {
   )
 }
 
-/** Verifies that the tree is acyclic, so that traversals terminate. */
+/** Checks that the tree has no cycles, so that evaluating it terminates. */
 export function checkedTree(tree: Tree, at: number, features: number): Tree {
   const { left, right, feature, value, defaultLeft } = tree
   const size = left.length

@@ -1,4 +1,4 @@
-/** Driver that evaluates XGBoost boosters in process, without Python. */
+/** Evaluates XGBoost boosters in process, without Python. */
 import { AppError, isPlainObject, Issues, type Json, messageOf, ownValue, shown } from '#kernel'
 import type { ModelCall, ModelDriver, OpenModel, PackageOfFiles, Signature } from '../driver.ts'
 import { mainFileOf } from '../frameworks.ts'
@@ -8,15 +8,15 @@ import { readBinary } from './read-binary.ts'
 import { readDocument } from './read-document.ts'
 import { readUbjson } from './ubjson.ts'
 
-/** Maximum bytes of a booster: it is parsed at once */
+/** most bytes of a booster, which is parsed in one go */
 const MAX_BYTES = 33_554_432
-/** Nodes visited before a yield */
+/** number of nodes visited before yielding */
 const TURN = 500_000
 const OPEN_OBJECT = 0x7b
 const MAX_ISSUES = 20
 
 export interface XgboostDriverOptions {
-  /** Resolves after other work had its turn. */
+  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -47,7 +47,7 @@ function readBooster({ files }: PackageOfFiles): Booster {
   const bytes = files.get(mainFileOf('xgboost')) ?? new Uint8Array()
   const [first, second] = bytes
   if (first !== OPEN_OBJECT) return readBinary(bytes)
-  // in JSON a quote or a blank follows, in UBJSON the type of a length
+  // in JSON a quote or white space follows, in UBJSON the type of a length
   const isText = second === 0x22 || second === 0x20 || second === 0x0a || second === 0x0d
   return readDocument(isText ? jsonOf(bytes) : readUbjson(bytes))
 }
@@ -82,13 +82,13 @@ function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel 
   }
 }
 
-/** `Booster.predict` of the library uses all rounds too; its scikit-learn wrapper does not. */
+/** Warns that all rounds are used, as `Booster.predict` of the library does, unlike its scikit-learn wrapper. */
 function earlyStopped(best: number): string {
   const rounds = `best_iteration is ${best}, and predictions use all rounds, as Booster.predict does`
   return `it was trained with early stopping: ${rounds}; save booster[:${best + 1}] for those up to the best`
 }
 
-/** Rejects infinities, which JSON lacks. */
+/** Rejects infinities, which JSON does not support. */
 function checked(value: number | readonly number[], at: number): Json {
   const isGood = typeof value === 'number' ? Number.isFinite(value) : value.every(Number.isFinite)
   if (isGood) return value
@@ -98,7 +98,7 @@ function checked(value: number | readonly number[], at: number): Json {
   )
 }
 
-/** Missing features are NaN. Throws `VALIDATION` with all problems. */
+/** Converts instances to rows, with NaN for missing features. Throws `VALIDATION` with all problems. */
 function rowsOf(
   instances: readonly Json[],
   features: number,

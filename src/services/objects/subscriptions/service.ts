@@ -1,11 +1,12 @@
 /**
  * Subscriptions to changes of objects, and their deliveries.
  *
- * SUBSCRIBE-1 each change that matches a filter of an earlier subscription is delivered at least once, or fails with its
- *   reason, also across crashes
- * SUBSCRIBE-2 deliveries of a subscription about an object begin after those of its earlier changes have ended
- * SUBSCRIBE-3 waiting, attempted and kept deliveries are bounded
- * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened for calls alone
+ * SUBSCRIBE-1 each change that matches a filter of an earlier subscription is delivered at least once or fails with a
+ *   reason, even across crashes
+ * SUBSCRIBE-2 a subscription's deliveries for an object begin only after the deliveries of the object's earlier changes
+ *   have ended
+ * SUBSCRIBE-3 the numbers of waiting, attempted and stored deliveries are limited
+ * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened only for calls
  * SUBSCRIBE-5 each change reaches the rules once, in log order
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.

@@ -1,4 +1,4 @@
-/** Reads the buckets of all columns. Columns of one series share a read; a few series are read in parallel. */
+/** Reads the buckets of all columns. Columns of the same series share a read; a few series are read in parallel. */
 import { type Aggregate, type GroupRun, lastAtOrBefore, SampleReader, valuesOfGroups } from '#services/shared'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ColumnPlan } from '../query/plan.ts'
@@ -6,14 +6,14 @@ import type { GridRange, TimeLine } from '../time-line/time-line.ts'
 import type { Yielder } from '#kernel'
 import type { ExecutionOptions, RowTable } from './row-batch.ts'
 
-/** Series read in parallel */
+/** most series read in parallel */
 const MAX_READS = 4
-/** Cells between two checks of the clock */
+/** number of cells between two clock reads */
 const STRIDE = 2_048
 
 const POINTS: Aggregate = { name: 'points', needs: 'sums', of: ({ count }) => count }
 
-/** Adds the number of samples of each column to `points`. */
+/** Adds the number of samples in each column to `points`. */
 export async function readBuckets(
   options: ExecutionOptions & { readonly line: TimeLine },
   yielder: Yielder,
@@ -35,7 +35,7 @@ export async function readBuckets(
   return { times: buckets.times, cells }
 }
 
-/** Columns of one series, by index. */
+/** The columns that share a series, by index. */
 interface Read {
   readonly column: ColumnPlan
   readonly places: readonly number[]

@@ -1,9 +1,9 @@
 /**
  * Executes a plan: reads samples or buckets, interpolates, and yields batches of rows.
  *
- * EXECUTE-1 rows come in the order of time; one row has the cells of all columns that have a sample then
- * EXECUTE-2 without frequency and interpolation no more than some pages are in memory; else at most so many cells, and
- *   beyond them the query is refused
+ * EXECUTE-1 rows come in order of time; a row contains the cells of all columns with a sample at its time
+ * EXECUTE-2 without frequency and interpolation only a few pages are in memory; otherwise the number of cells is
+ *   limited, and a query beyond the limit is rejected
  * EXECUTE-3 when the signal aborts, nothing more is read
  */
 import { AppError, type JsonObject, type Yielder } from '#kernel'
@@ -38,7 +38,7 @@ export class Execution {
     this.empty = options.columns.map(() => 0)
   }
 
-  /** May be called once. */
+  /** Yields the batches; may be called once. */
   async *batches(): AsyncGenerator<RowBatch> {
     const { columns, line } = this.#options
     if (columns.length === 0) return
@@ -121,7 +121,7 @@ function seriesText(column: ColumnPlan): string {
   return `(${parts.map((part) => `'${part}'`).join(', ')})`
 }
 
-/** All rows at once. Throws `TOO_LARGE`. */
+/** Collects all rows. Throws `TOO_LARGE`. */
 export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowBatch> {
   const all: RowBatch[] = []
   let rows = 0

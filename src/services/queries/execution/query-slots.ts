@@ -1,16 +1,16 @@
 /**
- * Limits concurrent queries of a host to what keeps the readers of storage busy. Others wait, so that one turn of the
- * event loop has the work of few queries, and posts are processed in between.
+ * Limits how many queries a host runs at once to what keeps the readers of storage busy. Further queries wait, so that
+ * one turn of the event loop works on few queries, and posts are processed in between.
  *
- * SLOTS-1 queries begin in the order in which they came
- * SLOTS-2 a query beyond the waiting limit is refused (`RATE_LIMITED`), and nothing waits for good
+ * SLOTS-1 queries begin in order of arrival
+ * SLOTS-2 a query beyond the waiting limit is rejected (`RATE_LIMITED`), and no query waits forever
  */
 import { AppError, Semaphore, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 
 const MAX_RUNNING = 2
 const MAX_WAITING = 10_000
-/** Milliseconds: a post takes some turns of the loop, each with the work of one query */
+/** ms per turn: a post takes several turns of the loop, each of which includes work of one query */
 const TURN_MS = 1
 
 export class QuerySlots {
@@ -18,7 +18,7 @@ export class QuerySlots {
   readonly #limit = new Semaphore(MAX_RUNNING, () => machineTimers.breathe())
   readonly #most: number
 
-  /** `most`: maximum of waiting queries */
+  /** `most`: number of queries that may wait. */
   constructor(most = MAX_WAITING) {
     this.#most = most
   }

@@ -1,17 +1,17 @@
-/** Rows of raw samples: the series of all columns, joined by time. */
+/** Produces rows of raw samples, by joining the series of all columns by time. */
 import { SampleReader } from '#services/shared'
 import type { SampleColumns } from '#storage'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ExecutionOptions, RowBatch } from './row-batch.ts'
 
-/** Approximate number of samples in memory, over all columns */
+/** approximate number of samples in memory, across all columns */
 const IN_MEMORY = 50_000
 const LARGEST_PAGE = 10_000
 const SMALLEST_PAGE = 200
-/** Series whose next pages are read in parallel */
+/** most series whose next pages are read in parallel */
 const MAX_READS = 4
 
-/** Adds the number of samples of each column to `points`. */
+/** Adds the number of samples in each column to `points`. */
 export async function* rawRows(
   { series, line, columns, seenUntil, signal }: ExecutionOptions,
   points: number[],
@@ -86,7 +86,7 @@ class Cursor {
     return this.#page.times.length
   }
 
-  /** Takes the next sample's value, if it has that time. */
+  /** Takes the value of the next sample if its time matches. */
   take(time: number): Cell {
     if (this.#page.times[this.#at] !== time) return null
     this.#at += 1

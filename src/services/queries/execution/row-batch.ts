@@ -1,4 +1,4 @@
-/** Context of an execution, and batches of result rows as columns. */
+/** Defines the context of an execution, and batches of result rows stored as columns. */
 import type { Yielder } from '#kernel'
 import type { Series } from '#storage'
 import type { Cell } from '../interpolation/fill.ts'
@@ -9,26 +9,28 @@ export interface ExecutionOptions {
   readonly series: Series
   readonly line: TimeLine
   readonly columns: readonly ColumnPlan[]
-  /** Epoch ms: later samples are excluded */
+  /** epoch ms after which samples are excluded */
   readonly seenUntil: number | undefined
   readonly signal: AbortSignal | undefined
 }
 
-/** An array of numbers where all are numeric */
+/** A column; an array of numbers if all cells are numbers. */
 export type CellColumn = Float64Array | readonly Cell[]
 
 export interface RowBatch {
-  /** Epoch ms, ascending within and across batches */
+  /** epoch ms, ascending within and across batches */
   readonly times: Float64Array
   readonly cells: readonly CellColumn[]
 }
 
-/** Rows with plain lists as columns. */
+/** Rows whose columns are plain lists. */
 export interface RowTable extends RowBatch {
   readonly cells: readonly (readonly Cell[])[]
 }
 
-/** Three times as fast as `Array.from`: results have thousands of rows. */
+/**
+ * Converts a column to a list. Three times as fast as `Array.from`, which matters for results with thousands of rows.
+ */
 export function listOf(column: CellColumn): readonly Cell[] {
   if (!(column instanceof Float64Array)) return column
   const list: number[] = []
@@ -36,10 +38,10 @@ export function listOf(column: CellColumn): readonly Cell[] {
   return list
 }
 
-/** Approximate number of cells per slice */
+/** approximate number of cells per slice */
 const CELLS = 1_000
 
-/** Range of rows of a batch, end exclusive. */
+/** A range of rows in a batch; the end is exclusive. */
 export interface RowSlice extends RowBatch {
   readonly from: number
   readonly until: number
@@ -47,7 +49,7 @@ export interface RowSlice extends RowBatch {
 
 export async function* rowSlices(batches: AsyncIterable<RowBatch>, yielder: Yielder): AsyncGenerator<RowSlice> {
   for await (const { times, cells } of batches) {
-    // a row of very many columns is long
+    // with very many columns, fewer rows fit into a slice
     const size = Math.max(Math.floor(CELLS / Math.max(cells.length, 1)), 1)
     for (let from = 0; from < times.length; from += size) {
       yield { times, cells, from, until: Math.min(from + size, times.length) }

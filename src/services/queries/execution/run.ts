@@ -1,4 +1,4 @@
-/** Execution of one query, from the request to its result. */
+/** Executes one query, from the request to its result. */
 import { AppError, isPlainObject, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers } from '#platform'
@@ -40,11 +40,11 @@ export interface Run {
   readonly yielder: Yielder
   readonly batches: AsyncIterable<RowBatch>
   readonly messages: () => readonly QueryMessage[]
-  /** Milliseconds until reading began */
+  /** ms until reading began */
   readonly planTook: number
 }
 
-/** Parses and plans; series are read when batches are requested. */
+/** Parses and plans a query; series are read when batches are requested. */
 export async function begin(
   { store, now, resources, readable, yielder }: RunDependencies,
   query: unknown,
@@ -77,7 +77,7 @@ function aboutResource(query: unknown, resource: string | undefined): unknown {
   return isAbout ? query : { ...query, resource }
 }
 
-/** `isLazy`: for `jsonParts` only. */
+/** Builds the result. `isLazy`: rows are produced while `jsonParts` writes them. */
 export async function resultOf(run: Run, isExplained: boolean, isLazy = false): Promise<QueryResult> {
   const { plan, columns, execution, yielder, batches, messages, planTook } = run
   const table = await collect(batches, columns.length)
@@ -109,7 +109,7 @@ export async function openRun(
       : form === 'ndjson'
         ? lineParts(headers, batches, yielder)
         : arrowParts(headers, batches)
-  // notes are complete with the first rows
+  // the notes are complete once the first rows exist
   const { all } = await begun(parts)
   return { type, parts: all, messages: messages() }
 }
@@ -122,7 +122,7 @@ const TYPES = {
   arrow: ARROW_MEDIA_TYPE,
 } as const
 
-/** Makes the first two parts at once, so that errors precede the answer. */
+/** Produces the first two parts in advance, so that errors occur before the response begins. */
 export async function begun<T>(
   parts: AsyncIterable<T>,
 ): Promise<{ readonly first: readonly T[]; readonly all: AsyncGenerator<T> }> {

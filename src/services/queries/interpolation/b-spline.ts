@@ -1,15 +1,15 @@
 /**
- * Interpolating spline of degree 2 to 5, as SciPy's `make_interp_spline`: knots at the points for odd degrees and
- * between them for even ones, except those nearest to the ends ("not a knot").
+ * Interpolates with a spline of degree 2 to 5, like SciPy's `make_interp_spline`: knots are at the points for odd
+ * degrees and between points for even ones, leaving out those nearest to the ends ("not a knot").
  *
- * The coefficient system is banded, and solved without pivoting: collocation matrices of B-splines are totally
+ * The coefficients solve a banded system without pivoting, since collocation matrices of B-splines are totally
  * positive.
  */
 import { lastKnown, type Curve } from './curve.ts'
 
-/** `x` has more points than `degree`. */
+/** `x` must contain more points than `degree`. */
 export function bSpline(x: Float64Array, y: Float64Array, degree: number): Curve {
-  // centered and scaled, since x may be epoch milliseconds
+  // centered and scaled, since x may be epoch ms
   const [first = 0, last = 1] = [x[0], x.at(-1)]
   const scale = last - first
   const places = x.map((place) => (place - first) / scale)
@@ -43,7 +43,7 @@ function spanOf(knots: Float64Array, place: number, degree: number): number {
   return Math.min(Math.max(lastKnown(knots, place), degree), knots.length - degree - 2)
 }
 
-/** Non-zero B-splines of an interval (Cox and de Boor), into `basis`. */
+/** Computes the non-zero B-splines of an interval (Cox and de Boor) into `basis`. */
 function basisAt(knots: Float64Array, place: number, span: number, degree: number, basis: Float64Array): void {
   basis[0] = 1
   for (let d = 1; d <= degree; d += 1) {
@@ -58,7 +58,7 @@ function basisAt(knots: Float64Array, place: number, span: number, degree: numbe
   }
 }
 
-/** Row by row, with a band of `degree` on both sides of the diagonal. */
+/** Solves the system row by row, with a band of `degree` on both sides of the diagonal. */
 function solve(x: Float64Array, y: Float64Array, knots: Float64Array, degree: number): Float64Array {
   const count = x.length
   const width = 2 * degree + 1

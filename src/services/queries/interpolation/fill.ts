@@ -13,13 +13,13 @@ export type Cell = SampleValue | null
 
 export interface Interpolation {
   readonly method: MethodName
-  /** Value of `fixed` */
+  /** the value for `fixed` */
   readonly value?: number
   readonly order?: number
   readonly limit?: number
 }
 
-/** Fills in place. Returns the number of filled values, or why filling is impossible. */
+/** Fills values in place. Returns the number of filled values, or why filling is impossible. */
 export function fill(
   times: Float64Array,
   cells: Cell[],
@@ -73,7 +73,7 @@ interface Fillers {
   readonly between: Filler
   readonly after?: Filler | 'not'
   readonly before?: Filler | 'not'
-  /** Whether the limit counts from the right */
+  /** true when the limit counts from the right */
   readonly fromRight?: boolean
 }
 
@@ -89,7 +89,7 @@ function fillGaps(cells: Cell[], known: readonly number[], limit: number, filler
     if (filler === 'not' || first >= behind) continue
     const of = filler(gap)
     for (const [start, end] of missingRuns(cells, first, behind)) {
-      // before the first known value, the nearest gap counts first
+      // before the first known value, positions next to that value are filled first
       const isFromRight = fromRight || (start === 0 && gap.left === undefined && before !== between)
       const from = isFromRight ? Math.max(start, end - limit) : start
       for (let i = from; i < Math.min(end, from + limit); i += 1) {

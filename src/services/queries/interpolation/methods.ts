@@ -1,11 +1,11 @@
 /**
- * Methods of interpolation by name. All fill between known points; only `pad`, `fixed`, `backfill` and `linear` fill
- * outside of them.
+ * Provides the methods of interpolation by name. All fill between known points; only `pad`, `fixed`, `backfill` and
+ * `linear` also fill outside.
  */
 import { bSpline } from './b-spline.ts'
 import { type Curve, hermite, lastKnown, type MakeCurve } from './curve.ts'
 
-/** Fraction of the largest value below which both sides count as equally smooth. */
+/** Fraction of the largest value within which both sides count as equally smooth. */
 const STEADY = 1e-9
 
 function akima(x: Float64Array, y: Float64Array): Curve {
@@ -38,12 +38,12 @@ function slopesAround(x: Float64Array, y: Float64Array): Float64Array {
   return slopes
 }
 
-/** Filler kinds: carry a known value, a fixed one, or a curve. */
+/** How a method fills: by repeating a known value, with a fixed value, or along a curve. */
 export type Method =
   | { readonly kind: 'pad' | 'backfill' | 'fixed' | 'linear' }
   | {
       readonly kind: 'curve'
-      /** Minimum number of known points */
+      /** least number of known points */
       readonly points: number
       readonly make: MakeCurve
     }
@@ -68,13 +68,13 @@ export const INTERPOLATION_METHODS = [
 
 export type MethodName = (typeof INTERPOLATION_METHODS)[number]
 
-/** Methods with an `order`. */
+/** Methods that take an `order`. */
 export const ORDERED: ReadonlySet<string> = new Set(['polynomial', 'spline'])
 
 const DEGREES: Readonly<Partial<Record<MethodName, number>>> = { quadratic: 2, cubic: 3 }
 const QUADRATIC = 2
 
-/** `order`: of `polynomial` and `spline`, 1 to 5. */
+/** Returns a method. `order`: 1 to 5, for `polynomial` and `spline`. */
 export function methodOf(name: MethodName, order: number | undefined): Method {
   switch (name) {
     case 'pad':
@@ -123,7 +123,7 @@ function lines(x: Float64Array, y: Float64Array): Curve {
   }
 }
 
-/** Shape-preserving cubic pieces: they stay in the range of their two points (Fritsch and Butland). */
+/** Builds shape-preserving cubic pieces, which stay within the range of their two points (Fritsch and Butland). */
 function pchip(x: Float64Array, y: Float64Array): Curve {
   const widths = Float64Array.from({ length: x.length - 1 }, (_, i) => (x[i + 1] ?? 0) - (x[i] ?? 0))
   const slopes = widths.map((width, i) => ((y[i + 1] ?? 0) - (y[i] ?? 0)) / width)
@@ -142,7 +142,7 @@ function pchip(x: Float64Array, y: Float64Array): Curve {
   return hermite(x, y, tangents)
 }
 
-/** End tangent by the parabola through three points, limited to preserve the shape. */
+/** Returns the slope at an end, from the parabola through three points, limited to preserve the shape. */
 function edge(h0: number, h1: number, m0: number, m1: number): number {
   const tangent = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
   if (Math.sign(tangent) !== Math.sign(m0)) return 0

@@ -1,9 +1,9 @@
-/** Aggregations of buckets, as in pandas: numeric ones ignore texts and booleans. */
+/** Defines the aggregations of buckets, as in pandas: numeric aggregations ignore texts and booleans. */
 import { type Aggregate, type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from '#services/shared'
 
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,
-  // sample deviation over n - 1: undefined for one number
+  // the sample deviation divides by n - 1, so it is undefined for one number
   ['std', { needs: 'deviation', of: ({ deviation, numeric }) => (numeric < 2 ? null : finite(deviation ?? null)) }],
 ])
 
@@ -11,17 +11,17 @@ export const PLAIN_AGGREGATIONS: readonly string[] = [...DEFINITIONS.keys()]
 
 const FRACTION = String.raw`percentile\((?:0?\.\d{1,20}|0|1|[01]\.0{1,20}|0\.\d{1,20})\)`
 
-/** JSON Schema pattern of all names. */
+/** JSON Schema pattern that matches all names. */
 export const AGGREGATION_PATTERN = `^(?:${PLAIN_AGGREGATIONS.join('|')}|${FRACTION})$`
 
-/** Aggregations that are defined for texts. */
+/** Aggregations that also work on texts. */
 const OF_ANY: ReadonlySet<string> = new Set(['first', 'last', 'count', 'count-numeric', 'count-non-numeric'])
 
 export function isNumeric(name: string): boolean {
   return !OF_ANY.has(name)
 }
 
-/** `name` matches the pattern. */
+/** Returns an aggregation. `name` must match the pattern. */
 export function aggregationOf(name: string): Aggregate {
   const definition = DEFINITIONS.get(name)
   if (definition !== undefined) return { name, ...definition }

@@ -1,4 +1,4 @@
-/** Expands selections to columns: one per resource, or per group of them. */
+/** Expands selections of resources into columns: one per resource, or per group of resources. */
 import { AppError, type Json, ownValue } from '#kernel'
 import type { ResourceSelector, SelectedResource } from '../contract.ts'
 import { ownerOf, type ColumnPlan, type SeriesPlan, type SeriesSource } from './plan.ts'
@@ -11,7 +11,7 @@ export interface Expansion {
 
 type Selected = Extract<SeriesSource, { readonly kind: 'selected' }>
 
-/** Throws `TOO_LARGE` above 1,000 columns, and errors of the resources about the selection. */
+/** Throws `TOO_LARGE` above 1,000 columns, and errors of the resources service about the selection. */
 export async function expand(
   series: readonly SeriesPlan[],
   selector: ResourceSelector | undefined,
@@ -58,7 +58,7 @@ async function selected(
     .map(([group, resources]) => ({ label: { group }, resources }))
 }
 
-/** Undefined when it lacks an attribute. */
+/** Returns the group of a resource; undefined when the resource lacks an attribute. */
 function groupOf(resource: SelectedResource, groupBy: readonly string[]): string | undefined {
   const values = groupBy.map((key) => textOf(ownValue(resource, key) as Json | undefined))
   return values.every((value) => value !== undefined) ? values.join('/') : undefined
@@ -69,7 +69,7 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Removes columns that a list of resources and a selection share. */
+/** Removes columns that occur in a list of resources as well as in a selection. */
 function distinctColumns(columns: readonly ColumnPlan[]): readonly ColumnPlan[] {
   const keyOf = (column: ColumnPlan): string =>
     JSON.stringify([

@@ -1,11 +1,11 @@
-/** URL parameters that replace fields of a query: `window`, `interpolation.method`, `render.mode`. */
+/** Replaces fields of a query with URL parameters such as `window`, `interpolation.method` and `render.mode`. */
 import { Type, type TSchema } from 'typebox'
 import { isPlainObject, type Json } from '#kernel'
 import type { Overrides } from '../contract.ts'
 import { QuerySchema } from './query-schema.ts'
 
 const NUMBER = /^-?\d{1,17}(?:\.\d{1,17})?(?:e[+-]?\d{1,3})?$/i
-/** Field for which a text stands in place of an object. */
+/** Fields that may be given as a text; it stands for an object with this one field. */
 const SHORT_FORMS: Readonly<Record<string, string>> = { interpolation: 'method', render: 'mode' }
 
 /** Accepted schemas by parameter name. Series cannot be overridden. */
@@ -24,7 +24,7 @@ const FORMS: ReadonlyMap<string, readonly TSchema[]> = new Map(
 
 export const OVERRIDE_NAMES: readonly string[] = [...FORMS.keys()]
 
-/** Merges the overrides; `data` is merged to be rejected. */
+/** Merges the overrides. `data` is merged as well, so that validation rejects it. */
 export function withOverrides(query: unknown, overrides: Overrides): unknown {
   if (!isPlainObject(query)) return query
   const changed: Record<string, unknown> = { ...query }

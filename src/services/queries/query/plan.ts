@@ -1,4 +1,4 @@
-/** Plan of a query: time line, series, layout. */
+/** Defines the plan of a query: time line, series and layout. */
 import type { Aggregate } from '#services/shared'
 import type { Interpolation } from '../interpolation/fill.ts'
 import type { ResourceSelection } from '../contract.ts'
@@ -7,7 +7,7 @@ import type { RenderOptions } from '../render/render-modes.ts'
 import type { TimeLine } from '../time-line/time-line.ts'
 
 export interface QueryPlan {
-  /** Executed query: after overrides */
+  /** the query as executed, after overrides */
   readonly query: Query
   readonly line: TimeLine
   readonly series: readonly SeriesPlan[]
@@ -15,12 +15,12 @@ export interface QueryPlan {
   readonly notes: readonly string[]
 }
 
-/** One series of a query; a selection becomes several. */
+/** One series of a query; a selection of resources becomes several series. */
 export interface SeriesPlan {
   readonly name: string | undefined
   readonly source: SeriesSource
   readonly metric: string
-  /** Undefined: raw samples */
+  /** undefined for raw samples */
   readonly aggregation: Aggregate | undefined
   readonly interpolation: Interpolation | undefined
   readonly path: string
@@ -35,7 +35,7 @@ export interface ColumnPlan extends Omit<SeriesPlan, 'source'> {
   readonly resources: readonly string[]
 }
 
-/** Text that identifies the resource or group of a column. */
+/** Returns the text that identifies the resource or group of a column. */
 export function ownerOf({ label }: Pick<ColumnPlan, 'label'>): string {
   return 'resource' in label ? label.resource : label.group
 }

@@ -16,10 +16,10 @@ export interface UncheckedQuery {
 
 const NO_AGGREGATION = 'freq without aggregation: mean is used'
 
-/** Rejection of several resources by `UPLOAD`. */
+/** Error when `UPLOAD` is used with several resources. */
 export const ONE_RESOURCE = 'UPLOAD takes a single resource'
 
-/** Throws `VALIDATION` with all problems. */
+/** Parses a query. Throws `VALIDATION` with all problems. */
 export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery): QueryPlan {
   const query = QueryBody.read(withOverrides(body, overrides))
   const issues = new Issues('QUERY')

@@ -1,4 +1,4 @@
-/** Series of a query, with defaults from the query. */
+/** Reads the series of a query, filling in defaults from the query. */
 import { at, type Issues, sameJson } from '#kernel'
 import type { Interpolation } from '../interpolation/fill.ts'
 import { ORDERED } from '../interpolation/methods.ts'
@@ -8,7 +8,7 @@ import type { Query, SeriesOfQuery } from './query-schema.ts'
 
 interface ReadSeries {
   readonly series: readonly SeriesPlan[]
-  /** Whether the aggregation defaulted to the mean */
+  /** true when the mean was used by default */
   readonly isMean: boolean
 }
 
@@ -43,7 +43,7 @@ function listOf(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/** Resource or resources of a series; its own fields take precedence over the query's. */
+/** Returns the resource or resources of a series; its own fields take precedence over the query's. */
 function readSource(own: SeriesOfQuery, query: Query, path: string, issues: Issues): SeriesSource | undefined {
   const isOwn = own.resource !== undefined || own.resources !== undefined
   const { resource, resources } = isOwn ? own : query
@@ -75,7 +75,7 @@ function readInterpolation(given: Query['interpolation'], path: string, issues: 
   return { ...interpolation, ...(isOrdered && order !== undefined && { order }) }
 }
 
-/** Removes duplicates. Rejects two that differ only in interpolation, unless each has a name. */
+/** Removes duplicates. Rejects two series that differ only in interpolation, unless each has a name. */
 export function distinctSeries(series: readonly SeriesPlan[], issues: Issues): readonly SeriesPlan[] {
   const known = new Map<string, SeriesPlan[]>()
   return series.filter((one) => {

@@ -10,8 +10,8 @@ type Arrow = typeof ArrowPackage
 const MISSING = 'results as Arrow need the package apache-arrow, which this host lacks: npm install apache-arrow@21'
 
 /**
- * A column has the type of its first value; later values of other types become null, since the stream's schema is
- * final. A column without a value in the first batch is numeric.
+ * Streams rows. A column has the type of its first value; later values of other types become null, since the schema of
+ * the stream is fixed. A column without a value in the first batch is numeric.
  */
 export async function* arrowParts(
   headers: readonly string[],
@@ -52,7 +52,7 @@ class Stream {
     this.#schema = new arrow.Schema([time, ...fields])
     this.#writer = new arrow.RecordBatchStreamWriter()
     const parts = this.#parts
-    // the package's queue would wait for a reader; take each batch as soon as it is written
+    // the package's queue would wait for a reader, so take each batch as soon as it is written
     class Taken extends arrow.AsyncByteQueue {
       override write(part: ArrayBufferLike | ArrayBufferView): void {
         parts.push(bytesOf(part))

@@ -1,4 +1,4 @@
-/** Streams rows as CSV bytes: building and encoding texts costs three times as much. */
+/** Streams rows as CSV, written directly as bytes, since building texts and encoding them takes three times as long. */
 import { csvText, withoutFormula, type Yielder } from '#kernel'
 import { type CellColumn, type RowBatch, rowSlices } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
@@ -23,7 +23,7 @@ export async function* csvParts(
   }
 }
 
-/** Usual bytes of a part */
+/** usual size of a part in bytes */
 const ROOM = 65_536
 
 class Rows {
@@ -62,10 +62,10 @@ class Rows {
     }
   }
 
-  /** Bytes written since the last call. */
+  /** Returns the bytes written since the last call. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#at)
-    // the default size: one long text must not enlarge all later buffers
+    // the default size, so that one long text does not enlarge all later buffers
     this.#bytes = Buffer.allocUnsafe(ROOM)
     this.#at = 0
     return taken
@@ -79,7 +79,7 @@ class Rows {
       return
     }
     const text = cell === null ? '' : typeof cell === 'string' ? this.#textOf(cell) : String(cell)
-    // at most three bytes per UTF-16 unit
+    // UTF-8 takes at most three bytes per UTF-16 unit
     const into = this.#room(text.length * 3 + 1)
     into[this.#at] = COMMA
     this.#at += 1
@@ -97,10 +97,13 @@ class Rows {
 }
 
 const [DAY, HOUR, MINUTE, SECOND] = [86_400_000, 3_600_000, 60_000, 1_000] as const
-/** Bytes of the longest time: years beyond four digits have a sign and six digits */
+/** bytes of the longest time, since years beyond four digits are written with a sign and six digits */
 const LONGEST_TIME = 30
 
-/** Times in UTC with six fractional digits. The text of the day is cached, since neighbours share it. */
+/**
+ * Writes times in UTC with six fractional digits. The text of the day is cached, since consecutive times usually share
+ * it.
+ */
 class TimeText {
   #day = Number.NaN
   #text: Uint8Array = new Uint8Array()
@@ -122,7 +125,7 @@ class TimeText {
     const inMinute = inHour - minute * MINUTE
     const second = (inMinute / SECOND) | 0
     const ms = inMinute - second * SECOND
-    // ...THH:MM:SS.mmm000Z
+    // layout: ...THH:MM:SS.mmm000Z
     writeTwo(into, at - 16, hour)
     writeTwo(into, at - 13, minute)
     if (inMinute === 0) return at

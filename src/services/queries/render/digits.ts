@@ -2,12 +2,12 @@
 
 export const ZERO = 0x30
 const [MINUS, POINT] = [0x2d, 0x2e] as const
-/** Maximum bytes of a number */
+/** most bytes of a number */
 export const MAX_DIGITS = 26
-/** Limit of the fast path in thousandths: with so few digits the text is the shortest of its number */
+/** limit of the fast path in thousandths; below it, the decimal text is also the shortest one for the number */
 const MAX_THOUSANDTHS = 1e12
 
-/** Returns the end position. */
+/** Writes a number and returns the position after it. */
 export function writeNumber(value: number, into: Uint8Array, from: number): number {
   const thousandths = Math.round(Math.abs(value) * 1_000)
   // most measurements have at most three decimals

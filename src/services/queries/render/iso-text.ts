@@ -1,4 +1,4 @@
-/** Times as texts of results. The text of the day is cached, since neighbours share it. */
+/** Formats the times in results. The text of the day is cached, since consecutive times usually share it. */
 import { offsetMs } from '#services/shared'
 
 const DAY = 86_400_000
@@ -6,7 +6,10 @@ const MINUTE = 60_000
 
 const TWO = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
 
-/** Formats times as ISO 8601 with the offset of a zone, and six fractional digits unless whole. */
+/**
+ * Returns a function that formats times as ISO 8601 with the offset of a zone, adding six fractional digits unless the
+ * second is whole.
+ */
 export function isoTexts(zone: string | undefined): (time: number) => string {
   const day = dayTexts()
   return (time) => {

@@ -1,4 +1,4 @@
-/** Streams JSON in parts, so that a large result is not one text and no part blocks the event loop. */
+/** Streams JSON in parts, so that a large result never exists as one text and no part blocks the event loop. */
 import type { Yielder } from '#kernel'
 
 /** Length above which lists are streamed. */
@@ -14,7 +14,7 @@ export class LazyList {
     this.#itemAt = itemAt
   }
 
-  /** JSON of some items, without brackets. */
+  /** Returns the JSON of some items, without brackets. */
   textOf(from: number, until: number): string {
     const items: unknown[] = []
     for (let i = from; i < until; i += 1) items.push(this.#itemAt(i))
@@ -35,7 +35,7 @@ export async function* jsonParts(value: unknown, yielder: Yielder): AsyncGenerat
   if (text !== '') yield text
 }
 
-/** Approximate characters of a part */
+/** approximate number of characters in a part */
 const PART = 131_072
 
 function* pieces(value: unknown): Generator<string> {

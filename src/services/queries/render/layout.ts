@@ -1,4 +1,4 @@
-/** Data set of a result, in the requested layout. */
+/** Builds the data set of a result in the requested layout. */
 import type { Json, JsonObject, Yielder } from '#kernel'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import { type CellColumn, listOf } from '../execution/row-batch.ts'
@@ -7,11 +7,11 @@ import { LazyList } from './json-parts.ts'
 import { headersOf, type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
 
-/** Rows between two checks of the clock */
+/** number of rows between two clock reads */
 const STRIDE = 256
 const ROLE: JsonObject = { role: 'input' }
 
-/** `isLazy`: rows are a `LazyList`, for `jsonParts`. */
+/** Builds the data set. `isLazy`: rows become a `LazyList`, for `jsonParts`. */
 export async function layOut(layout: Layout, yielder: Yielder, isLazy: boolean): Promise<DataSet> {
   const { options, columns } = layout
   const { header_array: heads, data_axis: axis = 'column', row_key: rowKey = 'data' } = options
@@ -32,7 +32,7 @@ export async function layOut(layout: Layout, yielder: Yielder, isLazy: boolean):
   } as RowSet
 }
 
-/** Index columns: times, and their texts. */
+/** Index columns: the times, and their texts. */
 type Index = readonly (readonly [name: string, values: CellColumn])[]
 
 async function indexOf({ table, options, zone }: Layout, yielder: Yielder): Promise<Index> {
@@ -61,7 +61,7 @@ function headsInColumn({ table }: Layout, index: Index, levels: readonly Levels[
   return [...levelNames(levels), ...times]
 }
 
-/** Without a yielder, a list whose rows are created while it is written. */
+/** Builds the rows. Without a yielder, returns a list whose rows are created while it is written. */
 async function rowsOf({ table }: Layout, index: Index, yielder?: Yielder): Promise<readonly Json[][] | LazyList> {
   const columns = [...index.map(([, values]) => values), ...table.cells]
   const rowAt = (i: number): Json[] => columns.map((column) => column[i] ?? null)
@@ -74,7 +74,7 @@ async function rowsOf({ table }: Layout, index: Index, yielder?: Yielder): Promi
   return rows
 }
 
-/** One row per series; with heads in columns, rows begin with the levels, and times are in the head. */
+/** Builds one row per series. With headers in columns, rows begin with the levels, and the times are in the header. */
 function seriesOf({ table, options }: Layout, index: Index, levels: readonly Levels[]): readonly (readonly Json[])[] {
   if (options.header_array === 'row') return [...index.map(([, values]) => values), ...table.cells].map(listOf)
   const names = levelNames(levels)

@@ -1,6 +1,6 @@
 /**
- * Levels that identify the columns of a result: resource or group, metric, aggregation, and a name where these do not
- * suffice.
+ * Determines the levels that identify the columns of a result: resource or group, metric, aggregation, and a name where
+ * these do not suffice.
  */
 import type { JsonObject } from '#kernel'
 import type { WindowSpec } from '../contract.ts'
@@ -8,7 +8,7 @@ import type { RowBatch } from '../execution/row-batch.ts'
 import { type ColumnPlan, ownerOf } from '../query/plan.ts'
 import type { RenderOptions } from './render-modes.ts'
 
-/** Input of a data set. */
+/** What a data set is built from. */
 export interface Layout {
   readonly columns: readonly ColumnPlan[]
   readonly table: RowBatch
@@ -19,7 +19,7 @@ export interface Layout {
 
 export type Levels = ReadonlyMap<string, string>
 
-/** Order of keys when joined. */
+/** Order of levels when they are joined to a text. */
 const ORDER = ['resource', 'group', 'metric', 'aggregation', 'name']
 
 function levelsOf(columns: readonly ColumnPlan[]): readonly Levels[] {
@@ -48,7 +48,7 @@ export interface RolledUp {
   readonly common: JsonObject
 }
 
-/** Rolled up, common levels are moved out, except for one. */
+/** Returns the levels. With roll-up, levels that all columns share are moved out, but at least one stays. */
 export function levelsIn({ columns, options }: Layout): RolledUp {
   const all = levelsOf(columns)
   if (!options.roll_up) return { levels: all, common: {} }
@@ -60,12 +60,15 @@ export function levelsIn({ columns, options }: Layout): RolledUp {
   return { levels, common }
 }
 
-/** Header of a series: its name, else `resource/metric` or `resource/metric/aggregation`. Duplicates are numbered. */
+/**
+ * Returns the header of each series: its name, or else `resource/metric` or `resource/metric/aggregation`. Duplicates
+ * are numbered.
+ */
 export function headersOf(columns: readonly ColumnPlan[]): readonly string[] {
   const known = new Map<string, number>([['timestamp', 1]])
   return columns.map((column) => {
     const { name, metric, aggregation } = column
-    // several series under one name
+    // a name is used only if it belongs to a single series
     const own = name !== undefined && columns.filter((other) => other.name === name).length === 1 ? name : undefined
     const header = own ?? [ownerOf(column), metric, ...(aggregation === undefined ? [] : [aggregation.name])].join('/')
     const count = (known.get(header) ?? 0) + 1

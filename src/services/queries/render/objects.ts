@@ -1,9 +1,9 @@
-/** Results as one object per time, with keys that identify the series. Missing values are left out. */
+/** Builds results with one object per time, whose keys identify the series. Missing values are left out. */
 import type { Json, JsonObject, Yielder } from '#kernel'
 import { isoTexts } from './iso-text.ts'
 import { type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 
-/** Rows between two checks of the clock */
+/** number of rows between two clock reads */
 const STRIDE = 64
 
 export async function objectsOf(layout: Layout, yielder: Yielder): Promise<readonly JsonObject[]> {
@@ -63,7 +63,7 @@ function put(tree: Tree, path: readonly string[], value: Json): void {
   if (value !== null && last !== undefined) at.set(last, value)
 }
 
-/** Plain object at the end: during construction, resource names might collide with inherited properties. */
+/** Converts to plain objects at the end, because names of resources might collide with inherited properties before. */
 function plain(tree: Tree): JsonObject {
   return Object.fromEntries([...tree].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]))
 }

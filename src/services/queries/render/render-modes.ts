@@ -1,4 +1,4 @@
-/** Render modes, and their options. */
+/** Defines the render modes and their options. */
 import { Type } from 'typebox'
 import { closed, type Decoded, text } from '#services/shared/contract'
 
@@ -27,9 +27,9 @@ const OPTIONS = {
 }
 const OptionsSchema = Type.Object(OPTIONS)
 
-/** Without `header_array` the result is a list of objects. */
+/** Options of a mode. Without `header_array` the result is a list of objects. */
 export interface RenderOptions extends Decoded<typeof OptionsSchema> {
-  /** Input for the broker: `resource` in each object, without `role` */
+  /** objects in the form that the broker accepts: each with its `resource`, without `role` */
   readonly upload?: true
   readonly csv?: true
 }

@@ -1,4 +1,4 @@
-/** Stored form of a query, by its name. */
+/** Defines how a query is stored under its name. */
 import { type JsonObject, ownValue } from '#kernel'
 import type { CollectionSpec } from '#storage'
 
@@ -14,7 +14,7 @@ export interface QueryRecord {
 
 const MAX_TEXTS = 1_000
 
-/** Indexed texts of a record by the key of filter terms. */
+/** Indexed texts of a record, by the key of the filter term. */
 export const TEXTS = {
   tag: ({ meta }: QueryRecord) => textsIn([ownValue(meta, 'tags')]),
   resource: ({ query }: QueryRecord) =>

@@ -1,6 +1,6 @@
 /**
- * Filter `q` of stored queries: terms separated by spaces, all of which must match; a leading `-` negates. One of
- * several `tag:` terms suffices; comma-separated tags must all match.
+ * Parses the filter `q` for stored queries: terms separated by spaces, all of which must match; a leading `-` negates a
+ * term. Of several `tag:` terms only one needs to match; tags separated by commas must all match.
  */
 import { isoInstant, type Issues, type JsonObject, ownValue, shown } from '#kernel'
 import type { Condition } from '#storage'
@@ -9,7 +9,7 @@ import { type QueryRecord, TEXTS } from './query-record.ts'
 
 export interface SearchFilter {
   readonly where: readonly Condition[]
-  /** Undefined when the store covers all terms */
+  /** tests what the store cannot; undefined when the store covers all terms */
   readonly test: ((record: QueryRecord) => boolean) | undefined
 }
 
@@ -25,12 +25,12 @@ const KEYS = 'name, tag, resource, metric, user, created, modified or meta.<key>
 const MAX_TERMS = 50
 
 export interface SearchContext {
-  /** Caller, for `user:@me` */
+  /** the caller, for `user:@me` */
   readonly user: string
   readonly now: number
 }
 
-/** Problems have the path `/q`. */
+/** Parses a filter. Problems have the path `/q`. */
 export function readFilter(q: string, context: SearchContext, issues: Issues): SearchFilter {
   const terms = termsOf(q)
   if (terms.length > MAX_TERMS) issues.wrong('/q', `${terms.length} terms are too many`, `write at most ${MAX_TERMS}`)
@@ -82,7 +82,7 @@ function userOf(key: string, value: string, { user }: SearchContext): string {
 
 function testOf({ key, value }: Term, { now }: SearchContext, issues: Issues): Test {
   if (key === 'name') {
-    // a part of the value; with wildcards, all of it
+    // matches a part of the value or, with wildcards, the whole value
     const pattern = /[*?]/.test(value) ? value : `*${value}*`
     return ({ name }) => isLike(name, pattern)
   }
@@ -99,7 +99,10 @@ function hasAll(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((tag) => tags.includes(tag))
 }
 
-/** Case-insensitive; `*` is any text and `?` any one character. Steps are bounded by the product of both lengths. */
+/**
+ * Compares case-insensitively; `*` matches any text and `?` any one character. The number of steps is at most the
+ * product of both lengths.
+ */
 function isLike(anyCase: string, wanted: string): boolean {
   const [text, pattern] = [anyCase.toLowerCase(), wanted.toLowerCase()]
   let [at, star, mark] = [0, -1, 0]
@@ -124,7 +127,7 @@ function isLike(anyCase: string, wanted: string): boolean {
 
 const CALL = /^(like|contains)\((.*)\)$/s
 
-/** Condition forms: `value`, `like(*x*)` or `contains('x')`. */
+/** Parses a condition of the form `value`, `like(*x*)` or `contains('x')`. */
 function metaTest(path: string, value: string): Test {
   const [, call, argument = ''] = CALL.exec(value) ?? []
   const text = argument.replace(/^(['"])(.*)\1$/s, '$2')
@@ -148,7 +151,7 @@ function textsAt(meta: JsonObject, path: string): readonly string[] {
 
 const EVER = 8_640_000_000_000_000
 
-/** Interval `start/end`, both inclusive and optional; each is ISO 8601, `now` or `now-P2D`. */
+/** Parses an interval `start/end`. Both ends are inclusive and optional; each is ISO 8601, `now` or `now-P2D`. */
 function readInterval(value: string, now: number, issues: Issues): (time: number) => boolean {
   const parts = value.split('/')
   const [start = '', end = start] = parts
@@ -164,7 +167,7 @@ function readInterval(value: string, now: number, issues: Issues): (time: number
 const RELATIVE = /^now(?:([+-])(P.+))?$/i
 const DAY = 86_400_000
 
-/** NaN for invalid texts. `isWhole`: a date means the end of its day. */
+/** Returns epoch ms; NaN for an invalid text. `isWhole`: a date means the end of its day. */
 function instantOf(text: string, now: number, isWhole = false): number {
   const relative = RELATIVE.exec(text)
   if (relative !== null) {

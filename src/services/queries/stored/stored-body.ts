@@ -1,4 +1,4 @@
-/** Schemas of stored queries as sent, with limits. */
+/** Schemas of stored queries in requests, with limits. */
 import { Type } from 'typebox'
 import { shown } from '#kernel'
 import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'

@@ -1,4 +1,4 @@
-/** Stored queries of one tenant. */
+/** Manages the stored queries of one tenant. */
 import {
   AppError,
   type Caller,
@@ -68,7 +68,7 @@ export function queryNotFound(name: string): AppError {
   return new AppError('NOT_FOUND', `Query '${name}' not found`)
 }
 
-/** `ofPath`: the name in the path. Throws `VALIDATION`. */
+/** Reads a body. `ofPath`: the name in the path. Throws `VALIDATION`. */
 function entityOf(body: unknown, ofPath: string | undefined): Pick<QueryRecord, 'name' | 'query' | 'meta'> {
   if (ofPath === undefined) {
     const { name, query, meta } = NewStoredQuery.read(body)

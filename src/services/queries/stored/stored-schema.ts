@@ -1,4 +1,4 @@
-/** Schemas of stored queries as shown. */
+/** Schemas of stored queries in responses. */
 import { Type } from 'typebox'
 import type { JsonObject } from '#kernel'
 import { type Decoded, open, text } from '#services/shared/contract'
@@ -7,7 +7,7 @@ const MAX_LEVELS = 20
 const MAX_PAGE = 100
 
 const Text = Type.String()
-/** User-defined description of a query; fields are searched as `meta.<key>`. */
+/** Description of a query by its user; fields are searched as `meta.<key>`. */
 export const meta = open(
   {
     tags: Type.Optional(Type.Array(text(500, { minLength: 1 }), { maxItems: 100 })),

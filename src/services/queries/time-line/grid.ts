@@ -1,22 +1,22 @@
 /**
- * Grids of buckets: multiples of a length, or periods of a zone's calendar. Buckets are numbered, so that they are
- * counted without iteration.
+ * Divides time into buckets: multiples of a fixed width, or periods in the calendar of a time zone. Buckets are
+ * numbered, so they can be counted without iterating.
  */
 import { beginOfPeriod, periodOf, type PeriodUnit, skippedDays } from '#services/shared'
 
 export interface Grid {
-  /** `freq` in results */
+  /** `freq` as shown in results */
   readonly text: string
-  /** Width in ms; undefined when buckets differ in length */
+  /** width in ms; undefined when buckets differ in width */
   readonly width: number | undefined
-  /** Approximate width in ms, for choosing a range */
+  /** approximate width in ms, used to choose a range */
   readonly usualWidth: number
   numberOf(time: number): number
-  /** Epoch ms at which a bucket begins */
+  /** Returns the epoch ms at which a bucket begins. */
   beginOf(number: number): number
 }
 
-/** Buckets of `width` ms, aligned to `origin`. */
+/** Returns a grid of buckets of `width` ms, aligned to `origin`. */
 export function evenGrid(width: number, origin: number, text: string): Grid {
   return {
     text,

@@ -1,4 +1,4 @@
-/** Times, durations and zones in queries: schemas and conversions. */
+/** Schemas and conversions for times, durations and zones in queries. */
 import { IANAZone } from 'luxon'
 import { Type } from 'typebox'
 import { durationMs, isoInstant, notAnInstant, shown } from '#kernel'
@@ -20,7 +20,7 @@ export const time = refined(
   },
 )
 
-/** Epoch ms; NaN for an invalid text. A duration, of either sign, is before now. */
+/** Returns epoch ms; NaN for an invalid text. A duration, whatever its sign, means a time before now. */
 export function timeOf(value: number | string, now: number): number {
   if (typeof value === 'number') return Math.trunc(value)
   if (DIGITS.test(value)) return Number(value)
@@ -39,7 +39,7 @@ function durationProblems(value: unknown): readonly Problem[] {
   return [{ message: `${shown(value)} is not a duration above 0`, suggestion: 'write ISO 8601 such as PT1H or P7D' }]
 }
 
-/** Whole ms; NaN for an invalid text. */
+/** Returns whole ms; NaN for an invalid text. */
 export function durationOf(value: string): number {
   try {
     return Math.round(durationMs(value))
@@ -55,17 +55,18 @@ const SIZES: readonly (readonly [ms: number, before: string, after: string])[] =
 ]
 
 /**
- * ISO 8601 in the largest unit of days, hours, minutes and seconds that divides it: `P7D`, `PT25H`, `PT90M`, `PT1.5S`.
+ * Formats a duration in ISO 8601, in the largest unit among days, hours, minutes and seconds that divides it: `P7D`,
+ * `PT25H`, `PT90M`, `PT1.5S`.
  */
 export function textOfDuration(ms: number): string {
   const [unit, before, after] = SIZES.find(([size]) => ms !== 0 && ms % size === 0) ?? [1_000, 'PT', 'S']
   return `${before}${ms / unit}${after}`
 }
 
-/** Length of buckets: ms, or periods of a calendar. */
+/** Width of buckets: fixed, or periods of a calendar. */
 export type Freq = { readonly width: number; readonly text: string } | Grid
 
-/** One number of days, weeks, months or years. */
+/** Matches a number of days, weeks, months or years. */
 const CALENDAR = /^P(\d{1,6})([DWMY])$/i
 const UNITS: Readonly<Record<string, PeriodUnit>> = {
   D: { unit: 'day', count: 1 },
@@ -82,8 +83,8 @@ export const freq = refined(durationText, (value) => {
 })
 
 /**
- * With the time zone of `align`, days and weeks follow its calendar, weeks from Monday; without, they are multiples of
- * 24 hours. Months and years always follow a calendar, by default that of UTC.
+ * Parses `freq`. With a time zone in `align`, days and weeks (from Monday) follow its calendar; otherwise they are
+ * multiples of 24 hours. Months and years always follow a calendar, by default UTC.
  */
 export function freqOf(value: string, zone: string | undefined): Freq {
   const periods = periodsOf(value)
@@ -93,7 +94,7 @@ export function freqOf(value: string, zone: string | undefined): Freq {
   return { width, text: textOfDuration(width) }
 }
 
-/** Seven days are a week, as in the broker's groups. */
+/** Parses periods of a calendar. Seven days count as a week, as in the broker's groups. */
 function periodsOf(value: string): PeriodUnit | undefined {
   const [, digits = '0', letter = ''] = CALENDAR.exec(value) ?? []
   const named = UNITS[letter.toUpperCase()]
@@ -114,7 +115,7 @@ export const zone = refined(Type.String({ pattern: zonePattern, description: ZON
     : [],
 )
 
-/** Name for luxon's `Zone`; undefined for an invalid zone. */
+/** Returns the name of a zone for luxon's `Zone`; undefined for an invalid zone. */
 export function zoneOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   if (/^(?:Z|UTC|GMT)$/i.test(value)) return 'UTC'

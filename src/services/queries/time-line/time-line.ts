@@ -3,8 +3,8 @@
  * combination.
  *
  * TIMELINE-1 with a frequency, both ends lie on its grid, and the range is a whole number of buckets, at least one
- * TIMELINE-2 what was resolved, asked again with its ends as `from` and `until`, resolves to itself
- * TIMELINE-3 `periods` is the number of buckets, unless `align.shift` says where the ends of the range go
+ * TIMELINE-2 a resolved range whose ends are passed as `from` and `until` resolves to itself
+ * TIMELINE-3 `periods` is the number of buckets, unless `align.shift` moves the ends of the range
  */
 import type { Issues } from '#kernel'
 import { MAX_TIME } from '#services/shared'
@@ -14,13 +14,13 @@ import { evenGrid, firstFrom, type Grid } from './grid.ts'
 import { durationOf, type Freq, freqOf, textOfDuration, timeOf, zoneOf } from './time-fields.ts'
 
 export interface TimeLine {
-  /** Epoch ms, inclusive */
+  /** epoch ms, inclusive */
   readonly from: number
-  /** Epoch ms, exclusive */
+  /** epoch ms, exclusive */
   readonly until: number
-  /** Undefined: raw samples */
+  /** undefined for raw samples */
   readonly grid: GridRange | undefined
-  /** Zone of `align`, for texts of times; undefined: UTC */
+  /** zone from `align`, for formatting times; undefined means UTC */
   readonly zone: string | undefined
 }
 
@@ -31,13 +31,13 @@ export interface GridRange {
   readonly count: number
 }
 
-/** Default length of a range in ms */
+/** default length of a range in ms */
 const DEFAULT_WINDOW = 7 * 86_400_000
 const MAX_BUCKETS = 1_000_000
-/** Maximum periods of a calendar, each of which may need a read */
+/** most periods of a calendar, each of which may need a separate read */
 const MAX_PERIODS = 10_000
 
-/** Undefined when issues were added. */
+/** Resolves the range; returns undefined after adding issues. */
 export function resolveTimeLine(query: Query, now: number, issues: Issues): TimeLine | undefined {
   const { align = {}, from, until, window, periods, freq } = query
   const zone = zoneOf(align.timezone)
@@ -150,7 +150,10 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
   return { from, until, grid: { grid, first, count } }
 }
 
-/** Default shift: a range without size or with two ends covers the whole request; others end with a whole bucket. */
+/**
+ * Returns the default shift. Without a size or with both ends given, the range covers everything requested; otherwise
+ * it ends with a whole bucket.
+ */
 function usualShift({ from, until, window, periods }: Given): NonNullable<Given['align']['shift']> {
   if (from === undefined) return 'backward'
   return until === undefined && (window !== undefined || periods !== undefined) ? 'backward' : 'wrap'

@@ -1,6 +1,6 @@
 /**
- * Validates external values by schema, and decodes their fields. The compiled check decides; problems are collected,
- * all at once, only after a rejection.
+ * Validates outside values by schema, and decodes their fields. The compiled check decides; only after a rejection are
+ * all problems collected.
  */
 import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
@@ -21,10 +21,10 @@ import {
 } from '#kernel'
 import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
-/** Maximum inspected errors of a schema: several may describe one problem */
+/** most errors of a schema that are inspected; several may describe the same problem */
 const MAX_ERRORS = 1_000
 
-/** Maximum shown characters of an unknown name */
+/** most characters shown of an unknown name */
 const MAX_NAME = 100
 
 const MAX_ISSUES = 100
@@ -34,7 +34,10 @@ type Described = { readonly description?: string } | undefined
 
 export interface Checked<S extends TSchema = TSchema> {
   readonly schema: S
-  /** Throws `VALIDATION` with all problems. Its own results pass unchecked. */
+  /**
+   * Checks and decodes a value. Throws `VALIDATION` with all problems. Values that this method returned pass without
+   * another check.
+   */
   read(value: unknown): Decoded<S>
 }
 
@@ -44,7 +47,7 @@ export interface CheckOptions {
   readonly typeOfUnknown?: string
 }
 
-/** Compiles on first use, so that a start costs nothing. */
+/** Compiles the schema on first use, so that startup stays fast. */
 export function checked<const S extends TSchema>(schema: S, options: CheckOptions): Checked<S> {
   let validator: Validator | undefined
   const decode = decoderOf(schema)
@@ -56,7 +59,7 @@ export function checked<const S extends TSchema>(schema: S, options: CheckOption
       validator ??= Compile(schema)
       if (!validator.Check(value)) throw refuse(options.subject, issuesOf(schema, value, options))
       const decoded = decode === undefined ? value : decode(value)
-      // the caller's own object may still change
+      // the value itself is not remembered, since the caller may still change it
       if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
       return decoded as Decoded<S>
     },
@@ -66,8 +69,8 @@ export function checked<const S extends TSchema>(schema: S, options: CheckOption
 type Decode = (value: unknown) => unknown
 
 /**
- * Undefined where nothing changes. Omits fields that are read-only or become undefined. A union has one form each for
- * null, lists and all else.
+ * Builds a decoder; undefined when decoding changes nothing. Leaves out fields that are read-only or become undefined.
+ * A union may contain one form each for null, lists and everything else.
  */
 function decoderOf(schema: TSchema): Decode | undefined {
   if (Type.IsCodec(schema)) return schema['~codec'].decode
@@ -118,7 +121,7 @@ function issuesOf(
     found.set(problem.at ?? '', { rank: 0, problem })
   }
   const paths = [...found.keys()]
-  // a problem of a part implies that of the whole
+  // a problem inside a value is also reported for the whole value; keep the inner one
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
@@ -127,7 +130,7 @@ function issuesOf(
     )
 }
 
-/** Problems by rules of objects, which the package evaluates only where all fields are valid. */
+/** Finds problems by the rules of objects, which the package evaluates only when all fields are valid. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
   if (Type.IsUnion(schema)) for (const form of schema.anyOf) yield* rulesWithin(form, value, path)
   if (!Type.IsObject(schema) || !isPlainObject(value)) return
@@ -136,7 +139,9 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
     yield* rulesWithin(part, ownValue(value, name), `${path}${at('', name)}`)
 }
 
-/** Rank of errors at one place: the least is the most specific; a failed form of a union is the least specific. */
+/**
+ * Ranks errors at the same place: the lowest rank is the most specific, a failed form of a union the least specific.
+ */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
 function rankOf({ keyword }: SchemaError, value: unknown): number {
@@ -146,7 +151,7 @@ function rankOf({ keyword }: SchemaError, value: unknown): number {
 
 function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
-  // the surrounding object reports an unknown field
+  // the object that contains an unknown field reports it
   if (error.keyword === 'boolean') return []
   const schemas = schemasOf(root, schemaPath)
   const part = partOf(value, instancePath)
@@ -160,7 +165,7 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnk
       ...unknownName(name, known, taken),
     }))
   }
-  // rules of objects are evaluated for all at once
+  // the rules of objects are evaluated together elsewhere
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
   const type = ownValue(schemas[0], 'x-issue')
   const isTyped = typeof type === 'string' && error.keyword !== 'type'
@@ -209,7 +214,9 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/** Unknown name with the most similar known one. `taken`: names that have or will have a value. */
+/**
+ * Reports an unknown name, and suggests the most similar known name. `taken`: names that have, or will have, a value.
+ */
 function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
   const isFree = like !== undefined && !taken.has(like)
@@ -223,7 +230,7 @@ function unknownName(name: string, known: readonly string[], taken: Set<string>)
         : known.length === 0
           ? 'leave it out'
           : `known are ${known.join(', ')}`,
-    // the path of a longer one is truncated
+    // the path of a longer name is truncated, so no fix is possible
     fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
 }
@@ -249,7 +256,7 @@ function partOf(value: unknown, path: string): unknown {
   return stepsOf(path).reduce<unknown>((part, step) => ownValue(part, step), value)
 }
 
-/** Collects more errors than the package's default limit, which is global. */
+/** Collects more errors than the package's default limit, which is a global setting. */
 function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: MAX_ERRORS })

@@ -1,4 +1,4 @@
-/** Shared fields of bodies and parameters: schemas with limits, decoding, and error texts. */
+/** Fields that many bodies and parameters share: schemas with limits, decoding, and error messages. */
 import { type StaticDecode, type TCodec, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import {
   at,
@@ -21,28 +21,28 @@ import {
 
 export const REVISION = 'incremented by each write; the ETag for If-Match'
 
-/** Problem that a schema alone cannot express. */
+/** A problem that a schema alone cannot express. */
 export interface Problem {
-  /** Path within the value; default: the value itself */
+  /** path within the value; default: the value itself */
   readonly at?: string
   readonly message: string
   readonly suggestion?: string
-  /** Issue type; default: that of the check */
+  /** type of the issue; default: that of the check */
   readonly type?: string
   readonly fix?: Fix | undefined
 }
 
 type FindProblems = (value: unknown) => readonly Problem[]
 
-/** Marks a schema with checks beyond JSON Schema. */
+/** Marks a schema that has checks beyond JSON Schema. */
 export const CHECKED = { 'x-check': true } as const
 
-/** Problem finders by the check that a schema stores. */
+/** Functions that find problems, by the check stored in the schema. */
 const FOUND_BY = new WeakMap<(value: never) => boolean, FindProblems>()
 
 /**
- * Adds a rule to the schema. `find` also words what the schema itself rejects, and so accepts any value; `holds`: a
- * faster equivalent for values that match the schema.
+ * Adds a rule to the schema. `find` describes all problems, including those that the schema itself detects, so it must
+ * accept any value. `holds`: a faster equivalent for values that match the schema.
  */
 export function refined<S extends TSchema>(
   schema: S,
@@ -52,9 +52,9 @@ export function refined<S extends TSchema>(
   return Object.assign(worded(schema, find, holds), CHECKED)
 }
 
-/** Replaces the error texts of a schema by those of `find`. */
+/** Replaces the error messages of a schema with those of `find`. */
 export function worded<S extends TSchema>(schema: S, find: FindProblems, holds = (_value: unknown) => true): S {
-  // unique per schema
+  // a separate function for each schema
   const check = (value: unknown): boolean => holds(value)
   FOUND_BY.set(check, find)
   return Type.Refine(schema, check, () => '')
@@ -76,7 +76,7 @@ export function text(maxLength: number, options: object = {}) {
   return Type.String({ maxLength, ...options })
 }
 
-/** Secret of at most `most` characters, or its sealed form from an answer, which is longer. */
+/** Schema of a secret with at most `most` characters, or of its sealed form from a response, which is longer. */
 export function secret(most: number, options: object = {}) {
   const longest = 'enc:'.length + 4 * Math.ceil((28 + 3 * most) / 3)
   return refined(text(longest, options), (value) => {
@@ -94,7 +94,7 @@ export const id = refined(
   },
 )
 
-/** One of the words in capitals, in any letter case. `name`: of the field, for errors. */
+/** Schema for one of several upper-case words, in any letter case. `name`: name of the field, for errors. */
 export function word<const W extends string>(name: string, words: readonly W[]): TCodec<TSchema, W> {
   const anyCase = words.map((one) => one.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`))
   const list = words.join(', ')
@@ -106,7 +106,7 @@ export function word<const W extends string>(name: string, words: readonly W[]):
       return [{ message: `Could not parse ${name}, valid values are: ${list}`, fix: nearestOf(value, words) }]
     },
   )
-  // the pattern excludes everything else
+  // the pattern excludes other words
   return Type.Decode(schema, (value) => value.toUpperCase() as W)
 }
 
@@ -116,7 +116,7 @@ export function nearestOf(value: unknown, words: readonly unknown[]): Fix | unde
   return like === undefined ? undefined : replacing(like)
 }
 
-/** Epoch ms, from epoch ms or ISO 8601. */
+/** Schema of an instant, as epoch ms or ISO 8601; decoded to epoch ms. */
 export const instant: TCodec<TSchema, number> = Type.Decode(
   refined(
     Type.Union([Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })], {
@@ -130,7 +130,7 @@ export const instant: TCodec<TSchema, number> = Type.Decode(
   (value) => Math.trunc(epochMs(value)),
 )
 
-/** Text of a positive duration of at most ten years. */
+/** Schema for the text of a positive duration of at most ten years. */
 export function duration(description = 'ISO 8601 duration, or a short form such as 5m; at most 3650 days') {
   return refined(text(100, { pattern: DURATION_PATTERN, description }), (value) => {
     const ms = typeof value === 'string' ? msOf(value) : Number.NaN
@@ -140,7 +140,7 @@ export function duration(description = 'ISO 8601 duration, or a short form such 
   })
 }
 
-/** One value, or a list of them. */
+/** Schema for one value, or a list of values. */
 export function oneOrMore<S extends TSchema>(item: S, maxItems: number) {
   return Type.Union([item, Type.Array(item, { minItems: 1, maxItems })])
 }
@@ -153,12 +153,12 @@ export function closed<const P extends TProperties>(fields: P, options: object =
   return Type.Object(fields, { ...options, additionalProperties: false })
 }
 
-/** Fields that a body may repeat from an answer, and that are ignored. */
+/** Fields that a body may repeat from a response; they are ignored. */
 export function readOnly(names: Iterable<string>): object {
   return Object.fromEntries([...names].map((name) => [name, Type.Optional(Type.Unknown({ readOnly: true }))]))
 }
 
-/** Object with any other fields as plain JSON: bounded depth, without prototype keys. */
+/** Schema of an object with any further fields as plain JSON: limited depth, without prototype keys. */
 export function open<const P extends TProperties>(fields: P, levels: number, options: object = {}): TObject<P> {
   return refined(
     Type.Object(fields, { ...options, additionalProperties: true }),
@@ -176,7 +176,7 @@ export function open<const P extends TProperties>(fields: P, levels: number, opt
 let lastText = ''
 let lastMs = Number.NaN
 
-/** Cached, since each text is converted twice: for the check, and for decoding. */
+/** Converts to epoch ms. Cached, since each text is converted twice: for the check, and for decoding. */
 function epochMs(value: unknown): number {
   if (typeof value !== 'string') return typeof value === 'number' ? value : Number.NaN
   if (value !== lastText) {
@@ -194,7 +194,7 @@ function msOf(value: string): number {
   }
 }
 
-/** Read-only form of a type; JSON, bytes, readonly lists and open records stay as they are. */
+/** Makes a type read-only; JSON, bytes, readonly lists and open records stay as they are. */
 type Frozen<T> = [Json] extends [T]
   ? T
   : T extends Uint8Array

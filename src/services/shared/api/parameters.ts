@@ -12,8 +12,8 @@ export const Whole = Type.Integer({ minimum: 0 })
 export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
 /**
- * Makes a reader that throws `VALIDATION` with all problems. Parameters without a schema are omitted. `together`:
- * problems of several parameters.
+ * Returns a reader that throws `VALIDATION` with all problems. Parameters without a schema are left out. `together`:
+ * finds problems that involve several parameters.
  */
 export function parameterReader<P extends TProperties>(
   parameters: P,
@@ -41,7 +41,10 @@ function isEmpty(query: unknown): boolean {
   return true
 }
 
-/** An empty value counts as absent, except for plain texts; of several values, a single parameter takes the last. */
+/**
+ * Returns the value of a parameter. An empty value counts as absent, except for plain texts. If a single-valued
+ * parameter is repeated, the last value counts.
+ */
 function valueOf(schema: TSchema, sent: unknown): unknown {
   if (Array.isArray(sent)) return takesList(schema) ? sent : valueOf(schema, sent.at(-1))
   if (typeof sent !== 'string') return sent

@@ -1,6 +1,6 @@
 /**
- * Routes as values: input, scope, answers and handler. Types, the check of the input and the operation on the API page
- * are derived.
+ * Defines routes as values: input, scope, responses and handler. Types, the check of the input, and the operation on
+ * the API page are derived from them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
 import { type TProperties, type TSchema, Type } from 'typebox'
@@ -10,12 +10,12 @@ import type { Checked } from './check.ts'
 import type { Decoded, Problem } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
 
-/** Right required by a route, from `public` (none) to `admin`. All keys have all of them today. */
+/** The right that a route requires, from `public` (none) to `admin`. Today every key has all rights. */
 export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publish' | 'admin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `loopback`: open to this machine without a proxy, closed to others */
+    /** `loopback`: open to this machine without a proxy, closed to all others */
     scope?: Scope | 'loopback'
   }
 }
@@ -29,11 +29,11 @@ type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
       ? '*'
       : never
 
-/** Input of a handler. */
+/** What a handler receives. */
 export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   readonly params: Params
-  /** Validated parameters; a service with a parser of its own uses `request.query` */
+  /** validated parameters; a service that parses them itself uses `request.query` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
@@ -46,11 +46,11 @@ interface Description {
   readonly query?: Readonly<Record<string, TSchema>>
   readonly otherQuery?: RegExp
   readonly params: readonly string[]
-  /** By status; default 200 */
+  /** response schemas by status; default 200 */
   readonly answers?: Readonly<Record<number, TSchema>>
   readonly consumes?: readonly string[]
   readonly produces?: readonly string[]
-  /** Whether the route reads `If-Match` and `If-None-Match` */
+  /** true when the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
   readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
 }
@@ -67,10 +67,10 @@ interface Unshown {
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
   readonly method: Method
-  /** With `:name` for its parameters, and a final `*` for the rest */
+  /** path, with `:name` for parameters, and a final `*` for the rest */
   readonly path: Path
   readonly scope: Scope
-  /** Parameters by name; with `otherQuery` the service parses them */
+  /** query parameters by name; with `otherQuery` the service parses them itself */
   readonly query?: Q
   readonly together?: (query: unknown) => readonly Problem[]
   readonly body?: Checked<B>
@@ -85,7 +85,7 @@ export interface Route<Api> extends Unshown {
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
-/** Returns the route factory of a service. */
+/** Returns a function that defines routes of a service. */
 export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
@@ -115,20 +115,20 @@ export function routesOf<Api>() {
 
 interface RoutesOptions<Api> {
   readonly tag: string
-  /** Schema of the service's errors */
+  /** schema of the service's errors */
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
   readonly addParsers?: (own: FastifyInstance) => void
 }
 
-/** Adds the routes in a scope of their own. */
+/** Adds the routes in a separate scope of the server. */
 export async function addRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
   { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
   await app.register((own, _options, done) => {
-    // routes validate input themselves, and answers keep fields without a schema
+    // routes validate input themselves, and responses keep fields that have no schema
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     addParsers?.(own)
@@ -160,7 +160,7 @@ const CONDITIONS = Type.Object({
   ),
 })
 
-/** Schemas document the route, which validates input itself; the server checks only names of parameters. */
+/** Schemas only document the route, which validates input itself; the server checks just the names of parameters. */
 function optionsOf(description: Description, tag: string, errors: TSchema): RouteShorthandOptions {
   const { summary, body, query, otherQuery, params, consumes, produces, isConditional = false, operation } = description
   const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description

@@ -1,9 +1,9 @@
-/** Names of resources and metrics in series. */
+/** Checks the names of resources and metrics in series. */
 import { Type } from 'typebox'
 import { isTooLongForId, MAX_ID_BYTES, shown, UNSTORABLE } from '#kernel'
 import { refined } from './fields.ts'
 
-/** Id of a resource, or name of a metric. `what`: for errors. */
+/** Schema for the id of a resource, or the name of a metric. `what`: used in errors. */
 export function seriesName(what: string) {
   return refined(Type.String({ minLength: 1, maxLength: MAX_ID_BYTES }), (value) => {
     const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value) && !UNSTORABLE.test(value)

@@ -1,6 +1,6 @@
-/** Ids that a path can have: clients resolve dot segments before they send a URL. */
+/** Checks whether an id can be part of a path, since clients resolve dot segments before sending a URL. */
 
-/** False for `.` and `..`, also escaped. */
+/** False for `.` and `..`, even when escaped. */
 export function isAddressable(id: string): boolean {
   return id !== '.' && id !== '..'
 }

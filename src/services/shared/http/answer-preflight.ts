@@ -1,4 +1,4 @@
-/** Answers the preflight request of a browser, which has no credentials. */
+/** Responds to the preflight request of a browser, which carries no credentials. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply, methods: string): FastifyReply {

@@ -1,10 +1,10 @@
-/** Reads large bodies in pieces: copying all at once would block the event loop. */
+/** Reads large bodies in pieces, since copying everything at once would block the event loop. */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 
 const SLICE = 524_288
 
-/** `length`: declared by the sender, if any. Throws `BODY_TOO_LARGE` above `limit`. */
+/** Reads a body. `length`: declared by the sender, if any. Throws `BODY_TOO_LARGE` above `limit`. */
 export async function bodyBytes(
   pieces: AsyncIterable<Uint8Array>,
   limit: number,
@@ -39,7 +39,7 @@ async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buff
   return whole
 }
 
-/** Splits bytes, yielding in between. */
+/** Splits bytes into parts, yielding to the event loop in between. */
 export async function* partsOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE) {
     if (at > 0) await machineTimers.breathe()

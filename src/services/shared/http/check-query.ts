@@ -1,14 +1,14 @@
 /**
- * Checks the names of request parameters for all services, since a misspelt one must not widen a request. Writes are
- * rejected, as are reads with `Prefer: handling=strict`; other reads name unread parameters in the header `Warning`.
- * Where a route accepts any other name, `Warning` names likely misspellings. Duplicate parameters are rejected unless
- * the route accepts several.
+ * Checks the names of request parameters for all services, since a misspelled parameter must not make a request match
+ * more. Unknown parameters reject writes, and reads with `Prefer: handling=strict`; other reads list them in the header
+ * `Warning`. Where a route accepts any name, `Warning` lists likely misspellings. Repeated parameters are rejected
+ * unless the route accepts several values.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { TSchema } from 'typebox'
 import { at, type Issue, makeIssue, nearest, refuse } from '#kernel'
 
-/** Parameters that a route reads. */
+/** The parameters that a route reads. */
 export interface QueryParameters {
   readonly named: Readonly<Record<string, TSchema>>
   readonly others?: RegExp
@@ -40,7 +40,8 @@ export function queryFaults(query: unknown, { named, others }: QueryParameters):
 }
 
 /**
- * Hook before the handler of a route. WebSocket routes check parameters themselves, since their answer has no headers.
+ * Returns a hook that runs before the handler of a route. WebSocket routes check parameters themselves, since their
+ * response has no headers.
  */
 export function checkQuery(parameters: QueryParameters) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {

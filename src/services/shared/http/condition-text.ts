@@ -1,6 +1,6 @@
 /**
- * Parser of conditions in query texts, combined by AND, OR and brackets, and by NOT where a language has it. Each
- * language parses its own conditions. NOT binds closest, then AND.
+ * Parses conditions in query texts, combined with AND, OR and brackets, and with NOT in languages that have it. Each
+ * language parses its own conditions. NOT binds tightest, then AND.
  */
 
 const LONGEST = 4_000
@@ -8,7 +8,7 @@ const MAX_TERMS = 50
 const MAX_BRACKETS = 10
 const SPACE = /\s/
 
-/** Syntax error; caught by `readConditions`. */
+/** Syntax error; `readConditions` catches it. */
 export class TextProblem extends Error {}
 
 export type Conditions<T> =
@@ -22,13 +22,13 @@ export type NegatedConditions<T> =
   | { readonly kind: 'or'; readonly parts: readonly NegatedConditions<T>[] }
   | { readonly kind: 'not'; readonly part: NegatedConditions<T> }
 
-/** Language without NOT, with an operator between conditions. */
+/** Parses a language without NOT, whose conditions are joined by operators. */
 export function readConditions<T>(text: string, term: (text: ConditionText) => T): Read<Conditions<T>> {
-  // NOT is not parsed, so the result has none
+  // NOT is not parsed, so the result contains none
   return read(text, { term, hasNot: false }) as Read<Conditions<T>>
 }
 
-/** Language with NOT, in which adjacent conditions must all hold. */
+/** Parses a language with NOT, in which adjacent conditions must all hold. */
 export function readNegatable<T>(text: string, term: (text: ConditionText) => T): Read<NegatedConditions<T>> {
   return read(text, { term, hasNot: true })
 }
@@ -80,7 +80,7 @@ class Reader<T> {
     return parts.length === 1 && only !== undefined ? only : { kind: 'and', parts }
   }
 
-  /** Whether another condition follows without an operator. */
+  /** True when another condition follows without an operator. */
   #isBeside(): boolean {
     this.#text.skipSpace()
     return this.#language.hasNot && !this.#text.isAtEnd && !this.#text.isNext(')') && !this.#text.isWord('OR')
@@ -107,7 +107,7 @@ function deeper(level: number): void {
   if (level >= MAX_BRACKETS) throw new TextProblem(`nests deeper than ${MAX_BRACKETS} brackets`)
 }
 
-/** Text with a read position. */
+/** A text with a read position. */
 export class ConditionText {
   readonly #text: string
   #at = 0
@@ -168,8 +168,8 @@ export class ConditionText {
   }
 
   /**
-   * Reads from behind the opening quote to the closing one. `escape`: keeps the character behind it; without one none
-   * is kept.
+   * Reads a quoted text, from the opening to the closing quote. `escape`: the character that makes the next character
+   * literal; if not given, none does.
    */
   quoted(escape?: string): string {
     this.#at += 1

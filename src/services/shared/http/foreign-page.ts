@@ -1,37 +1,41 @@
-/** Cross-origin protection: a page of another origin must not write with credentials that the browser attached. */
+/**
+ * Protects against cross-origin requests: a page of another origin must not write with credentials that the browser
+ * attached.
+ */
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export interface SentByPage {
   readonly method: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Host name and port in the client's URL */
+  /** host name and port in the client's URL */
   readonly host: string
 }
 
 /**
- * Page of another origin that sent a write, as its browser reports it: its origin, `null` for a sandboxed page, or the
- * relation of the two sites. Undefined for reads, for pages of this origin, and for clients that report no page. A
- * WebSocket counts as a write. `ownUrl`: external address of this host, when a proxy sends another `Host`.
+ * Returns the page of another origin that sent a write, as reported by its browser: its origin, `null` for a sandboxed
+ * page, or the relation between the two sites. Undefined for reads, for pages of this origin, and for clients that
+ * report no page. A WebSocket counts as a write. `ownUrl`: public address of this host, for a proxy that sends another
+ * `Host`.
  */
 export function foreignPage({ method, headers, host }: SentByPage, ownUrl?: string): string | undefined {
   const origin = headers['origin']?.toString()
   const site = headers['sec-fetch-site']
   if (origin === undefined && site === undefined) return undefined
   if (READS.has(method) && headers['upgrade'] === undefined) return undefined
-  // browsers set it, and pages cannot
+  // browsers set this header, and pages cannot
   if (site === 'same-origin' && origin !== 'null') return undefined
   if (site !== undefined && site !== 'none') return origin ?? site.toString()
   if (origin === undefined || isSame(origin, host)) return undefined
   return ownUrl !== undefined && URL.canParse(ownUrl) && isSame(origin, new URL(ownUrl).host) ? undefined : origin
 }
 
-/** Whether a browser may have attached it by itself, as it does with basic credentials, and not with tokens. */
+/** True when a browser may attach such credentials by itself, as it does with basic credentials but not with tokens. */
 export function mayBeAttached(authorization: string | undefined): boolean {
   return authorization !== undefined && /^basic\s/i.test(authorization)
 }
 
-/** Error text for a rejected page. */
+/** Returns the error message for a rejected page. */
 export function refusedPage(page: string): string {
   return (
     `A page of another origin (${page.slice(0, 200)}) may not write with the key pair that this browser keeps; ` +

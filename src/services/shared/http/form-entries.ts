@@ -1,9 +1,9 @@
-/** Parses `multipart/form-data` by the platform's own parser. */
+/** Parses `multipart/form-data` with the parser built into Node. */
 import { AppError } from '#kernel'
 
 export const FORM_TYPE = /^multipart\/form-data/i
 
-/** Names and values in order; a file has a name of its own. Throws `VALIDATION` for an unreadable form. */
+/** Returns names and values in order; a file also has a file name. Throws `VALIDATION` for an unreadable form. */
 export async function formEntries(type: string, bytes: Uint8Array): Promise<Iterable<[string, string | File]>> {
   try {
     return (await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()).entries()

@@ -1,10 +1,10 @@
-/** JSON lists in a header: ASCII, truncated to what a header holds. */
+/** Puts a list into a header as JSON: ASCII, truncated to what fits into a header. */
 import type { Json } from '#kernel'
 
-/** Maximum characters: proxies accept headers of a few thousand */
+/** most characters; proxies accept headers of a few thousand */
 const MAX_CHARACTERS = 4_000
 
-/** Undefined when the list is empty, or its first item is too long. */
+/** Formats a list; undefined when it is empty, or its first item is too long. */
 export function headerOfList(list: readonly object[]): string | undefined {
   const texts: string[] = []
   let characters = 2
@@ -17,7 +17,7 @@ export function headerOfList(list: readonly object[]): string | undefined {
   return texts.length === 0 ? undefined : `[${texts.join(',')}]`
 }
 
-/** Parses the text of `headerOfList`; empty without it. */
+/** Parses the text of `headerOfList`; returns an empty list when the header is missing. */
 export function listOfHeader(header: string | null): readonly Json[] {
   return header === null ? [] : (JSON.parse(header) as readonly Json[])
 }

@@ -1,11 +1,11 @@
-/** Results of an operation by resource, for status answers. */
+/** Collects the results of an operation by resource, for responses with a status per item. */
 
 export interface ItemResult {
   readonly statusCode: number
   readonly error?: string
 }
 
-/** By resource id. */
+/** Results by resource id. */
 export interface ItemResults {
   readonly success: Readonly<Record<string, ItemResult>>
   readonly failure: Readonly<Record<string, ItemResult>>
@@ -26,7 +26,7 @@ export async function itemResults(...lists: readonly (AsyncIterable<Entry> | Ite
   return { success, failure }
 }
 
-/** Without a prototype, since ids are external texts. */
+/** Has no prototype, since ids are outside texts. */
 function emptyResults(): Record<string, ItemResult> {
   return Object.create(null) as Record<string, ItemResult>
 }

@@ -1,4 +1,4 @@
-/** Parses JSON bodies with bounded depth, without prototype keys and infinite numbers. */
+/** Parses JSON bodies, limiting depth and rejecting prototype keys and infinite numbers. */
 import { isUtf8 } from 'node:buffer'
 import {
   AppError,
@@ -17,7 +17,7 @@ import {
   withWritten,
 } from '#kernel'
 
-/** Detects a possible overflow: so large an exponent, or so many digits. */
+/** Detect a number that may overflow: one with a large exponent, or with very many digits. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
 const MAX_DIGITS = 308
 const MAX_ISSUES = 100
@@ -30,32 +30,32 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Decodes a body strictly. Throws `NOT_JSON` for invalid UTF-8. */
+/** Decodes a body as UTF-8. Throws `NOT_JSON` for invalid UTF-8. */
 export function bodyText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new AppError('NOT_JSON', 'The body is not JSON: it is not UTF-8')
   return bytes.toString()
 }
 
 /**
- * Value of a body. `levels`: maximum depth. Throws `NOT_JSON`, `TOO_LARGE` above the depth, and `VALIDATION` with all
+ * Parses a body. `levels`: greatest depth. Throws `NOT_JSON`, `TOO_LARGE` beyond that depth, and `VALIDATION` with all
  * integers that would lose digits, all duplicate keys, or all prototype keys and infinite numbers.
  */
 export function parseBody(text: string, levels = MAX_JSON_DEPTH): unknown {
   return parse(text, levels, refuseLong, refuseTwice)
 }
 
-/** Parses a body of bytes as above; returns any other body unchanged. */
+/** Parses a body of bytes like `parseBody`; returns any other body unchanged. */
 export function readBody(body: unknown): unknown {
   if (!(body instanceof Uint8Array)) return body
   return parseBody(bodyText(Buffer.from(body.buffer, body.byteOffset, body.byteLength)))
 }
 
-/** As `parseBody`, for messages, in which large integers keep their digits. */
+/** Like `parseBody`, for messages: large integers keep their digits. */
 export function parseMessages(text: string, levels = MAX_JSON_DEPTH): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, refuseTwice)
 }
 
-/** As `parseBody`, for rendered templates, in which the last of duplicate keys counts. */
+/** Like `parseBody`, for rendered templates: the last of duplicate keys counts. */
 export function parseRendered(text: string, levels = MAX_JSON_DEPTH): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, () => undefined)
 }
@@ -68,14 +68,14 @@ function parse(
 ): unknown {
   const { value, keys } = readPlain(text, levels)
   if (keys !== countKeys(value)) checkKeys(text)
-  // escapes may hide a key from a search; they are rare enough for a full check
+  // escapes may hide a key from this search; they are rare enough to allow a full check
   const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
   if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
   const long = longIntegersOf(text)
   return long.length > 0 ? withLong(value, long) : value
 }
 
-/** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` above the depth. */
+/** Like JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` beyond the depth. */
 export function parsePlain(text: string, levels = MAX_JSON_DEPTH): unknown {
   return readPlain(text, levels).value
 }
@@ -103,7 +103,7 @@ function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
 }
 
-/** Number of keys in the text; -1 above the depth. Scans the text, so that deep values are never built. */
+/** Counts the keys in the text; -1 beyond the depth. Scans the text, so that deep values are never built. */
 function keysIn(text: string, levels: number): number {
   let level = 0
   let colons = 0
@@ -148,7 +148,7 @@ function refuseWhatIsNotKept(root: unknown): void {
   const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
   for (let next = open.pop(); next !== undefined && issues.count < 100; next = open.pop()) {
     const { value, path } = next
-    // JSON.stringify would turn it into null
+    // JSON.stringify would turn the number into null
     if (value === Infinity || value === -Infinity) {
       issues.wrong(path, 'is a number beyond 1.8e308', 'send a smaller one, or null')
     }

@@ -1,32 +1,32 @@
 /**
- * JSON of devices for templates: only its text is stored, so that it may have any key and integers of any length.
- * Objects with integer-like keys, whose order objects lose, become Maps.
+ * Keeps JSON of devices for templates. Only its text is stored, so it may contain any key, and integers of any length.
+ * Objects with integer-like keys become Maps, since objects would not keep the order of such keys.
  */
 import { hasDigits, isLongInteger } from '#kernel'
 import { parsePlain } from './parse-body.ts'
 
 const LONG_DIGITS = 16
-/** Keys such as "7", which objects sort first */
+/** matches keys such as "7", which objects sort to the front */
 const NUMBERED_KEY = /"(?:\d|\\u003\d)+"\s*:/
 const SPACE = /[ \t\r\n]*/y
 const TEXT = /"(?:[^"\\]|\\.)*"/y
 const WORD = /[^\s,\]}]+/y
 
-/** Characters of a payload that parses in a few milliseconds */
+/** most characters of a payload that parses within a few milliseconds */
 const SHORT = 32_768
 
-/** Payload with its text. A long one is parsed on demand. */
+/** A payload with its text. A long payload is parsed on demand. */
 export class Payload {
   readonly text: string
   #read: { readonly value: unknown } | undefined
 
-  /** Throws as `parsePayload` for a short text. */
+  /** For a short text, throws like `parsePayload`. */
   constructor(text: string) {
     this.text = text
     if (text.length <= SHORT) this.#read = { value: parsePayload(text) }
   }
 
-  /** Throws as `parsePayload`. */
+  /** Throws like `parsePayload`. */
   get value(): unknown {
     return (this.#read ??= { value: parsePayload(this.text) }).value
   }
@@ -44,7 +44,10 @@ export function payloadValue(given: unknown): unknown {
   return given instanceof Payload ? given.value : given
 }
 
-/** As JSON.parse, with bigints for long integers, and Maps. Throws `NOT_JSON`, or `TOO_LARGE` above the depth. */
+/**
+ * Like JSON.parse, but with bigints for long integers, and with Maps. Throws `NOT_JSON`, or `TOO_LARGE` beyond the
+ * depth.
+ */
 export function parsePayload(text: string): unknown {
   const plain = parsePlain(text)
   return hasDigits(text, LONG_DIGITS) || NUMBERED_KEY.test(text) ? new PayloadReader(text).value() : plain
@@ -95,7 +98,7 @@ class PayloadReader {
 
   #items(end: string, read: () => void): void {
     for (;;) {
-      // behind the bracket or comma
+      // skip the bracket or comma
       this.#at++
       this.#take(SPACE)
       if (this.#text[this.#at] !== end) read()

@@ -1,4 +1,4 @@
-/** Error answer, before a service formats it. */
+/** An error response before a service formats it. */
 import type { ErrorCode, Issue } from '#kernel'
 
 export interface Refusal {
@@ -8,12 +8,12 @@ export interface Refusal {
   readonly issues: readonly Issue[]
 }
 
-/** Error format `{ error, code, statusCode, details? }` of several services, with details as texts. */
+/** Formats an error as `{ error, code, statusCode, details? }`, as several services do, with details as texts. */
 export function errorBodyOfLines({ statusCode, error, code, issues }: Refusal): object {
   return { error, code, statusCode, ...(issues.length > 0 && { details: issues.map(issueLine) }) }
 }
 
-/** `<JSON pointer> <- <what is wrong> (<what would be right>)`, a format that clients know. */
+/** Formats an issue as `<JSON pointer> <- <what is wrong> (<what would be right>)`, which clients know. */
 export function issueLine({ path, message, suggestion }: Issue): string {
   return `${path === '' ? '/' : path} <- ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
 }

@@ -1,4 +1,4 @@
-/** Streamed answers: server-sent events, and lines of JSON. */
+/** Streams responses: server-sent events, and lines of JSON. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
@@ -7,14 +7,14 @@ import { withFirst, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { ServerEvent } from './server-event.ts'
 
-/** Comments of server-sent events. */
+/** Comments in a stream of server-sent events, sent as heartbeats. */
 export const HERE = ': here\n\n'
 export const STILL_HERE = ': still here\n\n'
 
-/** Interval of heartbeats on a quiet stream, in ms */
+/** ms between heartbeats on a quiet stream */
 const SIGN_OF_LIFE_MS = 15_000
 
-/** Aborts when the client disconnects or the answer is complete. */
+/** Returns a signal that aborts when the client disconnects or the response is complete. */
 export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => controller.abort())
@@ -29,17 +29,17 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEven
 
 export interface TextStreamOptions<T> {
   readonly type: string
-  /** Best made once for all readers */
+  /** formats a value; ideally once for all readers */
   textOf(value: T): string
   readonly turns: Pick<Yielder, 'soon'>
-  /** Sent at once; without it the head is sent at once */
+  /** sent at once; if absent, only the response headers are sent at once */
   readonly first?: string
   readonly quiet: string
-  /** Interval of heartbeats in ms; default 15 s */
+  /** ms between heartbeats; default 15 s */
   readonly quietMs?: number
 }
 
-/** Sends texts to very many readers at once. */
+/** Sends texts to a large number of readers at once. */
 export function sendTexts<T>(
   reply: FastifyReply,
   values: AsyncIterable<T>,
@@ -50,7 +50,7 @@ export function sendTexts<T>(
   }
   return (
     reply
-      // the type of JSON lines has no parameters
+      // the media type of JSON lines takes no parameters
       .type(type === NDJSON_MEDIA_TYPE ? type : `${type}; charset=utf-8`)
       .header('cache-control', 'no-cache')
       .header('x-accel-buffering', 'no')
@@ -58,7 +58,7 @@ export function sendTexts<T>(
   )
 }
 
-/** Makes the first line before the answer begins, so that an error still has its status. */
+/** Produces the first line before the response begins, so that an error still sets the status. */
 export async function sendLines(reply: FastifyReply, lines: AsyncIterable<unknown>): Promise<FastifyReply> {
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
@@ -69,7 +69,7 @@ async function* lineTexts(lines: AsyncIterable<unknown>): AsyncGenerator<string>
   for await (const line of lines) yield `${JSON.stringify(line)}\n`
 }
 
-/** Wire format of an event. */
+/** Formats an event for the stream. */
 function eventText({ id, event, data }: ServerEvent): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 }

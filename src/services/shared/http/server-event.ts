@@ -1,8 +1,8 @@
 /** Fields of one server-sent event. */
 export interface ServerEvent {
-  /** Sent by a reconnecting reader as `Last-Event-ID` */
+  /** id that a reconnecting reader sends as `Last-Event-ID` */
   readonly id?: string
-  /** Name; default `message` */
+  /** name of the event; default `message` */
   readonly event?: string
   readonly data: unknown
 }

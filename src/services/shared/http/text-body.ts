@@ -1,4 +1,4 @@
-/** Body of a streamed answer, from texts that all readers share. */
+/** Body of a streamed response, made of texts that all readers share. */
 import { Readable } from 'node:stream'
 import type { Yielder } from '#kernel'
 
@@ -6,16 +6,16 @@ export interface TextBodyOptions<T> {
   readonly values: AsyncIterable<T>
   textOf(value: T): string
   readonly turns: Pick<Yielder, 'soon'>
-  /** Sent at once */
+  /** sent at once */
   readonly first?: string | undefined
   readonly quiet: string
-  /** Interval of heartbeats in ms */
+  /** ms between heartbeats */
   readonly quietMs: number
-  /** Called before the first text, when the head of the answer is complete */
+  /** Called before the first text, when the response headers are complete. */
   begun(): void
 }
 
-/** Requests the next value only while its reader accepts data. */
+/** A body that requests the next value only while its reader accepts data. */
 export class TextBody<T> extends Readable {
   readonly #parts: TextBodyOptions<T>
   readonly #values: AsyncIterator<T>

@@ -1,16 +1,16 @@
-/** Conditional writes by `If-Match` and `If-None-Match`. */
+/** Handles conditional writes through `If-Match` and `If-None-Match`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ExpectedVersion, type RevisionOptions } from '#kernel'
 
 type WithHeaders = Pick<FastifyRequest, 'headers'>
 
-/** Returns the entity after setting its ETag. */
+/** Sets the ETag of an entity, and returns the entity. */
 export function withTag<T extends { readonly revision?: number }>(reply: FastifyReply, entity: T): T {
   if (entity.revision !== undefined) void reply.header('etag', `"${entity.revision}"`)
   return entity
 }
 
-/** Condition of the headers. Throws `PRECONDITION` when it can never hold. */
+/** Reads the condition from the headers. Throws `PRECONDITION` when it can never hold. */
 export async function writeCondition(
   { headers }: WithHeaders,
   current: () => Promise<{ readonly version: number }>,
@@ -29,7 +29,7 @@ export async function writeCondition(
   return { ifVersion: version ?? 'absent' }
 }
 
-/** As `writeCondition`, for entities with `revision`. */
+/** Like `writeCondition`, for entities with a `revision`. */
 export async function revisionCondition(
   request: WithHeaders,
   current: () => Promise<{ readonly revision?: number }>,
@@ -38,7 +38,7 @@ export async function revisionCondition(
   return ifVersion === undefined ? {} : { ifRevision: ifVersion }
 }
 
-/** Versions in a list of tags; undefined for a foreign tag. */
+/** Returns the versions in a list of tags; undefined for a tag that this API did not create. */
 function versionsIn(header: string): readonly (number | undefined)[] {
   return header.split(',').map((tag) => {
     const digits = /^(?:W\/)?"(\d{1,15})"$/.exec(tag.trim())?.[1]

@@ -1,4 +1,4 @@
-/** Aggregates shared by groups of the broker and buckets of queries. Numeric ones ignore texts and booleans. */
+/** Aggregates that groups of the broker and buckets of queries share. Numeric aggregates ignore texts and booleans. */
 import type { Aggregate } from './group-values.ts'
 import type { SortedRuns } from './sorted-runs.ts'
 
@@ -17,12 +17,12 @@ export const COMMON_AGGREGATES: readonly (readonly [name: string, definition: Ag
   ['last', { needs: 'sums', of: ({ last }) => last }],
 ]
 
-/** Null for infinite numbers, which JSON lacks. */
+/** Returns null for infinite numbers, which JSON does not support. */
 export function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null
 }
 
-/** Percentile at f (n - 1) with linear interpolation: type 7 of statistics, as in pandas. */
+/** Returns the percentile at f (n - 1) with linear interpolation: type 7 in statistics, as in pandas. */
 export function percentileOf(ranks: SortedRuns, fraction: number): number | null {
   const { size } = ranks
   if (size === 0) return null

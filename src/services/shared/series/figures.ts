@@ -1,8 +1,8 @@
-/** Figures of a group of samples: count, sums, extremes and deviation. */
+/** Computes the figures of a group of samples: count, sums, extremes and deviation. */
 import type { Bucket, SampleValue } from '#storage'
 import { SortedRuns } from './sorted-runs.ts'
 
-/** Figures of a non-empty group. Numeric ones are null without numeric samples. */
+/** Figures of a non-empty group. Numeric figures are null without numeric samples. */
 export interface Figures {
   readonly count: number
   readonly numeric: number
@@ -11,19 +11,19 @@ export interface Figures {
   readonly max: number | null
   readonly first: SampleValue
   readonly last: SampleValue
-  /** Sample deviation, over n - 1: 0 for one number; undefined where the sums are too imprecise */
+  /** sample deviation, dividing by n - 1; 0 for a single number; undefined where the sums are too imprecise */
   readonly deviation: number | null | undefined
-  /** Sum of the differences whose later sample is in the group; null without one */
+  /** sum of the differences whose later sample is in the group; null when there are none */
   readonly change: number | null
-  /** Numeric samples by rank; empty unless requested */
+  /** numeric samples by rank; empty unless requested */
   readonly ranks: SortedRuns
 }
 
 const NO_RANKS = new SortedRuns()
-/** Maximum share of rounding in the squared deviations */
+/** largest share of rounding errors in the squared deviations */
 const TOLERANCE = 1e-8
 
-/** Figures of the store's sums: all but ranks and change. */
+/** Figures computed from the store's sums; `ranks` and `change` are not available. */
 export class BucketFigures implements Figures {
   readonly #bucket: Bucket
   readonly change = null
@@ -67,8 +67,8 @@ export class BucketFigures implements Figures {
 }
 
 /**
- * Deviation from sums: the difference of two large sums loses digits when numbers are far from 0 and close together. A
- * sum of n terms may be off by n roundings: undefined when that exceeds the tolerance.
+ * Computes the deviation from sums. The difference of two large sums loses digits when numbers are far from 0 and close
+ * together. A sum of n terms may be off by n rounding errors; returns undefined when that exceeds the tolerance.
  */
 function deviationOf({ numeric, sum, sumOfSquares, min, max }: Bucket): number | null | undefined {
   if (sum === null || sumOfSquares === null) return null
@@ -78,7 +78,7 @@ function deviationOf({ numeric, sum, sumOfSquares, min, max }: Bucket): number |
   return squares * TOLERANCE >= rounding ? Math.sqrt(squares / (numeric - 1)) : undefined
 }
 
-/** Figures of streamed samples, in the order of time. Sums of squares are never subtracted (Welford). */
+/** Figures of samples added in order of time. Sums of squares are never subtracted (Welford). */
 export class Gathering implements Figures {
   readonly start: number
   readonly first: SampleValue
@@ -91,7 +91,7 @@ export class Gathering implements Figures {
   max: number | null = null
   last: SampleValue
   change: number | null = null
-  /** First number, as the origin of sums, which preserves digits of numbers far from 0 */
+  /** the first number; sums are relative to it, which preserves digits of numbers far from 0 */
   #origin = 0
   #mean = 0
   #squares = 0
@@ -109,7 +109,7 @@ export class Gathering implements Figures {
     return this.numeric === 1 ? 0 : Math.sqrt(this.#squares / (this.numeric - 1))
   }
 
-  /** `previous`: preceding number in the series, if any. */
+  /** Adds a sample. `previous`: the preceding number in the series, if any. */
   add(value: SampleValue, previous: number | undefined): void {
     this.count += 1
     this.last = value

@@ -1,6 +1,6 @@
 /**
- * Values of groups of samples: from the store's sums where these suffice, else from samples, one group in memory at a
- * time.
+ * Computes the values of groups of samples: from the store's sums where these suffice, otherwise from the samples, with
+ * one group in memory at a time.
  */
 import type { SampleValue } from '#storage'
 import { BucketFigures, type Figures, Gathering } from './figures.ts'
@@ -8,12 +8,12 @@ import type { SampleReader, Span } from './sample-reader.ts'
 
 export interface Aggregate {
   readonly name: string
-  /** Required figures of a group: the store's sums, a deviation, or every sample */
+  /** what the value is computed from: the store's sums, a deviation, differences, or all samples by rank */
   readonly needs: 'sums' | 'deviation' | 'change' | 'ranks'
   of(group: Figures): SampleValue | null
 }
 
-/** Consecutive groups of one width, which the store can sum at once. */
+/** Consecutive groups of the same width, which the store can sum together. */
 export interface GroupRun {
   readonly from: number
   readonly width: number
@@ -30,11 +30,11 @@ export interface GroupRequest {
     startOf(time: number): number
   }
   readonly span: Span
-  /** Start of differences: the first of a group refers to an earlier sample. Default: the span */
+  /** where differences start, since the first in a group refers to an earlier sample; default: the start of the span */
   readonly since?: number
 }
 
-/** By start of the group, without empty ones. */
+/** Returns values by the start of the group, leaving out empty groups. */
 export async function valuesOfGroups(
   reader: SampleReader,
   request: GroupRequest,
@@ -62,7 +62,7 @@ export async function valuesOfGroups(
   return values
 }
 
-/** From the samples themselves. `span` begins at the start of a group. */
+/** Computes values from the samples themselves. `span` must begin at the start of a group. */
 async function gathered(
   reader: SampleReader,
   { aggregates, filter, groups }: GroupRequest,

@@ -1,10 +1,10 @@
 /**
- * Days, weeks and months of a zone's calendar, numbered from 1970. Days have 23 or 25 hours at clock changes; weeks
- * begin on Mondays.
+ * Divides time into days, weeks and months in the calendar of a time zone, numbered from 1970. A day may have 23 or 25
+ * hours when clocks change; weeks begin on Mondays.
  */
 import { FixedOffsetZone, IANAZone, type Zone } from 'luxon'
 
-/** Period of `count` units, counted from 1970: two months are January and February, March and April ... */
+/** Periods of `count` units, counted from 1970: two months are January and February, March and April ... */
 export interface PeriodUnit {
   readonly unit: 'day' | 'week' | 'month'
   readonly count: number
@@ -14,7 +14,7 @@ const DAY = 86_400_000
 const WEEK_DAYS = 7
 const YEAR_MONTHS = 12
 const EPOCH_YEAR = 1970
-/** 1970 began on a Thursday. */
+/** Days from Monday to 1 January 1970, a Thursday. */
 const DAYS_TO_MONDAY = 3
 
 export function periodOf(time: number, zone: string, { unit, count }: PeriodUnit): number {
@@ -22,24 +22,24 @@ export function periodOf(time: number, zone: string, { unit, count }: PeriodUnit
   return Math.floor(unitOf(day, unit) / count)
 }
 
-/** First instant of that period. */
+/** Returns the first instant of a period. */
 export function beginOfPeriod(period: number, zone: string, { unit, count }: PeriodUnit): number {
   const midnight = firstDayOf(period * count, unit) * DAY
-  // offsets on both sides: where clocks skip midnight, the day begins with the change
+  // offsets before and after: where clocks skip midnight, the day begins at the change
   const [before, after] = [offsetMs(midnight - DAY, zone), offsetMs(midnight + DAY, zone)]
   const [early, late] = [midnight - Math.max(before, after), midnight - Math.min(before, after)]
   if (isIn(early, midnight, zone)) return early
   return isIn(late, midnight, zone) ? late : changeIn(early, late, zone)
 }
 
-/** Minimum change of a zone that crosses the date line. */
+/** Least clock change by which a zone crosses the date line. */
 const DATE_LINE = DAY - DAY / 8
 const FIRST_YEAR = 1800
 const LAST_YEAR = 2100
-/** By zone: there are a few hundred. */
+/** Skipped days by zone; there are only a few hundred zones. */
 const SKIPPED = new Map<string, readonly number[]>()
 
-/** Ascending numbers of the days that a zone skipped by crossing the date line. */
+/** Returns the numbers of the days that a zone skipped by crossing the date line, ascending. */
 export function skippedDays(zone: string): readonly number[] {
   const known = SKIPPED.get(zone)
   if (known !== undefined) return known
@@ -85,7 +85,7 @@ function firstDayOf(number: number, unit: PeriodUnit['unit']): number {
   return first.getTime() / DAY
 }
 
-/** Instant of the clock change after `early`, at the latest `late`. */
+/** Returns the instant of the clock change after `early` and not after `late`. */
 function changeIn(early: number, late: number, zone: string): number {
   let [low, high] = [early - 1, late]
   const old = offsetMs(low, zone)
@@ -97,19 +97,19 @@ function changeIn(early: number, late: number, zone: string): number {
   return high
 }
 
-/** Milliseconds east of UTC. */
+/** Returns the offset of a zone, in ms east of UTC. */
 export function offsetMs(time: number, zone: string): number {
   const minutes = zoneOf(zone).offset(time)
-  // beyond the range of dates
+  // not finite beyond the range of dates
   return Number.isFinite(minutes) ? Math.round(minutes * 60_000) : 0
 }
 
-/** `zone`: an IANA name, or an offset such as `UTC+05:30`. */
+/** Returns a zone. `zone`: an IANA name, or an offset such as `UTC+05:30`. */
 function zoneOf(zone: string): Zone {
   return /^UTC[+-]/.test(zone) ? FixedOffsetZone.parseSpecifier(zone) : IANAZone.create(zone)
 }
 
-/** Index of the last of some ascending instants that is not after a time; -1 if none is. */
+/** Returns the index of the last of some ascending instants that is not after a time; -1 when all are after it. */
 export function lastAtOrBefore(instants: ArrayLike<number>, time: number): number {
   let [low, high] = [0, instants.length]
   while (low < high) {

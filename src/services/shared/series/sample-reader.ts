@@ -3,7 +3,7 @@ import { AppError } from '#kernel'
 import type { Bucket, Sample, SampleColumns, Series } from '#storage'
 import { MAX_TIME } from './times.ts'
 
-/** Resources and range of samples; both ends are inclusive. */
+/** Resources, and a range of samples; both ends are inclusive. */
 export interface Span {
   readonly resources: readonly string[]
   readonly metric: string
@@ -17,15 +17,17 @@ const PAGE = 10_000
 const MAX_READ = 1_000_000
 
 export interface ReaderOptions {
-  /** Maximum samples; default 1,000,000 */
+  /** most samples; default 1,000,000 */
   readonly most?: number | undefined
-  /** Samples per read; default 10,000. More than there are resources at one time */
+  /**
+   * samples per read; default 10,000. Must exceed the number of resources, which may all have a sample at the same time
+   */
   readonly page?: number
   readonly ahead?: boolean
   readonly signal?: AbortSignal
 }
 
-/** Reads the store for one request in pages, and rejects when the limit is exceeded. */
+/** Reads the store in pages for one request, and rejects when the limit is exceeded. */
 export class SampleReader {
   readonly #series: Series
   readonly #most: number
@@ -42,7 +44,7 @@ export class SampleReader {
     this.#signal = signal
   }
 
-  /** Buckets summed by the store. `until` is inclusive here too. */
+  /** Returns buckets summed by the store. Here too, `until` is inclusive. */
   async buckets({ resources, metric, from, until }: Span, width: number): Promise<readonly Bucket[]> {
     this.#signal?.throwIfAborted()
     return this.#series.buckets({ resources, metric, from, until: Math.min(until + 1, MAX_TIME), width })
@@ -52,7 +54,7 @@ export class SampleReader {
     return this.#series.range({ resources, metric, ...(from !== undefined && { from }), until, descending, limit })
   }
 
-  /** Pages ordered by time. Throws `TOO_LARGE` above the limit. */
+  /** Yields pages ordered by time. Throws `TOO_LARGE` above the limit. */
   async *columns(span: Span, descending = false): AsyncGenerator<SampleColumns> {
     if (span.from > span.until) return
     const readPage = async ({ resources, metric, from, until }: Span): Promise<SampleColumns> => {
@@ -67,13 +69,13 @@ export class SampleReader {
         yield page
         return
       }
-      // samples of the last time may continue on the next page: keep them for it
+      // samples of the last time may continue on the next page, so keep them for that page
       const edge = times.at(-1) ?? 0
       const whole = times.indexOf(edge)
       this.#count(whole)
       const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
       const next = this.#ahead ? readPage(rest) : undefined
-      // a caller that stops reading does not observe its failure
+      // prevents an unhandled rejection when the caller stops reading
       next?.catch(() => undefined)
       yield {
         times: times.subarray(0, whole),

@@ -1,6 +1,6 @@
 /**
- * Numbers with queries by rank, sorted in runs while they arrive, so that no single sort blocks the event loop; a rank
- * is found by narrowing all runs at once.
+ * Collects numbers for queries by rank. The numbers are sorted in runs while they arrive, so that no single sort blocks
+ * the event loop; a rank is found by narrowing down all runs together.
  */
 export class SortedRuns {
   readonly #runs: Float64Array[] = []
@@ -23,7 +23,7 @@ export class SortedRuns {
     if (this.#count === RUN) this.#close()
   }
 
-  /** Number at an index of the ascending order, from 0; NaN outside. */
+  /** Returns the number at an index of the ascending order, from 0; NaN outside. */
   at(place: number): number {
     if (this.#count > 0) this.#close()
     if (this.#runs.length > 1) return select(this.#runs, place)
@@ -41,7 +41,7 @@ const RUN = 10_000
 
 interface Part {
   readonly run: Float64Array
-  /** Remaining range: from `low`, `high` exclusive */
+  /** the remaining range: from `low` to `high`, exclusive */
   low: number
   high: number
 }
@@ -67,7 +67,7 @@ function select(runs: readonly Float64Array[], place: number): number {
   }
 }
 
-/** End of the values that are `before` in the remaining range of a run. */
+/** Returns where the values that are `before` end, within the remaining range of a run. */
 function edge({ run, low, high }: Part, before: (value: number) => boolean): number {
   let [start, end] = [low, high]
   while (start < end) {

@@ -1,4 +1,4 @@
-/** Time bounds of series. */
+/** Limits the times of series. */
 
-/** Epoch ms in either direction: the range of Date */
+/** largest distance from 1970 in ms: the range of Date */
 export const MAX_TIME = 8_640_000_000_000_000

@@ -1,11 +1,11 @@
-/** HTTP of the clients: JSON both ways, and errors restored as AppErrors. */
+/** HTTP for the clients: JSON in both directions, and errors restored as AppErrors. */
 import { AppError, type ErrorCode, ERRORS, type ExpectedVersion, isPlainObject, type Issue } from '#kernel'
 import { isAddressable, NOT_ADDRESSABLE } from '../addressable.ts'
 
 export interface HttpOptions {
-  /** Base URL such as `http://127.0.0.1:8080` */
+  /** base URL, such as `http://127.0.0.1:8080` */
   readonly url: string
-  /** Headers such as `authorization` */
+  /** headers for every request, such as `authorization` */
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof globalThis.fetch
 }
@@ -14,7 +14,7 @@ export type QueryValue = string | number | boolean | undefined | readonly string
 
 export interface Ask {
   readonly query?: Readonly<Record<string, QueryValue>>
-  /** Sent as JSON; bytes are sent unchanged, with the content type in `headers` */
+  /** sent as JSON; bytes are sent unchanged, with the content type given in `headers` */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -34,7 +34,7 @@ export class Http {
     this.#options = options
   }
 
-  /** Value of the answer's body; undefined for an empty one. Throws as the service does. */
+  /** Returns the JSON value in the response body; undefined for an empty body. Throws the service's errors. */
   async json(method: Method, path: string, ask: Ask = {}): Promise<unknown> {
     const text = await (await this.open(method, path, ask)).text()
     return text === '' ? undefined : JSON.parse(text)
@@ -45,7 +45,7 @@ export class Http {
     return response.ok ? response : this.refused(response)
   }
 
-  /** Throws the error of the answer. */
+  /** Throws the error that a response reports. */
   async refused(response: Response): Promise<never> {
     throw errorOf(response, await response.text())
   }
@@ -62,12 +62,12 @@ export class Http {
   }
 }
 
-/** Single cast of answers to the types of the contract. */
+/** Casts responses to the types of the contract, in this one place. */
 export async function typed<T>(answer: Promise<unknown>): Promise<T> {
   return (await answer) as T
 }
 
-/** Encodes external parts of a path. Throws `VALIDATION` for a part that would change the path. */
+/** Encodes outside values in a path. Throws `VALIDATION` for a value that would change the path. */
 export function pathOf(parts: TemplateStringsArray, ...values: readonly string[]): string {
   for (const value of values) {
     if (!isAddressable(value)) throw new AppError('VALIDATION', `"${value}" ${NOT_ADDRESSABLE}`)
@@ -88,14 +88,14 @@ function queryText(query: Readonly<Record<string, QueryValue>>): string {
 function errorOf(response: Response, text: string): AppError {
   const body = parsed(text)
   const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
-  // the registry uses this name
+  // the registry calls the field `data`
   const sent = body['details'] ?? body['data']
   const details = Array.isArray(sent) ? (sent as readonly (string | Detail)[]) : []
   const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
   return new AppError(codeOf(body['code'], response.status), error, { issues })
 }
 
-/** Issue in its plain form, or in the form of the resources service. */
+/** An issue as such, or in the form of the resources service. */
 type Detail = Partial<Issue> & { readonly instancePath?: string; readonly msgs?: readonly string[] }
 
 function issueOf({ instancePath, msgs, ...issue }: Detail): Issue {
@@ -103,13 +103,13 @@ function issueOf({ instancePath, msgs, ...issue }: Detail): Issue {
   return { path, type, message, severity, ...rest }
 }
 
-/** `/path <- what is wrong` */
+/** Parses `/path <- what is wrong`. */
 function textIssue(text: string): Partial<Issue> {
   const [path = '', ...rest] = text.split(' <- ')
   return rest.length === 0 ? { message: text } : { path: path === '/' ? '' : path, message: rest.join(' <- ') }
 }
 
-/** Codes that only the wire has become the general one of their status. */
+/** Replaces codes that only exist over HTTP with the general code for their status. */
 function codeOf(code: unknown, status: number): ErrorCode {
   if (typeof code === 'string' && Object.hasOwn(ERRORS, code)) return code as ErrorCode
   return BY_STATUS.get(status) ?? (status >= 500 ? 'INTERNAL' : 'VALIDATION')

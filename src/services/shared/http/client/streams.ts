@@ -1,17 +1,17 @@
-/** Reads streamed answers of the API. */
+/** Reads streamed responses of the API. */
 import type { ServerEvent } from '../server-event.ts'
 
 export async function* jsonLines(response: Response): AsyncGenerator {
   for await (const line of lines(response)) if (line !== '') yield JSON.parse(line) as unknown
 }
 
-/** Server-sent events with JSON data; comments, and events without data, are skipped. */
+/** Yields server-sent events with JSON data; skips comments and events without data. */
 export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
   for await (const { data, ...event } of textEvents(response))
     if (data !== '') yield { ...event, data: JSON.parse(data) as unknown }
 }
 
-/** Server-sent events with text data, parsed by the standard (WHATWG HTML, 9.2.6). */
+/** Yields server-sent events with text data, parsed as the standard requires (WHATWG HTML, 9.2.6). */
 export async function* textEvents(response: Response): AsyncGenerator<ServerEvent & { readonly data: string }> {
   let id: string | undefined
   let event = ''
@@ -37,7 +37,7 @@ async function* lines(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
   let isAfterCr = false
-  // typed as any in the platform's own declarations
+  // typed as any in Node's declarations
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     const text = decoder.decode(chunk, { stream: true })
     if (text === '') continue

@@ -1,11 +1,11 @@
-/** Makes tar archives of files for uploads, from plain bytes, so that it runs in browsers too. */
+/** Builds tar archives for uploads. Uses plain bytes only, so that it also runs in browsers. */
 import { AppError } from '#kernel'
 
 const BLOCK = 512
 const MAX_NAME = 100
 const MAX_PREFIX = 155
 
-/** Files by path, in their order. Throws `VALIDATION` for a path that this tar format cannot hold. */
+/** Packs files by path, in their order. Throws `VALIDATION` for a path that this tar format cannot store. */
 export function tarOf(files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> {
   const whole = [...files.values()].reduce((sum, { length }) => sum + BLOCK + padded(length), 2 * BLOCK)
   const tar = new Uint8Array(whole)
