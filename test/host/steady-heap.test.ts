@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { root } from '../support/repository.ts'
 
-/** Script that creates long-lived objects, which V8 records unless told not to. */
+/** Script that creates long-lived objects, which V8 records by default. */
 const LONG_LIVED = `
   const { setFlagsFromString } = await import('node:v8')
   setFlagsFromString('--trace-pretenuring-statistics')
@@ -60,7 +60,7 @@ it('a burst does not make what comes after it long-lived in a process that serve
   const refused = `
     const { runServe } = await import(${runServe})
     await runServe({ port: 'none' }, undefined).catch((error) => { if (error.code !== 'USAGE') throw error })`
-  // if this fails, V8 has changed, and the setting is no longer needed
+  // if this fails, V8 has changed, and the setting can be removed
   expect(await noted('')).toBeGreaterThan(0)
   expect(await noted(refused)).toBe(0)
 })

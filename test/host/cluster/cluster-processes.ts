@@ -44,7 +44,7 @@ export class ClusterProcesses {
     this.#store = store
   }
 
-  /** Gives each tenant a key with the tenant's name. */
+  /** Creates a key for each tenant, equal to the tenant's name. */
   async addKeys(tenants: readonly string[]): Promise<void> {
     const storage = await openPostgres({ url: this.#store, blobs: openMemoryBlobs() })
     try {

@@ -24,7 +24,7 @@ import { atEnd, hostAt, hops, type ModelHost } from '../model-host.ts'
 
 const NONCE = 'nonce-of-the-test-0123'
 
-/** Routes whose answers the test gives. */
+/** Routes that the test answers. */
 interface Held {
   readonly add: (app: FastifyInstance) => void
   /** Requested paths, with their methods */

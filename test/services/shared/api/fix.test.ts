@@ -22,7 +22,7 @@ const thing = checked(
 const ofBody = (document: unknown) => refusedBy(() => thing.read(document))
 const ofRule = (document: unknown) => validateRule(document, plugs).issues
 
-/** Applies JSON Patch, as far as fixes use it. */
+/** Applies JSON Patch operations that fixes use. */
 function patched(document: unknown, operations: readonly PatchOperation[]): unknown {
   const copy: unknown = structuredClone(document)
   const placeOf = (pointer: string) => {
