@@ -123,7 +123,7 @@ function ownZone(text: string, now: number): Zone | undefined {
   try {
     return zoneOf(nextRuns(text, { from: now, count: 1 }).zone)
   } catch {
-    return undefined // the use of the expression reports its problems
+    return undefined // reported later, when the expression is used
   }
 }
 

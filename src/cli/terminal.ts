@@ -1,4 +1,4 @@
-/** Gives commands their only access to stdout and stderr. */
+/** Wraps stdout and stderr, which commands use only through this file. */
 import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]

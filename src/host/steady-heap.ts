@@ -33,6 +33,6 @@ export function compactHeap(): void {
   const collect = runInNewContext('gc') as (how?: Readonly<Record<string, string>>) => void
   setFlagsFromString('--no-expose-gc')
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-  // Node 20 ignores the flag
+  // Node 20 ignores the options above: collect without them
   if (process.memoryUsage().heapTotal >= heapTotal) collect()
 }

@@ -1,4 +1,6 @@
-/** The command `bench`: what it prints, how it ends, and what it says of wrong options. No test asks how fast. */
+/**
+ * Tests the command `bench`: its output, its exit codes, and its errors for wrong options. No test depends on speed.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +34,7 @@ describe('bench', () => {
     const result = JSON.parse(first.stdout) as BenchResult
     expect(result).toMatchObject({ format: 1, messages: 1440, rounds: 1 })
 
-    // An earlier run so much faster that no noise of a busy machine hides it, of as many rounds as a verdict needs.
+    // An earlier result that is faster by far more than a busy machine's noise, with as many rounds as a verdict needs.
     const lines = result.lines.map((line) => {
       const faster = line.name === 'limit' ? 1 : 1e9
       return {

@@ -1,4 +1,4 @@
-/** `reflexarc clock`: the order lies in the data folder until the host that has it has done it. */
+/** Tests `reflexarc clock`: the order stays in the data folder until the host has carried it out. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -14,7 +14,7 @@ function folder(): string {
   return made
 }
 
-/** Time that passes with each wait; `look` is what the host does meanwhile. */
+/** Creates timers whose time advances with each wait; `look` is what the host does meanwhile. */
 function handTimers(look: () => void = () => undefined) {
   let now = 0
   return {

@@ -1,4 +1,4 @@
-/** `reflexarc functions`: from an empty folder to a running plug, and what each command says. */
+/** Tests `reflexarc functions`: from an empty folder to a running plug, and the output of each command. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

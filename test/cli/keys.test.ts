@@ -1,4 +1,4 @@
-/** Keys of a data folder: made while no host runs, good for the next one, and their secrets seen once. */
+/** Tests keys of a data folder: created while no host runs, valid for the next host, with secrets shown once. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { basic } from '../host/sample-host.ts'
 import { Workspace } from './run-cli.ts'
 import { Served } from './served.ts'
 
-/** A folder on which a host has run, and the key of its first pair. */
+/** A folder that a host has used, and the key of its first pair. */
 const place = new Workspace({})
 let firstKey = ''
 beforeAll(async () => {

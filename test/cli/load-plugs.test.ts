@@ -15,7 +15,7 @@ describe('the plugs of the command line', () => {
     } finally {
       performance.now = now
     }
-    // about one question for each 600 ms of the second that there is; without a clock there would be none
+    // about one call per 600 ms of the available second; without a clock there would be none
     expect(later / 600).toBeGreaterThan(1)
     expect(later / 600).toBeLessThan(6)
   })

@@ -1,4 +1,7 @@
-/** `reflexarc models runtime add` to its end, with packages of a folder in the place of PyPI's: they have names and nothing else. */
+/**
+ * Runs `reflexarc models runtime add` completely, with packages from a folder instead of PyPI. The packages have names
+ * but no content.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,10 +13,10 @@ import { Workspace } from './run-cli.ts'
 const place = new Workspace({})
 afterAll(() => place[Symbol.dispose]())
 const WHEELS = join(place.path, 'wheels')
-/** pip reads no configuration of this machine, and asks nobody. */
+/** Makes pip ignore this machine's configuration, and use no network. */
 const OFFLINE = { PIP_NO_INDEX: '1', PIP_FIND_LINKS: WHEELS, PIP_CONFIG_FILE: '/dev/null' }
 
-/** A package without content, in the form in which pip installs it. */
+/** Writes a package without content, in the form that pip installs. */
 function writeWheel(name: string, version: string): void {
   const [file, info] = [`${name}-${version}-py3-none-any.whl`, `${name}-${version}.dist-info`]
   const files = {

@@ -1,4 +1,4 @@
-/** `reflexarc models`: from a file of a library to a prediction, and what each command says when it cannot. */
+/** Tests `reflexarc models`: from a library's model file to a prediction, and the errors of each command. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

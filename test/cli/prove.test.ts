@@ -26,7 +26,7 @@ const FILES = {
   'bad.mjs': properties(95),
   'none.mjs': 'export const a = 1',
 }
-/** The first case of the seed says something already, however slow the machine is. */
+/** The first case of this seed already fails, however slow the machine is. */
 const BRIEFLY = ['--time', '10ms', '--seed', '1']
 
 describe('reflexarc prove', () => {

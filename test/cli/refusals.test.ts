@@ -1,4 +1,6 @@
-/** What commands refuse before anything is done: the exit code, nothing on stdout, and what would be right. */
+/**
+ * Tests what commands reject before doing anything: the exit code, an empty stdout, and a hint at what would be right.
+ */
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { root } from '../support/repository.ts'

@@ -1,4 +1,4 @@
-/** The command line in a folder of its own: most commands in this process, the others as a child process. */
+/** Runs the command line in a temporary folder: most commands in this process, the others in a child process. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,16 +21,18 @@ interface Settings {
   env?: Record<string, string>
 }
 
-/** Words of a command; in a text they have blanks between them. */
+/** Words of a command, as a list or separated by blanks. */
 export type Words = string | readonly string[]
 
 /** Commands that run until a signal, or start processes of their own. */
 const LONG = new Set(['serve', 'bench', 'functions'])
 
-/** the process has one folder and one environment: one command after the other */
+/** Waits for earlier commands, since the process has only one working folder and environment */
 let before: Promise<unknown> = Promise.resolve()
 
-/** Runs `reflexarc <args>` to its end: in a process of its own where it reads input, loads modules of users, or runs long. */
+/**
+ * Runs `reflexarc <args>` until it ends: in a separate process if it reads input, loads users' modules, or runs long.
+ */
 export function cli(command: Words, settings: Settings = {}): Promise<Outcome> {
   const args = typeof command === 'string' ? command.split(' ') : command
   const isOwn = settings.input !== undefined || args.includes('--plugs') || LONG.has(args[0] ?? '')
@@ -64,7 +66,7 @@ async function inThisProcess(args: readonly string[], { cwd = root, env = {} }: 
   }
 }
 
-/** The built code, as users start it. */
+/** Runs the built code, the way users start it. */
 async function inProcessOfItsOwn(args: readonly string[], settings: Settings = {}): Promise<Outcome> {
   const { cwd = root, input = '', env = {} } = settings
   const child = spawn(process.execPath, [builtCode('cli.js'), ...args], {
@@ -84,7 +86,7 @@ async function inProcessOfItsOwn(args: readonly string[], settings: Settings = {
   })
 }
 
-/** A temporary folder with files in it; `using` takes it away again. */
+/** A temporary folder with files in it; `using` removes it. */
 export class Workspace implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'reflexarc-cli-'))
 

@@ -1,4 +1,4 @@
-/** Plugs of the user's own on a host: from a folder, in several versions, and again while it runs. */
+/** Tests a user's own plugs on a host: loaded from a folder, in several versions, and reloaded while the host runs. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -40,14 +40,14 @@ class Asking {
     return ((await this.#ask('/api/tasks', { ...RULE, task: { name: resource, resource } })) as { ID: string }).ID
   }
 
-  /** What the alarm of the task answered to a value that is too high. */
+  /** Returns what the task's alarm plug answered to a value that is too high. */
   async said(task: string, resource: string): Promise<unknown> {
     await this.#ask('/api/data', { resource, data: { parameterName: 't', value: 95 } })
     const { rawData } = (await this.#ask(`/api/tasks/${task}/nodes/alarm`)) as { rawData?: { message?: string } }
     return rawData?.message
   }
 
-  /** The same in a simulation, which is long enough for a thread. */
+  /** Returns the same from a simulation that is large enough to run in a thread. */
   async simulated(): Promise<unknown> {
     const message = { resource: 'a', timestamp: 0, t: 95, note: 'x'.repeat(20_000) }
     const asked = { rule: RULE, resource: 'a', messages: [message], executeActuators: true }
@@ -81,7 +81,7 @@ describe('reflexarc serve --plugs', () => {
     const second = await asking.task('b')
     expect([await asking.said(second, 'b'), await asking.said(first, 'a')]).toEqual(['howling', 'wailing'])
 
-    // The same version, written anew: tasks keep what they began with
+    // The same version, but changed: tasks keep the code that they began with
     file('siren-2.mjs', siren('2.0.0', 'howling louder'))
     host.hangUp()
     await until(() => host.stderr.split('plugs are read again').length === 3)

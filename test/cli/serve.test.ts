@@ -1,4 +1,4 @@
-/** The host as a process of its own: what it prints, how it ends, and what it says when it cannot start. */
+/** Tests the host as a separate process: what it prints, how it ends, and its errors when it cannot start. */
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -6,7 +6,7 @@ import { builtCode } from '../support/built-code.ts'
 
 const SERVE: readonly [string, ...string[]] = [process.execPath, builtCode('cli.js'), 'serve']
 
-/** `reflexarc serve` as a child process; it is killed when it goes out of scope. */
+/** Runs `reflexarc serve` as a child process, which is killed when the object goes out of scope. */
 export class Served implements AsyncDisposable {
   stdout = ''
   stderr = ''
@@ -25,7 +25,7 @@ export class Served implements AsyncDisposable {
     this.#closed = once(this.#child, 'close').then(([code]) => code as number | null)
   }
 
-  /** What the ready lines say; `demo`: the commands that are worth a try. */
+  /** Waits for the ready lines and parses them; `demo`: the suggested commands. */
   async ready(): Promise<{ url: string; user: string; asked: string; demo: readonly string[] }> {
     const ended = this.#closed.then(() => {
       throw new Error(`serve ended: ${this.stderr}`)
@@ -39,7 +39,7 @@ export class Served implements AsyncDisposable {
     return { url, user, asked, demo: demo?.split('\n') ?? [] }
   }
 
-  /** Its address, once it listens. */
+  /** Returns the host's address once it listens. */
   async listening(): Promise<string> {
     const ended = this.#closed.then(() => {
       throw new Error(`serve ended: ${this.stderr}`)
@@ -51,7 +51,7 @@ export class Served implements AsyncDisposable {
     }
   }
 
-  /** As when its files should be read again. */
+  /** Sends SIGHUP, which makes the host reload its files. */
   hangUp(): void {
     this.#child.kill('SIGHUP')
   }

@@ -10,7 +10,7 @@ const boiler = 'fixtures/recordings/boiler.csv'
 const overheating = `simulate fixtures/rules/overheating.json --messages ${boiler} --resource boiler-1`
 const silence = 'simulate fixtures/rules/silence.json --messages fixtures/recordings/heartbeat.ndjson --resource pump-7'
 
-/** The only words that differ from run to run. */
+/** Replaces the only words that differ between runs. */
 function timeless(text: string): string {
   return text.replace(/virtual time in .*$/m, 'virtual time in N').replace(/ +$/gm, '')
 }

@@ -1,4 +1,4 @@
-/** What services of one host have in common: templates of types, which the rules judge, and the length of ids. */
+/** Tests what the services of one host share: templates of types, which rules evaluate, and the length of ids. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wholeHost, type WholeHost } from './whole-host.ts'
 

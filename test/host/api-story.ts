@@ -1,6 +1,6 @@
 /**
- * The examples of the API page as a story that is told to a host, one request after the other: what they need is uploaded
- * before, and what they make is remembered for the addresses of those that come later.
+ * Sends the examples of the API page to a host, one after another. Uploads what the examples need first, and remembers
+ * ids from responses for the paths of later requests.
  */
 import { readFileSync } from 'node:fs'
 import { fastify } from 'fastify'
@@ -45,10 +45,10 @@ export interface Answer {
   readonly rawPayload: Buffer
 }
 
-/** Asks a host with credentials. */
+/** Sends a request with credentials to a host. */
 export type Ask = (asked: Asked) => Promise<Answer>
 
-/** A host in memory as a server mounts it, with the page of its API. */
+/** Creates a host in memory, mounted in a server, with its API page. */
 export async function storyHost(given: HostOptions = { store: 'memory:' }) {
   const app = fastify()
   await app.register(host, { key: 'k', secret: 's', ...given })
@@ -66,7 +66,7 @@ export function operationsOf(document: ApiDocument): readonly Operation[] {
   )
 }
 
-/** Operations whose answers do not end, and one that needs what is discovered. */
+/** Operations whose responses never end, and one that depends on discovered data. */
 export const ENDLESS = /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate/
 
 export const JSON_TYPE = 'application/json'
@@ -90,7 +90,7 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/storage/v1', { bucket: 'assets', '*': '' }],
   ['/api/v1/{', { '*': 'greet' }],
 ]
-/** What only models of TensorFlow take, which this host does not run. */
+/** Operations that only TensorFlow models support, which this host does not run. */
 const UNSUPPORTED: ReadonlySet<string> = new Set(['postModelClassify', 'postModelRegress'])
 const QUERIES: Readonly<Record<string, string>> = {
   patchTasks: '?template=demo-overheating',
@@ -102,14 +102,14 @@ const QUERIES: Readonly<Record<string, string>> = {
   getBrokerResourceSeriesByMetric: '?aggregate=mean&grouping=1h',
 }
 
-/** Operations that replace what others need, on something else. */
+/** Operations that would replace what others need, with the name to use instead. */
 const OTHERS: ReadonlyMap<string, string> = new Map([
   ['postModel', 'boiler-wear'],
   ['putModel', 'boiler-wear'],
 ])
 
 export class ApiStory {
-  /** What it has made, by the beginning of its path. */
+  /** Ids of what was created, by path prefix. */
   readonly made = new Map<string, string>()
   readonly #ask: Ask
   readonly #tenant: string
@@ -119,7 +119,7 @@ export class ApiStory {
     this.#tenant = tenant
   }
 
-  /** What operations need that no example makes. */
+  /** Creates what operations need but no example creates. */
   async prepare(): Promise<void> {
     const manifest = { name: 'boilers', version: '1.0.0', runtime: 'byoml-sklearn' }
     const files = { 'model.json': JSON.stringify(manifest), 'model.joblib': '-', 'requirements.txt': '' }
@@ -140,14 +140,14 @@ export class ApiStory {
     if (job !== undefined) this.made.set('/registry/v2/jobs/', job)
   }
 
-  /** All of it; rejects when an example is refused. */
+  /** Sends all examples; rejects when one fails. */
   async whole(operations: readonly Operation[]): Promise<void> {
     await this.prepare()
     for await (const [{ operationId }, { statusCode, body }] of this.tell(operations))
       if (statusCode >= 300) throw new Error(`${operationId}: ${body}`)
   }
 
-  /** Each example, with what was answered. */
+  /** Sends each example, and yields its operation with the response. */
   async *tell(operations: readonly Operation[]): AsyncGenerator<readonly [Operation, Answer]> {
     const byId = new Map(operations.map((one) => [one.operationId, one]))
     for (const id of Object.keys(EXAMPLES)) {
@@ -167,7 +167,7 @@ export class ApiStory {
     }
   }
 
-  /** The address of an operation on what is there. */
+  /** Returns the path of an operation, with the ids of what exists. */
   urlOf({ operationId, path }: Operation): string {
     const id = [...this.made].find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'boiler-1'
     const own = NAMES.find(([prefix]) => path.startsWith(prefix))?.[1]
@@ -200,7 +200,7 @@ export class ApiStory {
     if (id === 'postAlarmBatch') this.made.set('/batch/', entity?.id ?? '')
   }
 
-  /** The id of an import that is over. */
+  /** Imports `payload` and returns the id of the finished import. */
   async #importOf(payload: string): Promise<string> {
     const signed = await this.#ask({ url: '/storage/v1/bucket/etl-import/upload/a.csv?sign=PUT' })
     const { href } = (json(signed) as { _links: { put_object: { href: string } } })._links.put_object
@@ -215,7 +215,7 @@ export class ApiStory {
     return id ?? ''
   }
 
-  /** One of four features, and waits until it is ready. */
+  /** Uploads a booster with four features, and waits until it is ready. */
   async #uploadBooster(): Promise<void> {
     const goldens = new URL('../../fixtures/models/boosters/golden-3.2.0.json', import.meta.url)
     const { cases } = JSON.parse(readFileSync(goldens, 'utf8')) as { cases: { json: object }[] }

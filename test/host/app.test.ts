@@ -86,7 +86,7 @@ describe('a stream', () => {
 })
 
 // Holds MOUNT-3
-/** Resolves when the next request passed the checks of its head, and what it sends is listened to. */
+/** Resolves when the next request has passed the checks of its head, and its body is being read. */
 async function bodyIsRead(server: Server): Promise<void> {
   const [request] = (await once(server, 'request')) as [IncomingMessage]
   await until(() => request.listenerCount('data') + request.listenerCount('readable') > 0)

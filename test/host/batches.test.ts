@@ -1,4 +1,4 @@
-/** One door for operations on tasks and on resources. */
+/** Tests the common route for operations on tasks and on resources. */
 import { describe, expect, it } from 'vitest'
 import { wholeHost } from './whole-host.ts'
 

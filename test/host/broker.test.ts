@@ -1,4 +1,4 @@
-/** The broker inside the whole host: credentials, tenants, errors, the API page, tasks behind it. */
+/** Tests the broker in a whole host: credentials, tenants, errors, the API page, and tasks. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { basic } from './sample-host.ts'
@@ -24,7 +24,7 @@ async function get(path: string, key = 'acme'): Promise<unknown> {
   return (await host.send('GET', path, undefined, key)).json()
 }
 
-/** How a socket ended or began. */
+/** Resolves to the status of a rejected upgrade, or to `open`. */
 function upgrade(path: string, headers: Record<string, string> = {}): Promise<number | 'open'> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url.replace('http', 'ws') + path, { headers })
@@ -64,7 +64,7 @@ describe('the broker in the host', () => {
     ])
     expect(await count()).toMatchObject({ invocationCount: 2 })
     expect(await get('/resources/boiler/messages')).toMatchObject([{ t: 2 }, { t: 1 }])
-    // another tenant's post is another boiler's
+    // another tenant's resource of the same name is a different resource
     await post('/resources/boiler/events', { t: 7 }, 'umbrella')
     expect(await count()).toMatchObject({ invocationCount: 2 })
     expect(await get('/resources/boiler/messages', 'umbrella')).toMatchObject([{ t: 7 }])

@@ -1,4 +1,4 @@
-/** What a service would refuse at work is refused when the rule is saved, at the property's place. */
+/** Tests that values a service would reject at run time are rejected when the rule is saved, at the property's path. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { definePlug } from '../../src/core/plug/define.ts'
 import { wholeHost } from './whole-host.ts'

@@ -1,4 +1,4 @@
-/** The clients that people have, at one host: EventSource, WebSocket, MQTT and fetch see the same message. */
+/** Tests common clients against one host: EventSource, WebSocket, MQTT and fetch receive the same message. */
 import { EventSource } from 'eventsource'
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ it('a message that one of them sends is heard by all', async () => {
     fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } }),
   })
   const socket = new WebSocket(`${host.url.replace('http', 'ws')}${path}/subscribe?apiKey=k&apiSecret=a-secret`)
-  // from the beginning: they may be open before the device is
+  // listen at once: both may open before the device connects
   const opened = [source, socket].map((one) => new Promise((resolve) => one.addEventListener('open', resolve)))
   const device = await connectAsync(host.mqtt, { username: 'k', password: 'a-secret', protocolVersion: 5 })
   try {

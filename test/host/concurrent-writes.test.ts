@@ -1,4 +1,7 @@
-/** Every route that writes, asked the same by many at once: none of them learns how the store found out. */
+/**
+ * Sends the same write many times at once, to every writing route: no response may reveal how the store detected the
+ * conflict.
+ */
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JSON_TYPE, type Answer, type Ask, storyHost, type StoryHost } from './api-story.ts'
@@ -6,7 +9,7 @@ import { cases } from '../support/arbitraries/runs.ts'
 import { testFolder } from '../support/test-folder.ts'
 
 const MANY = cases(20)
-/** What the store says to its callers about versions that it did not expect. */
+/** Messages of the store about unexpected versions. */
 const INTERNAL = /is (?:not )?there in|was expected|should not be there|read again, then write|at the same time, again/
 
 const data = testFolder()
@@ -23,7 +26,7 @@ afterAll(async () => {
   await host.app.close()
 })
 
-/** Refusals that tell of the inside. */
+/** Returns the responses that reveal internals. */
 const toldOf = (who: string, answers: readonly Answer[]): readonly string[] =>
   answers.flatMap(({ statusCode, body }) => (statusCode >= 400 && INTERNAL.test(body) ? [`${who} ${body}`] : []))
 

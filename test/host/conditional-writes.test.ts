@@ -1,4 +1,7 @@
-/** Writes that hold only for what the writer has seen: every entity that has an ETag, and every other route that writes. */
+/**
+ * Tests writes that apply only to the version that the writer has seen: for every entity with an ETag, and for every
+ * other writing route.
+ */
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { host } from '../../src/host/index.ts'
@@ -30,7 +33,7 @@ const query = { name: 'q', query: { data: [{ metric: 'm', resource: 'r' }] } }
 
 interface Entity {
   readonly name: string
-  /** makes it and gives its address */
+  /** Creates the entity and returns its path */
   readonly made: () => Promise<string>
   readonly write: { readonly method: string; readonly body: (turn: number) => object; readonly below?: string }
 }
@@ -149,9 +152,9 @@ describe('a write with a condition', () => {
   })
 })
 
-/** Webscripts and contents of objects read headers by themselves. */
+/** Webscripts and object contents read headers themselves. */
 const OF_TENANTS = /^\/(?:reflexarc-ws-one|api\/v1|functions\/v1)(?:\/|$)/
-/** Routes that read `If-Match` and `If-None-Match`. */
+/** Routes that evaluate `If-Match` and `If-None-Match`. */
 const READ =
   /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
 

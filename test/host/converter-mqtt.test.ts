@@ -1,4 +1,4 @@
-/** A device that speaks its own JSON over MQTT raises an alarm: through a converter, a template and a rule. */
+/** Tests a device that sends its own JSON over MQTT, and raises an alarm through a converter, a template and a rule. */
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { listeningHost, type ListeningHost } from './listening-host.ts'
@@ -43,7 +43,7 @@ it('a device with JSON of its own raises an alarm', async () => {
       const { alarms: raised } = await alarms.list({ source: 'boiler-1' })
       expect(raised).toMatchObject([{ type: 'TOO_HOT', severity: 'MAJOR', status: 'ACTIVE' }])
     })
-    // what cannot be converted is acknowledged, and kept
+    // messages that cannot be converted are acknowledged and stored
     await device.publishAsync('gw/boiler-1/up', '{"id":7}', { qos: 1 })
     await device.publishAsync('gw/boiler-1/up', 'hot!', { qos: 2 })
     const { values } = await converter.rejected.list('boilers')
@@ -51,7 +51,7 @@ it('a device with JSON of its own raises an alarm', async () => {
       'gw/boiler-1/up hot!',
       'gw/boiler-1/up {"id":7}',
     ])
-    // a topic of nobody is refused as before
+    // a topic that matches no converter is rejected, as before
     await expect(device.publishAsync('other/boiler-1/up', '{}', { qos: 1 })).rejects.toMatchObject({ code: 0x90 })
   } finally {
     await device.endAsync()

@@ -1,4 +1,4 @@
-/** The converter service over HTTP, in a whole host. */
+/** Tests the converter service over HTTP, in a whole host. */
 import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { host } from '../../src/host/index.ts'
@@ -44,7 +44,7 @@ describe('the converter service', () => {
     expect((await ask({ url: '/resources/boiler-1/current' })).statusCode).toBe(404)
   })
 
-  // a long body is read in another thread
+  // a long body is parsed in another thread
   it.each([
     ['short', ''],
     ['long', ' '.repeat(40_000)],
@@ -102,7 +102,7 @@ describe('the converter service', () => {
     }
     await ask({ method: 'POST', url: '/messages', payload: { resource: 'twice', timestamp: at, t: 20, receivedAt: 3 } })
     expect((await ask({ url: `/api/tasks/${id}` })).json()).toMatchObject({ invocationCount: 2 })
-    // A key decides by itself whether a payload came before.
+    // A key alone decides whether a payload is a repetition.
     for (const key of ['a', 'a', 'b']) {
       const headers = { 'idempotency-key': key }
       await ask({ method: 'POST', url: '/converter/twice/ingest', payload: { at, t: 20, now: 1 }, headers })

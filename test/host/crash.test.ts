@@ -1,6 +1,6 @@
 /**
- * A whole host, killed with -9 again and again while messages stream in. What it acknowledged is there after each start,
- * once, and what was under way is there or not; in the end it is as if it had never been killed.
+ * Kills a whole host with -9 again and again while messages are sent. After each start, everything acknowledged exists
+ * exactly once, and what was in flight exists once or not at all. The end result must be the same as without kills.
  */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../plugins/index.ts'
@@ -20,16 +20,18 @@ function upTo(most: number): number {
   return Math.floor(randomOf(seed) * most)
 }
 
-/** Messages of some lanes, those of each lane one after the other. */
+/** Messages in several lanes; the messages of one lane are sent one after another. */
 interface Work {
   readonly lanes: number
-  /** per lane */
+  /** Number of messages per lane */
   readonly messages: number
   begin(client: Client): Promise<void>
   send(client: Client, lane: number, n: number): Promise<void>
-  /** After a start: the number of the next message, where so many were acknowledged. */
+  /**
+   * Called after a start. Returns the number of the next message; `acknowledged`: the number of acknowledged messages.
+   */
   goOn(host: HostProcess, lane: number, acknowledged: number): Promise<number>
-  /** When all are acknowledged. */
+  /** Checks the result when all messages are acknowledged. */
   judge(host: HostProcess): Promise<void>
 }
 
@@ -61,7 +63,7 @@ const WATCHED: Template = {
   taskDefaults: { type: 'reactive' },
 }
 
-/** ms: longer than a life, so that a wait is stored and taken up again */
+/** Duration in ms: longer than a host lives, so that waits are stored and resumed */
 const SILENCE = 4000
 const WAITING = {
   sensors: [
@@ -72,12 +74,12 @@ const WAITING = {
   task: { name: 'waiting', resource: 'timer' },
 }
 
-/** Posts, which series keep and several tasks of each lane hear; every second lane tells the tasks alone. */
+/** Sends posts, which series store and several tasks per lane observe; posts of every second lane go only to tasks. */
 function postsAndTasks(): Work {
   const [lanes, messages, tasksOfLane] = [10, cases(30), cases(10)]
   const ids: string[][] = numbers(lanes).map(() => [])
   const isStored = (lane: number): boolean => lane % 2 === 0
-  /** What moves sometimes little, sometimes much. */
+  /** Returns a value that changes sometimes little, sometimes much. */
   const levelOf = (lane: number, n: number): number => (isStored(lane) ? n : Math.floor((n * (lane + 2)) / 4))
   let [clock, timer, begun] = ['', '', 0]
   return {
@@ -101,7 +103,7 @@ function postsAndTasks(): Work {
       const [resource, value] = [resourceOf(lane), levelOf(lane, n)]
       if (isStored(lane)) {
         await broker.posting.events(resource, { n: value, timestamp: 1_000_000 + n })
-        // what was acknowledged can be read at once
+        // acknowledged messages can be read at once
         if (n % 10 === 0) expect(await broker.messages.current(resource)).toMatchObject({ n })
       } else {
         const data = [{ parameterName: 'n', value }]
@@ -122,7 +124,7 @@ function postsAndTasks(): Work {
       await expect.poll(stateOf).toBe('Triggered')
       const { collectedTime = 0 } = await rules.inspection.node(timer, 'silence')
       expect(collectedTime, 'not before its time').toBeGreaterThanOrEqual(begun + SILENCE)
-      // what tasks of each lane show when nobody is killed
+      // compare with tasks of each lane in an engine that is never killed
       const engine = createEngine({ plugs: createBuiltins(), scheduler: new VirtualClock(0), seed: 1 })
       for (const [lane, own] of ids.entries()) {
         const resource = resourceOf(lane)
@@ -142,7 +144,10 @@ function postsAndTasks(): Work {
   }
 }
 
-/** Rules raise an alarm for each message, others hear those and raise others, and a stream follows all of them. */
+/**
+ * Tests rules that raise an alarm for each message, rules that react to these alarms with further alarms, and a stream
+ * that follows all alarms.
+ */
 function alarms(): Work {
   const [lanes, messages] = [6, cases(20)]
   const ruleOf = (seen: object, type: string, statesTrigger: readonly string[], lane: number) => ({
@@ -175,7 +180,7 @@ function alarms(): Work {
         const sent = () => raised(client, 'SENT', lane)
         await expect.poll(sent).toBeGreaterThanOrEqual(messages)
         await expect.poll(async () => (await raised(client, 'HEARD', lane)) - (await sent())).toBe(0)
-        // one of each life was sent again when it may have been under way
+        // the message in flight may have been sent again, once per kill
         expect(await sent()).toBeLessThanOrEqual(messages + KILLS)
         total += 2 * (await sent())
       }
@@ -188,7 +193,7 @@ function alarms(): Work {
   }
 }
 
-/** Webhooks with keys of their own, of which every third cannot be converted and is among the rejected payloads. */
+/** Sends webhooks with different keys; every third cannot be converted, and is stored as a rejected payload. */
 function webhooks(): Work {
   const [lanes, messages] = [4, cases(20)]
   const template = '{"metrics":[{"resource":"$payload.device","n":$payload.n,"timestamp":$payload.at}]}'
@@ -212,7 +217,7 @@ function webhooks(): Work {
     async goOn({ client }, lane, acknowledged) {
       const there = [...(await samples(client, lane)), ...(await rejected(client, lane))]
       expect(there, `lane ${lane}`).toEqual(expect.arrayContaining(numbers(acknowledged)))
-      // the one under way may be there too, without its answer
+      // the message in flight may be stored too, although it was not acknowledged
       expect(there.length).toBeLessThanOrEqual(acknowledged + 1)
       return acknowledged
     },
@@ -225,7 +230,7 @@ function webhooks(): Work {
   }
 }
 
-/** Until the lane is at its end or the process is gone; resolves to how many were acknowledged. */
+/** Sends messages until the lane ends or the process has ended; resolves to the number of acknowledged messages. */
 async function stream(host: HostProcess, work: Work, lane: number, from: number, acknowledged = () => {}) {
   for (let n = from; n < work.messages; n++) {
     try {

@@ -1,4 +1,7 @@
-/** CSV of all services keeps texts from being formulas of spreadsheets, on request where it is read back. */
+/**
+ * Tests that no service writes text to CSV that a spreadsheet would read as a formula; for CSV that is read back, only
+ * on request.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { basic } from './sample-host.ts'
@@ -24,7 +27,7 @@ const QUERY = {
   until: '2100-01-01T00:00:00Z',
 }
 
-/** The second cells of all rows but that of the names. */
+/** Returns one cell of each row, without the header. */
 function cellsOf(csv: string, at: number): readonly string[] {
   return csv
     .trim()

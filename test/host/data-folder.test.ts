@@ -47,7 +47,7 @@ describe('a data folder of another user', () => {
   })
 })
 
-/** Tests may run as root, whom no mode keeps out. */
+/** Runs `work` without root's rights, which would override file modes. */
 function withoutRights(work: () => void): void {
   if (process.getuid?.() !== 0) return work()
   process.seteuid?.(65_534)

@@ -1,4 +1,4 @@
-/** Rules and data inside the whole host: plugs read and write what the broker keeps. */
+/** Tests rules and data in a whole host: plugs read and write the broker's data. */
 import { describe, expect, it } from 'vitest'
 import { ANY_TIME } from '../support/any-time.ts'
 import { wholeHost } from './whole-host.ts'

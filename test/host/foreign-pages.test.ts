@@ -1,11 +1,11 @@
-/** Every route that writes, asked by a page of another origin whose reader is signed in. */
+/** Sends requests to every writing route as a page of another origin, opened by a user who is signed in. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { printedRoutes } from './printed-routes.ts'
 import { basic } from './sample-host.ts'
 import { wholeHost, type WholeHost } from './whole-host.ts'
 
 const HOST = 'iot.example'
-/** Writes that check for themselves what is shown, and let in no pair that a browser keeps: by a signature or a secret. */
+/** Writes that check a signature or secret themselves, and do not accept a pair stored by the browser. */
 const CHECKED_THERE = [
   ...['/api/v1/one', '/api/v1/one/one', '/functions/v1/one', '/functions/v1/one/one'].flatMap((url) =>
     ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} ${url}`),
@@ -26,7 +26,7 @@ type Headers = Readonly<Record<string, string>>
 const asked = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, headers: Headers) =>
   host.app.inject({ method, url, headers: { host: HOST, authorization: basic('acme', 's'), ...headers } })
 
-/** Those that the page reaches. */
+/** Returns the routes that the page reaches. */
 async function reachedBy(page: Headers): Promise<readonly string[]> {
   const reached: string[] = []
   for (const { method, url } of printedRoutes(host.app)) {

@@ -1,4 +1,4 @@
-/** Plugs to upload to a host. */
+/** Builds plugs to upload to a host. */
 import { packTar } from 'modern-tar'
 
 export type Files = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** A plug of a tenant over a crash: what it answered is in the log, and playing that again calls no process. */
+/** Tests a tenant's plug across a crash: its results are in the log, and replaying them starts no process. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ const deployed: DeployedPlug = {
   input: [{ name: 'value', dataType: 'double' }],
   output: [{ name: 'thrown', dataType: 'double' }],
 }
-/** No call of it gives what another one gave. */
+/** Each call returns a different result. */
 const CODE = `import { definePlug } from 'reflexarc'
 let calls = 0
 export default definePlug({ name: 'dice', version: '1.0.0', kind: 'sensor', states: ['Low', 'High'],
@@ -75,12 +75,12 @@ describe('a plug in a process of its own', () => {
       { resource: 'boiler' },
     )
     const ground = new Ground()
-    // nothing is stored but inputs: all of it is played again
+    // only inputs are stored, so that everything is replayed
     const options = { plugs, checkpointMs: 1e9 }
     const first = ground.open(options)
     await first.begin(task)
     for (const value of [1, 2, 3]) await first.send('boiler', { value })
-    // the process answers in its own time
+    // the process answers asynchronously
     await expect.poll(() => first.runner.nodes.view('watch', 'd')[0]).toMatchObject({ rawData: { call: 3 } })
     await first.rest()
     const shown = first.runner.nodes.view('watch', 'd')

@@ -1,4 +1,4 @@
-/** Functions by the client, as programs elsewhere and the command line use them. */
+/** Tests functions through the client, which other programs and the command line use. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
 import { followChange } from '../../src/cli/functions/deploy-folder.ts'

@@ -1,4 +1,6 @@
-/** A host with plugs of a tenant, killed with -9: versions that were to be built are built, and rules go on using theirs. */
+/**
+ * Kills a host with a tenant's plugs with -9: pending versions are then built, and rules continue with their versions.
+ */
 import { expect, it } from 'vitest'
 import { crashingHosts, type HostProcess } from './host-process.ts'
 import { nodePlug, tarOf } from './function-host.ts'
@@ -37,7 +39,7 @@ it('builds what was begun, and rules use it before and after', async () => {
   }
   await ask(first, 'POST', '/resources/r1/events', { temperature: 20 })
   await expect.poll(() => state(first)).toBe('Cold')
-  // answered with its jobs, which have hardly begun
+  // the response lists jobs that have hardly begun
   await ask(first, 'POST', '/registry/v2/plugs', await plugOf('1.1.0', 15))
   await first.kill()
 

@@ -1,6 +1,6 @@
 /**
- * Functions with a dependency each, through the whole host: npm and pip install from registries that the test serves,
- * which the operator's own settings name.
+ * Tests functions with one dependency each, in a whole host: npm and pip install from the test's registries, which the
+ * operator's settings name.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ let client: Client
 let integrity = ''
 let registryUrl = ''
 
-/** A package of npm whose script would leave a mark, were it run. */
+/** Builds an npm package whose install script would leave a mark if it were run. */
 async function npmPackage(): Promise<Buffer> {
   const files = {
     'package/package.json': JSON.stringify({
@@ -81,7 +81,7 @@ beforeAll(async () => {
   registryUrl = url
   const away = 'triples-2.0.1-py3-none-any.whl'
   files.set('/simple/triples/', `<a href="http://localhost:${port}/elsewhere/${away}">${away}</a>`)
-  // as the operator of a host names its own registries
+  // sets registries the way a host's operator does
   writeFileSync(join(folder, '.npmrc'), `registry=${url}/npm/\n`)
   mkdirSync(join(folder, '.config', 'pip'), { recursive: true })
   writeFileSync(join(folder, '.config', 'pip', 'pip.conf'), `[global]\nindex-url = ${url}/simple/\nretries = 0\n`)
@@ -198,7 +198,7 @@ def execute(properties):
   })
 
   it('that the registry does not have fails with what the registry said, in its own record and in its job', async () => {
-    // what is vouched for by the same digest would come from the tool's own store
+    // npm would take a package with a known digest from its own cache
     const other = `sha512-${createHash('sha512').update('thirds').digest('base64')}`
     const { version, build } = await deployed(nodePlug('thirding', 'thirds', other))
     expect(version).toMatchObject({

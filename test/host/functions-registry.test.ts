@@ -1,4 +1,4 @@
-/** The registry of functions over HTTP: each endpoint, and what becomes of versions, tags and drafts. */
+/** Tests the registry of functions over HTTP: each endpoint, and the lifecycle of versions, tags and drafts. */
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
-/** A plug that is stored and not built. */
+/** Registers a plug without building it. */
 async function registered(name: string, version = '1.0.0', query = '', more: object = {}, key = 'acme'): Promise<Body> {
   const files = { ...nodePlug(version), 'plug.json': manifestOf({ name, version, ...more }) }
   const created = await host.ask('POST', `${PLUGS}?deploy=false${query}`, await tarOf(files), key)
@@ -496,7 +496,7 @@ describe('a rebuild', () => {
     }
     const verified = await own.ask('POST', `${versionOf('warmth')}/verify?async=false`)
     expect(verified).toMatchObject({ status: 200, body: { result: { healthy: true } } })
-    // its processes end with it, and come again
+    // the version's processes end when it is undeployed, and start again later
     await own.ask('DELETE', `${versionOf('warmth')}?undeploy=true&async=false`)
     expect((await own.ask('GET', '/api/sensors/warmth')).status).toBe(404)
     expect((await rebuild('')).body).toMatchObject({ entity: { status: 'running' } })

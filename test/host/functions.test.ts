@@ -1,4 +1,4 @@
-/** Plugs of a tenant through the whole host: uploaded, built, checked, used by rules, updated and taken away. */
+/** Tests a tenant's plugs in a whole host: uploaded, built, checked, used by rules, updated and removed. */
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
@@ -139,7 +139,7 @@ describe('the registry', () => {
     const broken = { ...nodePlug('1.0.1'), 'index.js': 'throw new Error("no luck")' }
     const second = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(broken))
     expect(JSON.stringify(second.body['entity'])).toContain('it did not start: no luck')
-    // neither has answered well, so no rule can name them
+    // neither version passed its check, so no rule can use it
     expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(404)
   })
 

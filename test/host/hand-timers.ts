@@ -1,9 +1,9 @@
-/** Timers of a host that go on when a test says so. */
+/** Timers for a host that a test advances by hand. */
 import type { Timers } from '../../src/host/timers.ts'
 
 interface Due {
   at: number
-  /** ms; undefined: once */
+  /** Interval in ms; undefined: the work runs once */
   readonly every: number | undefined
   work(): void
 }
@@ -24,7 +24,7 @@ export class HandTimers implements Timers {
     return this.#add({ at: this.#now + ms, every: ms, work })
   }
 
-  /** Lets so many ms pass at once: what is due is done, in its order. */
+  /** Advances the time by `ms`, and runs everything due, in order. */
   advance(ms: number): void {
     const end = this.#now + ms
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {

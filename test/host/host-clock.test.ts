@@ -1,11 +1,11 @@
-/** The host's time never goes back, however the machine's clock is set. */
+/** Tests that the host's time never goes back, however the machine's clock is set. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CONFIRM_MS, HostClock, MAX_LEAD_MS } from '../../src/host/host-clock.ts'
 
 const HOUR = 3_600_000
 
-/** A machine whose clock somebody sets. */
+/** Machine whose clock the test can set. */
 class Machine {
   wall = Date.parse('2026-03-01T10:00:00Z')
   monotonic = 0

@@ -1,4 +1,4 @@
-/** Whole hosts on one data folder, one after the other, each a process of its own that can be killed with -9. */
+/** Runs whole hosts on one data folder, one after another, each as a process that can be killed with -9. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,15 +10,15 @@ import { createClient, type Client } from '../../src/client.ts'
 import { builtCode } from '../support/built-code.ts'
 import { basic } from './sample-host.ts'
 
-/** One process, from its start to its death. */
+/** One process of a host, from its start until its end. */
 export interface HostProcess {
   readonly url: string
-  /** with the one key pair that it knows */
+  /** Headers with the host's only key pair */
   readonly headers: { readonly authorization: string }
-  /** with the same */
+  /** Client with the same key pair */
   readonly client: Client
   readonly isKilled: boolean
-  /** `kill -9`; resolves when it is gone */
+  /** Sends SIGKILL; resolves when the process has ended */
   kill(): Promise<void>
 }
 
@@ -26,18 +26,18 @@ const CREDENTIALS = { key: 'k', secret: 's' }
 
 export class HostProcesses {
   readonly #folder: string
-  /** the running ones, and when they are gone */
+  /** Running processes, each with a promise for its end */
   readonly #running = new Map<ChildProcess, Promise<unknown>>()
 
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** Resolves when it listens; `name`: that of a folder within its own. */
+  /** Starts a host; resolves when it listens. `name`: a folder inside this object's folder. */
   async start(name = ''): Promise<HostProcess> {
     const { key, secret } = CREDENTIALS
     const args = ['serve', '--port', '0', '--data', join(this.#folder, name), '--key', key, '--secret', secret]
-    // messages of tests are of any time
+    // tests send messages with any timestamps
     const more = ['--rate-limit', '0', '--empty', '--log-level', 'silent', '--max-ahead', 'off', '--max-behind', 'off']
     const child = spawn(process.execPath, [builtCode('cli.js'), ...args, ...more], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -47,14 +47,14 @@ export class HostProcesses {
     return hostProcess(await addressOf(child.stdout, gone), child, gone)
   }
 
-  /** Kills those that a test left; resolves when they are gone. */
+  /** Kills the processes that a test left running; resolves when they have ended. */
   async end(): Promise<void> {
     for (const child of this.#running.keys()) child.kill('SIGKILL')
     await Promise.all(this.#running.values())
   }
 }
 
-/** Over a temporary folder, with which they end after the tests of the file. */
+/** Creates hosts over a temporary folder; both are removed after the tests of the file. */
 export function crashingHosts(folder = mkdtempSync(join(tmpdir(), 'reflexarc-crash-'))): HostProcesses {
   const hosts = new HostProcesses(folder)
   afterAll(async () => {
@@ -64,7 +64,7 @@ export function crashingHosts(folder = mkdtempSync(join(tmpdir(), 'reflexarc-cra
   return hosts
 }
 
-/** Where a host listens, as its stdout says. Rejects when it is gone before. */
+/** Reads from stdout at which address a host listens. Rejects if the process ends before. */
 export async function addressOf(stdout: Readable, gone: Promise<unknown>): Promise<string> {
   stdout.setEncoding('utf8')
   for (let text = ''; ;) {

@@ -1,4 +1,4 @@
-/** Kept inputs of a whole host over HTTP: what a task received, and how it was at an instant. */
+/** Tests stored inputs in a whole host over HTTP: what a task received, and its state at an instant. */
 import { describe, expect, it } from 'vitest'
 import type { InputsPage, TaskStateView } from '../../src/services/rules/inputs/inputs-schema.ts'
 import { testFolder } from '../support/test-folder.ts'
@@ -83,7 +83,7 @@ describe('the state of a task', () => {
     const replayed = await Promise.all(
       answers.map(({ at }) => host.done<TaskStateView>('GET', `${path}/state?at=${at}`)),
     )
-    // a later input of the same ms counts as well
+    // later inputs of the same millisecond count as well
     const isSame = (one: TaskStateView, i: number) => one.position === answers[i]?.position
     expect(replayed.filter(isSame)).toEqual(answers.filter((_, i) => isSame(replayed[i] as TaskStateView, i)))
     const [, last] = answers

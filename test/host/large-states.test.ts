@@ -1,4 +1,7 @@
-/** A task whose state outgrows what is stored of one: what was acknowledged is kept all the same, and the host says so. */
+/**
+ * Tests a task whose state grows too large to be stored: acknowledged inputs are kept, and the host reports the
+ * problem.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
 import { definePlug } from '../../src/index.ts'
@@ -10,7 +13,7 @@ import { MemoryDisk } from '../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import { wholeHost, type WholeHost } from './whole-host.ts'
 
-/** Keeps all texts that it has seen, until it is told to forget them. */
+/** Keeps all texts that it has seen, until a message makes it forget them. */
 const HOARD = definePlug({
   name: 'hoard',
   version: '1.0.0',
@@ -28,7 +31,7 @@ const TEXT = 'x'.repeat(100_000)
 const MINUTE = 60_000
 
 describe('a state above the bound', () => {
-  // the disk outlives the hosts, and the clock stands
+  // the disk survives the hosts, and the clock only moves by hand
   const disk = new MemoryDisk()
   const clock = { now: Date.UTC(2026, 10, 22) }
   let storage: Storage
@@ -49,9 +52,9 @@ describe('a state above the bound', () => {
   })
   afterEach(() => host.app.close())
 
-  /** Positions of the log of inputs, the first and the last that is there. */
+  /** Returns the first and last positions in the log of inputs. */
   const logged = () => storage.tenant('acme').log(LOG_NAME).bounds(0)
-  /** The moment that the last round of states reflects. */
+  /** Returns the time that the last checkpoint reflects. */
   const roundsUntil = async () => (await storage.tenant('acme').collection(MARKS).get(MARK_ID))?.value.time
   const stored = async (): Promise<StateRecord | undefined> =>
     (await storage.tenant('acme').collection(STATES).get(id))?.value
@@ -68,7 +71,7 @@ describe('a state above the bound', () => {
 
   it('keeps the log of inputs, has /health name its task, and recovers when the state shrinks', async () => {
     for (let i = 0; i < 10; i++) await send({ text: `${i}${TEXT}` })
-    // a round of states is through, and the log is needed no more
+    // a checkpoint completes, so that the log can be trimmed
     clock.now += 2 * MINUTE
     await send({ text: 'small' })
     await expect.poll(async () => (await logged()).first).toBeGreaterThan(8)
@@ -78,15 +81,15 @@ describe('a state above the bound', () => {
     const name = `tenant acme: the state of task ${id} "hoarder" is not stored`
     const failing = { code: 503, status: 'failing', troubles: [expect.stringContaining(name)] }
     await expect.poll(() => health()).toEqual(failing)
-    // on a busy machine a round of states comes before all messages
+    // on a busy machine a checkpoint may be written before all messages
     const troubles = [expect.stringMatching(/has [12]\d{6} characters, above 1\.5 million characters$/)]
     expect(await health()).toMatchObject({ troubles })
-    // whoever is elsewhere is not told whose tasks there are
+    // other machines must not learn which tasks exist
     expect(await health({ remoteAddress: '10.0.0.1' })).toEqual({ code: 503, status: 'failing' })
     expect(await health({ headers: { 'x-forwarded-for': '10.0.0.1' } })).not.toHaveProperty('troubles')
     expect(host.log.join('')).toContain(`the state of task ${id} cannot be stored, the log is kept for it`)
 
-    // rounds go by, and nothing goes of the log that the stored state does not reflect
+    // checkpoints pass, but no log entry newer than the stored state is removed
     for (let i = 0; i < 3; i++) {
       clock.now += 2 * MINUTE
       await send({ text: `${i}${TEXT}` })
@@ -97,7 +100,7 @@ describe('a state above the bound', () => {
     expect(kept.first).toBeLessThanOrEqual(position + 1)
     expect(kept.last - position).toBeGreaterThan(5)
 
-    // another process makes the state up from the log
+    // another process rebuilds the state from the log
     await host.app.close()
     await open()
     await host.app.ready()

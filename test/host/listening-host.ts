@@ -1,4 +1,4 @@
-/** A host in memory that listens, its client, and webscripts that are uploaded to it. */
+/** Starts a host in memory that listens, with its client and uploaded webscripts. */
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { createClient, type Client } from '../../src/client.ts'
@@ -9,14 +9,14 @@ import type { Making } from '../../src/host/compose.ts'
 
 export interface ListeningHost {
   readonly url: string
-  /** where clients over MQTT come to, when it was given a port for them */
+  /** Address for MQTT clients, if the host was given a port for MQTT */
   readonly mqtt: string
   readonly credentials: { readonly key: string; readonly secret: string }
   readonly client: Client
   stop(): Promise<void>
 }
 
-/** `more`: options of the host beside its key, or other than in memory. */
+/** `more`: options in addition to the key pair, or instead of a store in memory. */
 export async function listeningHost(more: Given = {}, making: Making = {}): Promise<ListeningHost> {
   const credentials = { key: 'k', secret: 'a-secret' }
   const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent', ...more }
@@ -26,7 +26,7 @@ export async function listeningHost(more: Given = {}, making: Making = {}): Prom
   return { url: host.url, mqtt: host.also[0] ?? '', credentials, client, stop: () => host.stop() }
 }
 
-/** Uploads a webscript and waits until it runs; gives its address by id, and its secret. */
+/** Uploads a webscript and waits until it runs; returns its address by id, and its secret. */
 export async function deployedWebscript(
   { url, client }: ListeningHost,
   files: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** The example rule with its model: the same firings when it is simulated and when it runs on a host. */
+/** Tests the example rule with its model: a simulation and a live host must fire the same. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const RULE = join(ROOT, 'fixtures/rules/machine-anomaly.json')
 const BOOSTER = join(ROOT, 'fixtures/models/machine-anomaly/model.bst')
 
-/** Beside the checkout, as those that develop it have it; it is not a part of it. */
+/** Returns the recording next to the checkout, where developers keep it; the checkout does not contain it. */
 function recording(): string | undefined {
   const name = 'shared/data/machine_temperature_system_failure.csv'
   for (let folder = dirname(ROOT); folder !== dirname(folder); folder = dirname(folder)) {
@@ -38,7 +38,7 @@ interface Fired {
 }
 
 interface Message {
-  /** epoch ms */
+  /** Epoch ms */
   readonly timestamp: number
   readonly value: number
 }
@@ -55,14 +55,14 @@ async function simulated(messages: string, from: string): Promise<readonly Fired
   return events.filter(({ type }) => type === 'fired')
 }
 
-/** The node and the value of each firing, in the order of their names. */
+/** Returns the node and value of each firing, sorted. */
 function named(fired: readonly Fired[]): readonly string[] {
   return fired.map(({ node, why }) => `${node} ${why.input.values.value}`).toSorted()
 }
 
-/** Posts messages to a host with the rule, one after the other, until it has fired as often as it is expected to. */
+/** Posts messages one by one to a host with the rule, until it has fired as often as expected. */
 async function firedLive(messages: readonly Message[], count: number): Promise<readonly string[]> {
-  // cool-downs go by the time at which a message comes, which is that of the message here
+  // cool-downs use the time of arrival, which is set to the message's time here
   let now = messages[0]?.timestamp ?? 0
   const host = await listeningHost({ rateLimit: 0, ...ANY_TIME }, { now: () => now })
   try {
@@ -71,7 +71,7 @@ async function firedLive(messages: readonly Message[], count: number): Promise<r
     await models.create({ name: 'machine-anomaly', framework: 'xgboost', file })
     await until(async () => (await models.get('machine-anomaly')).ready)
     const { actuators, ...rule } = JSON.parse(readFileSync(RULE, 'utf8')) as { readonly actuators: readonly Actuator[] }
-    // the same rule, with an alarm for each firing in the place of lines of log: they can be asked for
+    // uses the same rule, but with alarms instead of log lines, since alarms can be queried
     const alarming = actuators.map(({ label }) => {
       const properties = { type: `${label} \${streamdata.value}`, text: label, severity: 'MAJOR' }
       return { label, name: 'createAlarm', properties }

@@ -1,4 +1,4 @@
-/** The rules of a whole host: what they do shows in its figures. */
+/** Tests that the metrics of a host show what its rules did. */
 import { describe, expect, it } from 'vitest'
 import { wholeHost, type WholeHost } from './whole-host.ts'
 
@@ -39,7 +39,7 @@ describe('the figures of a host', () => {
     expect(await host.figures()).toEqual(
       expect.arrayContaining([
         'reflexarc_inputs_total 5',
-        // and the start
+        // one more for the start
         'reflexarc_steps_total 6',
         'reflexarc_firings_total 1',
         'reflexarc_held_total 2',

@@ -1,4 +1,4 @@
-/** Nodes that are bound through metadata follow the metadata, in the whole host. */
+/** Tests that nodes bound through metadata follow changes of the metadata, in a whole host. */
 import { describe, expect, it } from 'vitest'
 import { wholeHost, type Body } from './whole-host.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Metrics } from '../../src/host/metrics.ts'
 import { sampleHost } from './sample-host.ts'
 
-/** Lines of the text without comments, by name and labels. */
+/** Returns the values in the metrics text, by name and labels. */
 async function figures(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
   const lines = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
@@ -55,7 +55,8 @@ describe('the figures', () => {
 
   it('show a lag when the loop was held up', async () => {
     const metrics = new Metrics()
-    // Each turn is longer than the monitor waits, so that it looks once a turn; its first look has nothing to compare with.
+    // Each turn is longer than the monitor's interval, so that there is one sample per turn; the first sample has no
+    // predecessor.
     for (let turn = 0; turn < 3; turn++) {
       const end = performance.now() + 80
       while (performance.now() < end);

@@ -1,7 +1,7 @@
-/** The form that a model is uploaded with. */
+/** Builds the form for uploading a model. */
 import { zipOf } from '../services/models/zip.ts'
 
-/** Body and headers of the request: text as it is, a file as `model.zip`. */
+/** Returns body and headers of the request: text as given, a file as `model.zip`. */
 export async function modelForm(parts: Readonly<Record<string, string | Uint8Array>>) {
   const form = new FormData()
   for (const [name, value] of Object.entries(parts)) {
@@ -13,6 +13,6 @@ export async function modelForm(parts: Readonly<Record<string, string | Uint8Arr
   return { payload: Buffer.from(await sent.arrayBuffer()), headers }
 }
 
-/** The same of an XGBoost booster, the text of its file. */
+/** Builds the form for an XGBoost booster. `booster`: the text of its file. */
 export const boosterForm = (name: string, booster: string) =>
   modelForm({ name, framework: 'xgboost', file: zipOf({ 'model.bst': booster }) })

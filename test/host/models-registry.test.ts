@@ -1,4 +1,7 @@
-/** Models by both doors, in a whole host: what the registry deploys answers under its name, and what is uploaded is a version. */
+/**
+ * Tests models through both APIs in a whole host: a model deployed by the registry answers under its name, and an
+ * uploaded model becomes a version.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { readZip } from '../../src/services/models/model-files.ts'
@@ -9,7 +12,7 @@ import { wholeHost, type Body, type WholeHost } from './whole-host.ts'
 
 const REGISTRY = '/registry/v2/models'
 const { 'model.bst': BOOSTER = '' } = Object.fromEntries(RUNTIMES.get('byoml-xgboost')?.example ?? [])
-/** 0.5 for a degree and 2 for an hour above the first */
+/** Adds 0.5 per degree and 2 per hour to the prediction */
 const ASKED = { instances: [[10, 3]] }
 const WEAR = { predictions: [9] }
 
@@ -19,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
-/** By the registry; resolves when its jobs are over. */
+/** Deploys through the registry; resolves when the jobs have ended. */
 async function deployed(name: string, version: string, { booster = BOOSTER, query = '', key = 'acme' } = {}) {
   const manifest = { name, version, runtime: 'byoml-xgboost', metadata: { description: `the ${version}` } }
   const tar = await tarOf({ 'model.json': JSON.stringify(manifest), 'model.bst': booster })
@@ -90,7 +93,7 @@ describe('a model that the registry deploys', () => {
     await removed('pump', '/versions/2.0.0?undeploy=true')
     expect(await modelOf('pump')).toMatchObject({ semantic_version: '1.0.0' })
     expect(await predict('pump')).toEqual(WEAR)
-    // what was undeployed is deprecated, and 1.0.0 is not
+    // undeployed versions are deprecated, but 1.0.0 is not
     await host.ask('POST', `${REGISTRY}/pump/versions/2.0.0/rebuild?async=false`)
     expect(await statuses('pump')).toMatchObject({ '2.0.0': 'running' })
     expect(await predict('pump')).toEqual(WEAR)

@@ -1,4 +1,4 @@
-/** Hosted models over HTTP, in a whole host: a booster from its upload to its predictions, and what is refused. */
+/** Tests hosted models over HTTP in a whole host: a booster from upload to predictions, and rejected requests. */
 import { readFileSync } from 'node:fs'
 import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** A host that is killed while a webscript is told of a change, a file is imported, and an object is half there. */
+/** Kills a host while it reports a change to a webscript, imports a file, and stores an object. */
 import { mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { crashingHosts } from './host-process.ts'
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-object-events-'))
 const hosts = crashingHosts(folder)
 
-/** Says that it was called, and does not answer the first time. */
+/** Records that it was called, and does not respond to the first call. */
 const SCRIPT = `export default async (req, res) => {
   const before = await client.broker.messages.last('calls')
   await client.broker.posting.events('calls', { object: req.body.object.name, key: req.get('idempotency-key') })
@@ -44,12 +44,12 @@ async function subscribe({ functions, subscriptions }: Client): Promise<void> {
 const TEMPORARY = join(folder, 'blobs', 'temporary')
 const HALF = Buffer.alloc(100_000, 'x')
 
-/** Begins to put objects of which the second half never comes; resolves when some of each is on the disk. */
+/** Begins uploads whose second half never arrives; resolves when part of each is on the disk. */
 async function beginUploads({ objects }: Client, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const { href } = await objects.sign('assets', path, 'PUT')
     const upload = request(href, { method: 'PUT', headers: { 'content-length': HALF.length * 2 } })
-    // the host is killed
+    // the connection breaks when the host is killed
     upload.on('error', () => undefined)
     upload.write(HALF)
   }

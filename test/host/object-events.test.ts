@@ -1,4 +1,7 @@
-/** Changes of objects in a whole host: files become series that rules are tried over, and webscripts raise what rules answer. */
+/**
+ * Tests changes of objects in a whole host: files become series that rules are run over, and webscripts forward what
+ * rules answer.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -82,7 +85,7 @@ describe('a file that is dropped into a bucket', () => {
     await expect
       .poll(() => noted().catch(() => undefined), { timeout: 10_000 })
       .toEqual({ alarm: 'inspections/boiler-7.json was filed' })
-    // what it led to may be there before its answer is
+    // the effect may be visible before the delivery is recorded
     await expect
       .poll(() => client.subscriptions.deliveries('assets', 'inspections'), { timeout: 10_000 })
       .toMatchObject([{ state: 'delivered', object: 'inspections/boiler-7.json', attempts: 1 }])

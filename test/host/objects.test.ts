@@ -1,4 +1,4 @@
-/** Object storage over HTTP, in a whole host. */
+/** Tests object storage over HTTP, in a whole host. */
 import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { host } from '../../src/host/index.ts'

@@ -11,7 +11,7 @@ import { deferred } from '../support/deferred.ts'
 import { until } from '../support/until.ts'
 import { HandTimers } from './hand-timers.ts'
 
-/** Figures by name, as a scrape reads them. */
+/** Collects figures by name, the way a scrape reads them. */
 function figuresIn(read: Map<string, () => number>): TenantFigures {
   const watch = (name: string, figure: () => number): void => void read.set(name, figure)
   return new TenantFigures({ watchQueue: watch, watchTotal: watch } as unknown as Gauges)
@@ -44,7 +44,7 @@ interface Opened {
   readonly closing: AbortSignal
 }
 
-/** What tests do with the service that each tenant has. */
+/** Lets a test control the service of each tenant. */
 interface Life {
   start: (opened: Opened) => Promise<void> | void
   stop: (tenant: string) => Promise<void> | void

@@ -11,7 +11,7 @@ beforeAll(async () => {
   ajv.addSchema({ components: host.document.components }, 'page')
 })
 
-/** A schema with a name is compiled once. */
+/** Compiles the validator of a schema; named schemas are compiled once. */
 function validatorOf({ schema = {} }: Media): ValidateFunction {
   const { $ref } = schema
   const named = $ref === undefined ? undefined : ajv.getSchema(`page${$ref}`)
@@ -19,7 +19,7 @@ function validatorOf({ schema = {} }: Media): ValidateFunction {
 }
 afterAll(() => host.app.close())
 
-/** Operations that are not as they should be, by id. */
+/** Returns the ids of operations that violate a rule. */
 const odd = (isOdd: (operation: Operation) => boolean): readonly string[] =>
   host.operations.filter(isOdd).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
 
@@ -45,7 +45,7 @@ describe('every operation of the API', () => {
   })
 })
 
-/** What an answer has against its schema. */
+/** Returns how a response violates its schema. */
 function misfit({ responses, operationId }: Operation, { statusCode, headers, body }: Answer): unknown {
   const response = responses[statusCode] ?? responses[`${String(statusCode).slice(0, 1)}XX`]
   if (response === undefined) return [operationId, statusCode, 'is not described']

@@ -7,7 +7,7 @@ describe('the API page', () => {
     const answer = await host.app.inject({ method: 'GET', url: '/docs' })
     const page = answer.statusCode === 302 ? await host.app.inject({ method: 'GET', url: '/docs/' }) : answer
     expect(page.statusCode).toBe(200)
-    // a host without TLS has nothing at https
+    // a host without TLS serves nothing over https
     expect(page.headers['content-security-policy']).toMatch(/^default-src 'self'(?!.*upgrade-insecure-requests)/)
     expect(page.body).toContain('<title>Reflexarc API</title>')
     expect((await host.app.inject('/docs/static/theme/icon.svg')).body).toContain('>Reflexarc</text>')

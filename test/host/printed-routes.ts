@@ -4,11 +4,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export interface PrintedRoute {
   readonly method: (typeof METHODS)[number]
-  /** with every parameter filled in */
+  /** Path with all parameters filled in */
   readonly url: string
 }
 
-/** All routes that an app has registered, read off the tree that it prints of itself. */
+/** Returns all routes registered in an app, read from the tree that Fastify prints. */
 export function printedRoutes(app: FastifyInstance): readonly PrintedRoute[] {
   const levels: string[] = []
   return app
@@ -19,7 +19,7 @@ export function printedRoutes(app: FastifyInstance): readonly PrintedRoute[] {
       if (match === null) return []
       const [, indent = '', part = '', methods = ''] = match
       levels.splice(indent.length / 4, levels.length, part)
-      // the tree leaves out the slash before a star
+      // the printed tree omits the slash before a star
       const url = levels
         .join('')
         .replace(/(?<!\/)\*$/, '/*')

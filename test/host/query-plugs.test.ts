@@ -1,4 +1,4 @@
-/** Rules and queries inside the whole host: a query that was stored over HTTP drives a sensor, live and in virtual time. */
+/** Tests rules and queries in a whole host: a query stored over HTTP drives a sensor, live and in virtual time. */
 import { describe, expect, it } from 'vitest'
 import { ANY_TIME } from '../support/any-time.ts'
 import { wholeHost } from './whole-host.ts'
@@ -7,7 +7,7 @@ const HOUR = 3_600_000
 
 const queryHost = (only = 'rules,broker,resources,queries') => wholeHost({ only, empty: true, ...ANY_TIME })
 
-/** The mean of the last hour, of whatever resource the rule is about. */
+/** Mean of the last hour, for the resource of the rule that uses the query. */
 const QUERY = { metric: 'temperature', aggregation: 'mean', window: 'PT1H', periods: 1, align: { at: 'until' } }
 
 const RULE = {
@@ -43,7 +43,7 @@ describe('a rule over a query that was stored over HTTP', () => {
     await host.done('POST', '/resources/boiler-1/events', { temperature: 70, timestamp: now - 60_000 })
     await host.done('POST', '/resources/boiler-1/events', { temperature: 100, timestamp: now - 30_000 })
     await expect.poll(() => host.done('GET', '/resources/summary/messages')).toMatchObject([{ mean: 85 }])
-    // the query is read anew each time
+    // the query is read again for each message
     await host.done('PUT', '/config/query/hour', { query: { ...QUERY, aggregation: 'max' } })
     await host.done('POST', '/resources/boiler-1/events', { temperature: 1, timestamp: now - 20_000 })
     await expect
@@ -73,7 +73,7 @@ describe('a rule over a query that was stored over HTTP', () => {
     const found = [...text.matchAll(/"node":"mean","ok":true,"state":"[^"]+","rawData":\{"value":(-?[\d.]+)/g)].map(
       ([, value]) => Number(value),
     )
-    // of each message: itself and the one half an hour before
+    // each mean covers the message itself and the one half an hour earlier
     expect(found).toEqual([70, 85, 95, 50])
     const states = [...text.matchAll(/"type":"state","node":"mean","from":[^,]+,"to":"([^"]+)"/g)].map(
       ([, state]) => state,

@@ -1,4 +1,4 @@
-/** Rehearsals on the data of a host: in a thread, without effects, and cancelled in the middle. */
+/** Tests rehearsals on a host's data: in a thread, without effects, and cancelled halfway. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Rehearsal } from '../../src/services/rules/contract.ts'
 import { type WholeHost, wholeHost } from './whole-host.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
-/** The answer, also of one that takes longer than two seconds. */
+/** Returns the result, also of a rehearsal that takes longer than two seconds. */
 async function rehearsed(body: object): Promise<Rehearsal> {
   const { id } = await host.done<{ id: string }>('POST', '/api/rehearsals', body)
   const found = () => host.done<Rehearsal>('GET', `/api/rehearsals/${id}`)

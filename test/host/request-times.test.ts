@@ -36,7 +36,7 @@ describe('times of requests', () => {
   })
 })
 
-/** The order of lines and of the labels in them means nothing. */
+/** Sorts lines and the labels in them, since their order has no meaning. */
 function sorted(text: string): readonly string[] {
   return text
     .split('\n')

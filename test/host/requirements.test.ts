@@ -4,7 +4,7 @@ import { requirePackages, requireSqlite } from '../../src/host/requirements.ts'
 import { readText } from '../support/repository.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 
-/** What is said when the packages of that name are not there. */
+/** Returns the error when packages with a matching name are missing. */
 const said = (given: Given, env: Environment, absent: RegExp): string => {
   const find = (name: string) => {
     if (absent.test(name)) throw new Error(`no ${name}`)

@@ -1,4 +1,4 @@
-/** What needs a real socket: addresses that are taken, requests that are on their way when the host stops, broken ones. */
+/** Tests what needs a real socket: addresses in use, requests in flight while the host stops, and broken requests. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { get } from 'node:http'
@@ -105,7 +105,7 @@ describe('a host that listens', () => {
     expect([store.closed, service.life]).toEqual([false, ['start']])
     service.release()
     expect(await (await slow).json()).toEqual({ done: true })
-    // though the connection is kept: the time in which it would be cut off never comes
+    // `stop` returns although the connection is kept alive: the timer that would cut it never fires
     await stopped
     expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
   })

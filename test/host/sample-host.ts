@@ -1,4 +1,7 @@
-/** A whole host with a sample service, without a socket: a store in memory, a clock that stands, a log to read. */
+/**
+ * Runs a host with a sample service, without a socket: a store in memory, a clock that stands still, and a readable
+ * log.
+ */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
 import type { ApiKeys } from '../../src/host/auth/api-keys.ts'
@@ -15,14 +18,14 @@ export interface SampleHost extends AsyncDisposable {
   readonly service: SampleService
   readonly keyPairs: ApiKeys
   readonly tokens: Tokens
-  /** lines of the log */
+  /** Log lines */
   readonly log: readonly string[]
   readonly clock: { now: number }
   readonly timers: HandTimers
   readonly store: ReturnType<typeof smallStore>
-  /** headers with the credentials of the tenant `one` */
+  /** Headers with the credentials of tenant `one` */
   readonly headers: { readonly authorization: string }
-  /** asks with those credentials */
+  /** Sends a request with those credentials */
   ask(options: InjectOptions): Promise<LightMyRequestResponse>
 }
 

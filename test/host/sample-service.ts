@@ -1,4 +1,4 @@
-/** A service that does nothing much: what the frame does with any service can be seen on it. */
+/** A minimal service, for testing what the framework does with any service. */
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { HostedService } from '../../src/host/hosted-service.ts'
@@ -7,11 +7,11 @@ import { checked } from '../../src/services/shared/api/check.ts'
 import { closed } from '../../src/services/shared/api/fields.ts'
 
 export interface SampleService extends HostedService {
-  /** what the host did with it, in order */
+  /** What the host did with the service, in order */
   readonly life: string[]
-  /** lets `GET /sample/slow` answer, and `GET /sample/stream` go on */
+  /** Lets `GET /sample/slow` answer and `GET /sample/stream` continue */
   release(): void
-  /** how many wait for it */
+  /** Returns how many requests wait for `release` */
   readonly waiting: () => number
   readonly closing: () => AbortSignal | undefined
 }
@@ -75,7 +75,7 @@ export function sampleService(name = 'sample'): SampleService {
   }
 }
 
-/** Two lines, the second one when it may come. */
+/** Yields two lines, the second when released. */
 async function* lines(released: () => Promise<void>): AsyncGenerator<string> {
   yield 'one\n'
   await released()

@@ -1,10 +1,10 @@
-/** Rules over slow plugs in the whole host: every message counts, and effects keep their order. */
+/** Tests rules over slow plugs in a whole host: every message counts, and effects keep their order. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { definePlug, type Rule } from '../../src/index.ts'
 import { wholeHost, type WholeHost } from './whole-host.ts'
 import { testFolder } from '../support/test-folder.ts'
 
-/** Answers after so many turns of the loop as its message says. */
+/** Answers after as many turns of the event loop as the message says. */
 const LOOKUP = definePlug({
   name: 'lookup',
   version: '1.0.0',
@@ -29,14 +29,14 @@ const STUCK = definePlug({
   execute: () => new Promise<undefined>(() => undefined),
 })
 
-/** In memory, or over a folder that outlives it. */
+/** Opens a host in memory, or over a folder that survives the host. */
 const opened = (data?: string) =>
   wholeHost(
     { ...(data !== undefined && { data }), only: 'rules,broker', empty: true, rateLimit: '0' },
     { plugs: () => [LOOKUP, STUCK] },
   )
 
-/** The rule keeps what it fired for as messages of `found`. */
+/** Builds a rule that stores what it fired for as messages of the resource `found`. */
 function keeping(sensor: object, state: string, text: string): Rule {
   return {
     sensors: [{ label: 's', name: '', resource: '$', ...sensor }],
@@ -81,7 +81,7 @@ describe('calls that wait for one that hangs', () => {
       const deliveries = await host.done<object[]>('GET', `/api/tasks/${id}/deliveries`)
       const { time: _now, ...why } = await host.done<{ time: number }>('GET', `/api/tasks/${id}/explain?node=tell`)
       const node = await host.done('GET', `/api/tasks/${id}/nodes/tell`)
-      // the call that hung is made again
+      // the hung call is repeated after the restart, at another time
       return { health, node, why, deliveries: deliveries.map((one) => ({ ...one, lastAttemptTime: undefined })) }
     }
     const rule: Rule = {

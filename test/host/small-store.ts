@@ -1,11 +1,11 @@
-/** As much of a store as the host itself needs, in memory. */
+/** A store in memory with only what the host itself needs. */
 import type { Storage, Stored } from '../../src/storage/contract.ts'
 
 export interface SmallStore extends Storage {
   closed: boolean
-  /** its documents cannot be read */
+  /** Makes reads of documents fail */
   broken: boolean
-  /** nothing can be written */
+  /** Makes all writes fail */
   full: boolean
 }
 

@@ -1,11 +1,11 @@
-/** What a process that serves asks of V8. */
+/** Tests the V8 settings of a serving process. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { root } from '../support/repository.ts'
 
-/** Makes objects that live long, which V8 takes note of unless it was told not to. */
+/** Script that creates long-lived objects, which V8 records by default. */
 const LONG_LIVED = `
   const { setFlagsFromString } = await import('node:v8')
   setFlagsFromString('--trace-pretenuring-statistics')
@@ -13,7 +13,7 @@ const LONG_LIVED = `
   const keep = (i) => kept.push({ i, rest: [i, i + 1] })
   for (let i = 0; i < 300_000; i++) keep(i)`
 
-/** what V8 noted: lines with the places of the code that it decided about */
+/** Returns how many allocation sites V8 recorded */
 async function noted(first: string): Promise<number> {
   const { stdout } = await run(first + LONG_LIVED)
   return stdout.split('\n').filter((line) => line.includes('AllocationSite')).length
@@ -24,7 +24,7 @@ const run = (script: string) =>
 
 type Heap = Pick<NodeJS.MemoryUsage, 'heapTotal' | 'heapUsed'>
 
-/** Has had so many lists of 8 MB, and tells its heap before and after what they left is given back. */
+/** Script that creates and drops lists of 8 MB each, and prints the memory before and after compaction. */
 const LEFT_BEHIND = (lists: number) => `
   const { compactHeap } = await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})
   const { runInNewContext } = await import('node:vm')
@@ -51,7 +51,7 @@ it('asks V8 for nothing that it does not know', async () => {
     `(await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})).keepHeapSteady()
     ;(await import('node:v8')).setFlagsFromString('--no-such-flag')`,
   )
-  // what V8 says of the second, and of nothing else
+  // V8 complains about the second flag only
   expect(stderr.match(/unrecognized flag \S+/g)).toEqual(['unrecognized flag --no-such-flag'])
 })
 
@@ -60,7 +60,7 @@ it('a burst does not make what comes after it long-lived in a process that serve
   const refused = `
     const { runServe } = await import(${runServe})
     await runServe({ port: 'none' }, undefined).catch((error) => { if (error.code !== 'USAGE') throw error })`
-  // else V8 does not do it any more, and nothing has to be kept from it
+  // if this fails, V8 has changed, and the setting can be removed
   expect(await noted('')).toBeGreaterThan(0)
   expect(await noted(refused)).toBe(0)
 })

@@ -1,4 +1,4 @@
-/** Two tenants of one host, asked for the same things. */
+/** Sends the same requests as two tenants of one host. */
 import { describe, expect, it } from 'vitest'
 import { wholeHost } from './whole-host.ts'
 

@@ -1,4 +1,4 @@
-/** Secrets in a whole host: given over HTTP, and found by plugs, webscripts and rules, but by nobody who asks. */
+/** Tests secrets in a whole host: stored over HTTP and available to plugs, webscripts and rules, but never returned. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
 import { wholeHost, type WholeHost } from './whole-host.ts'
@@ -16,7 +16,7 @@ const put = (name: string, value: string) => host.ask('PUT', `${SECRETS}/${name}
 const version = (name: string) => host.ask('GET', `${PLUGS}/${name}/versions/1.0.0`)
 const called = (name: string) => host.send('POST', `/api/sensors/${name}`, { properties: { value: 30 } })
 
-/** A plug that answers how long its secret is, and does worse when it is told to. */
+/** Deploys a plug that answers with the length of its secret, and tries to leak the secret on request. */
 async function deployed(name: string, secret: string, execute: string): Promise<void> {
   const more = { name, deploy: { secrets: [secret] } }
   const { 'index.js': code = '', ...others } = nodePlug('1.0.0', execute)

@@ -1,4 +1,7 @@
-/** What a webscript of one tenant gets of the credentials of another, on the API's origin and on one of its own. */
+/**
+ * Tests which credentials a webscript of one tenant receives from another, on the API's origin and on a separate
+ * origin.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tarOf } from './function-host.ts'
 import { basic } from './sample-host.ts'

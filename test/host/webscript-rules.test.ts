@@ -1,4 +1,7 @@
-/** Webscripts and rules: a hook that brings data in, a rule that calls a webscript, and one that answers a rule's task. */
+/**
+ * Tests webscripts and rules: a hook that receives data, a rule that calls a webscript, and a webscript that answers a
+ * rule's task.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

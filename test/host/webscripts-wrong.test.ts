@@ -1,4 +1,4 @@
-/** Faulty webscripts and clients, which do not affect others. */
+/** Tests that faulty webscripts and clients do not affect others. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -99,7 +99,7 @@ describe('a webscript that', () => {
 })
 
 describe('a client that', () => {
-  // with one process, which counts its calls: a call over its time may have started a second one of the other webscript
+  // only one process, which counts its calls: an overdue call may have started a second process of the other webscript
   let counted = ''
   beforeAll(async () => {
     counted = await deployed('counted')

@@ -1,4 +1,4 @@
-/** Webscripts through the whole host: uploaded, and called over HTTP. */
+/** Tests webscripts in a whole host: uploaded, and called over HTTP. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
@@ -25,7 +25,7 @@ interface Script {
   readonly draft?: boolean
 }
 
-/** Its id in addresses, and its secret. */
+/** Deploys a webscript; returns the id in its addresses, and its secret. */
 async function deployed({
   code,
   more = {},
@@ -110,7 +110,7 @@ describe('a webscript in JavaScript', () => {
     const answer = await fetch(url)
     expect([answer.status, await answer.text()]).toEqual([200, 'here'])
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    // what comes in pieces has none
+    // streamed responses have no ETag
     if (what.startsWith('a Response')) return
     const etag = answer.headers.get('etag') ?? ''
     expect(etag).toMatch(/^W\/"4-/)
@@ -135,7 +135,7 @@ exports.handleRequest = async (req, res) => {
     const bytes = await fetch(`${url}/bytes`)
     expect([...new Uint8Array(await bytes.arrayBuffer())]).toEqual([0, 255, 10])
     const cookies = await fetch(`${url}/cookies`)
-    // The origin of the API keeps no cookies of tenants.
+    // The API's origin stores no cookies of tenants.
     expect([cookies.status, cookies.headers.getSetCookie()]).toEqual([202, []])
     expect((await (await fetch(`${url}/large`)).text()).length).toBe(3_000_000)
     expect(await (await fetch(`${url}/pipe`)).text()).toBe('one two three')
@@ -350,7 +350,7 @@ describe('webscripts by their name', () => {
     })
     expect(replaced).toMatchObject({ version: '1.0.1' })
     await done(replaced.operation)
-    // who has the secret of an earlier version is not locked out by a new one
+    // the secret of an earlier version remains valid after a new version
     expect(await call()).toBe('now two')
     const newer = await webscripts.get('typed', '1.0.1')
     expect(await call(newer.secret)).toBe('now two')
@@ -358,7 +358,7 @@ describe('webscripts by their name', () => {
 
     const removed = await webscripts.remove('typed', '1.0.0')
     await done(removed.operation)
-    // and one whose version was taken away is
+    // it becomes invalid when its version is removed
     expect(await call()).toBe(403)
     expect(await call(newer.secret)).toBe('now two')
     const headers = { authorization: basic('k', 'a-secret') }

@@ -1,4 +1,4 @@
-/** A host with all services and two tenants, without a socket; in memory unless it is given a folder. */
+/** Creates a host with all services and two tenants, without a socket, and in memory unless a folder is given. */
 import type { InjectOptions } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
 import { compose, type Making } from '../../src/host/compose.ts'
@@ -9,7 +9,7 @@ import { basic } from './sample-host.ts'
 export type Body = Record<string, unknown>
 export type WholeHost = Awaited<ReturnType<typeof wholeHost>>
 
-/** Keys: acme and umbrella of tenants of these names, and bob of acme; the secret of each is s. */
+/** Keys: acme and umbrella belong to the tenants of the same names, and bob to acme; every secret is s. */
 export async function wholeHost(given: Given = {}, making: Making = {}) {
   const services = making.services ?? SERVICES
   const where = given.data === undefined && { store: 'memory:' }
@@ -37,13 +37,13 @@ export async function wholeHost(given: Given = {}, making: Making = {}) {
     const answer = await send(...request)
     return { status: answer.statusCode, body: answer.json<Body>() }
   }
-  /** The answer of a request that has to succeed. */
+  /** Returns the response to a request that must succeed. */
   const done = async <T = unknown>(...request: Parameters<typeof send>): Promise<T> => {
     const { statusCode, body } = await send(...request)
     if (statusCode >= 300) throw new Error(`${request[0]} ${request[1]} was answered with ${statusCode}: ${body}`)
     return JSON.parse(body) as T
   }
-  /** The lines of `GET /metrics` that are ours. */
+  /** Returns the lines of `GET /metrics` that Reflexarc itself defines. */
   const figures = async (): Promise<readonly string[]> =>
     (await app.inject({ url: '/metrics' })).body.split('\n').filter((line) => line.startsWith('reflexarc_'))
   return { app, log, ask, send, done, figures, [Symbol.asyncDispose]: () => app.close() }

@@ -1,4 +1,4 @@
-/** Every route that writes, asked with bytes that are no body of it: it refuses them, and never fails. */
+/** Sends bytes that are not a valid body to every writing route: each must reject them, and never fail. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JSON_TYPE, storyHost, type Answer, type StoryHost } from './api-story.ts'
 import { printedRoutes } from './printed-routes.ts'
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => host.app.close())
 
-/** What a route is not to answer: that it failed, or nothing that is JSON about a refusal. */
+/** Whether a response is unacceptable: a server error, or an error without JSON. */
 const isFailure = ({ statusCode }: Answer): boolean => statusCode >= 500 && statusCode !== 501 && statusCode !== 503
 
 const GZIP = Buffer.from('H4sIAAAAAAAAA', 'base64')

@@ -1,4 +1,4 @@
-/** Walks over collections that are larger than what is read at a time. */
+/** Tests walks over collections larger than a single read. */
 import { describe, expect, it } from 'vitest'
 import type { CollectionSpec } from '../../src/storage/contract.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
@@ -14,7 +14,7 @@ const LAMPS: CollectionSpec<Lamp> = {
   fields: { state: { type: 'text', of: ({ state }) => state } },
 }
 
-/** `count` lamps, each other one is on. */
+/** Creates `count` lamps, of which every second is on. */
 async function lamps(count: number) {
   const collection = openMemory().tenant('acme').collection(LAMPS)
   for (let i = 0; i < count; i += 1) await collection.put(`lamp-${i}`, { state: i % 2 === 0 ? 'on' : 'off' })

@@ -1,4 +1,7 @@
-/** A Chromium that is signed in to the host as one tenant, and what webscripts of another tenant and pages of another origin get of it. */
+/**
+ * Tests what webscripts of another tenant, and pages of another origin, receive from a Chromium that is signed in to
+ * the host as one tenant.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +14,7 @@ import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { freePort } from '../support/free-port.ts'
 import { chromium, NO_CHROMIUM, openBrowser, type Browser, type Page } from './support/chromium.ts'
 
-/** Asks for credentials of the API as the API does, stores a cookie, and keeps what browsers send. */
+/** Requests credentials the way the API does, sets a cookie, and records what browsers send. */
 const SPY = `const seen = []
 exports.handleRequest = (req, res) => {
   if (req.path === '/seen') return res.json(seen)
@@ -28,7 +31,7 @@ interface Seen {
 
 const port = await freePort()
 const MANIFEST = { name: 'planted', version: '1.0.0', runtime: 'web-node24', private: false }
-/** What a form of any page can send: credentials go along when the browser has some. */
+/** Sends what a form on any page can send: the browser adds credentials if it has some. */
 const UPLOAD = `(() => {
   const form = new FormData()
   form.append('webscript.json', new Blob([${JSON.stringify(JSON.stringify(MANIFEST))}]), 'webscript.json')
@@ -36,7 +39,7 @@ const UPLOAD = `(() => {
   const request = { method: 'POST', mode: 'no-cors', credentials: 'include', body: form }
   return fetch('http://127.0.0.1:${port}/registry/v2/webscripts', request).then(({ status }) => status)
 })()`
-/** A page that posts the same by itself, as a form does: the browser goes where it leads. */
+/** A page that submits the same as a form, so that the browser navigates to the response. */
 const FORM = `<form method="post" enctype="multipart/form-data" action="http://127.0.0.1:${port}/registry/v2/webscripts">
 <input type="file" name="webscript.json"><input type="file" name="index.js"></form><script>
 const files = { 'webscript.json': ${JSON.stringify(JSON.stringify(MANIFEST))}, 'index.js': 'exports.handleRequest = () => 1' }
@@ -77,7 +80,7 @@ async function withPage(program: string, work: (page: Page) => Promise<void>, ..
   }
 }
 
-/** Signs in as the browser's user does at the API page: asked for a pair, it keeps it for the origin. */
+/** Signs in at the API page like a user: the browser is asked for a pair, and stores it for the origin. */
 async function signIn(page: Page): Promise<void> {
   await page.open(`http://acme:of-acme@127.0.0.1:${port}/api/tasks`)
   await page.open(`${api}/docs/`)

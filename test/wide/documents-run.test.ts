@@ -1,4 +1,4 @@
-/** The programs, commands and walks of the documents: they compile, run, and print what the page shows. */
+/** Tests the programs, commands and tutorials in the documents: they compile, run, and print what the page shows. */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { filesUnder, readText, root } from '../support/repository.ts'
 import { mustRun, run } from '../support/run-command.ts'
 
 const GUIDES = ['README.md', ...filesUnder(['docs'], '.md')]
-/** Tutorials whose shell blocks are one script; a test of its own runs each. */
+/** Tutorials whose shell blocks form one script; each is run by a separate test. */
 const WALKS = [
   'first-task',
   'device-to-alarm',
@@ -31,7 +31,10 @@ const code = snippets.filter(({ language, notRun }) => ['ts', 'js'].includes(lan
 const shell = snippets.filter(({ language, notRun }) => language === 'sh' && notRun === undefined)
 const commands = shell.filter(({ text }) => !walked.has(text))
 
-/** A package named reflexarc whose types are the sources and whose code was built of them: blocks import as a user does. */
+/**
+ * Folder with a package `reflexarc`, whose types are the sources and whose code was built from them, so that blocks
+ * import it like users do.
+ */
 let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reflexarc-docs-'))
@@ -67,19 +70,19 @@ function shellOf(page: string): readonly string[] {
   return fencedBlocks(readText(page)).flatMap(({ language, text }) => (language === 'sh' ? [text] : []))
 }
 
-/** Runs commands as they stand in a document. */
+/** Runs commands as written in a document. */
 function runCommand(text: string): string {
   const ours = text.replaceAll(/\bnpx reflexarc\b/g, `'${process.execPath}' '${builtCode('cli.js')}'`)
   return mustRun('bash', ['-euo', 'pipefail', '-c', ours], root)
 }
 
-/** The blocks that a document shows as what this one prints. */
+/** Returns the blocks that a document shows as this block's output. */
 function printedAfter(snippet: Snippet): readonly string[] {
   const next = snippets[snippets.indexOf(snippet) + 1]
   return next?.page === snippet.page && next.printedBy === '' ? [next.text] : []
 }
 
-/** Each line that is shown was printed, in that order; what stands between may be left out. */
+/** Expects each shown line to have been printed, in order; other lines may come in between. */
 function expectPrinted(shown: string, printed: string): void {
   let rest = printed.split('\n').map((line) => line.trimEnd())
   for (const line of shown.split('\n').map((one) => one.trimEnd())) {
@@ -124,7 +127,7 @@ describe('programs and commands', () => {
   )('%s:%i shows what a command prints', (_page, _line, shown, command) => expectPrinted(shown, runCommand(command)))
 })
 
-/** A free port below the range from which the system assigns ports to others. */
+/** Finds a free port below the range from which the system assigns ports. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
@@ -138,15 +141,18 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** JSON lines that the commands of a tutorial print, run in one shell on free ports in place of its 8090 and 18830. */
+/**
+ * Runs a tutorial's commands in one shell, with free ports instead of 8090 and 18830, and returns the JSON lines that
+ * they print.
+ */
 async function walk(tutorial: string, rewrite = (script: string) => script): Promise<readonly unknown[]> {
   const [port, mqtt] = [String(await freePort()), String(await freePort())]
   const blocks = shellOf(pageOf(tutorial))
   expect(blocks.length).toBeGreaterThan(1)
   const waiting = /curl -sw "\\n" --retry 30 --retry-connrefused --retry-delay 1 (\S+)/g
-  // fails when the last started host has ended, which would never answer
+  // fails when the host started last has ended, which would otherwise never answer
   const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
-  // temporary files of the walk are removed with the folder
+  // puts temporary files into the folder, which is removed afterwards
   const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
   const moved = rewrite(script).replaceAll(/\b(?:18830|8090)\b/g, (fixed) => (fixed === '8090' ? port : mqtt))
   return mustRun('bash', ['-uc', moved.replaceAll('src/cli/main.ts', `'${builtCode('cli.js')}'`)], folder)
@@ -232,7 +238,7 @@ describe('the tutorials', () => {
   it('take a resource type over three protocols to an alarm that explains itself', async () => {
     const answers = await walk('data-and-alarms', (script) => script.replace('date +%s) - 60)', 'date +%s) - 3600)'))
     expect(answers.at(-1)).toMatchObject({ total: 1, values: [{ id: 'boiler-1' }] })
-    // of one hour, or of two
+    // for one hour or two
     const { series } = answers.at(-2) as { series: readonly (readonly [number, number, number, number])[] }
     const count = series.reduce((sum, [, times]) => sum + times, 0)
     const mean = series.reduce((sum, [, times, ofHour]) => sum + times * ofHour, 0) / count

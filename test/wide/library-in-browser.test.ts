@@ -1,6 +1,6 @@
 /**
- * The built library in a browser: bundled as it is by the bundlers that people use, run in a page and in a Web Worker.
- * One browser shows all pages, as frames of one. It is skipped where no Chromium is installed (Debian's package `chromium`).
+ * Tests the built library in a browser: bundled with common bundlers, and run in a page and in a Web Worker. One
+ * browser shows all pages as frames of one page. Skipped without Chromium (Debian's package `chromium`).
  */
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { mustRun } from '../support/run-command.ts'
 import { chromium, NO_CHROMIUM, openBrowser, type Browser } from './support/chromium.ts'
 import { testFolder } from '../support/test-folder.ts'
 
-/** A rule with own plugs alone: what a page needs that brings no built-in ones. */
+/** A rule with only its own plugs: what a page needs if it loads no built-in plugs. */
 const BARE = `
 import { createEngine, definePlug, nextRuns } from 'reflexarc'
 
@@ -37,7 +37,7 @@ export async function work() {
   return JSON.stringify({ fired, next: runs.runs.length })
 }
 `
-/** The same with the built-in plugs, a script among them, which needs the interpreter. */
+/** The same with the built-in plugs, including a script, which needs the interpreter. */
 const FULL = `
 import { createEngine } from 'reflexarc'
 import { builtins } from 'reflexarc/plugins'
@@ -57,7 +57,7 @@ export async function work() {
   return data
 }
 `
-/** In a page as in a worker: what was done is told to the server of the test. */
+/** Reports the result to the test's server, from a page or a worker. */
 const tellAs = (name: string) => `
 const tell = (body) => fetch('/said/${name}', { method: 'POST', body })
 work().then(tell, (error) => tell('failed: ' + error + error.stack))`
@@ -66,9 +66,9 @@ const page = (script: string) => `<!doctype html><html><body>${script}</body></h
 const project = testFolder()
 let served: Server
 let browser: Promise<Browser> | undefined
-/** what pages said, by their names */
+/** Results reported by pages, by page name */
 const told = new Map<string, string>()
-/** why a page may never say anything */
+/** Why a page may never report anything */
 let trouble: string | undefined
 
 beforeAll(async () => {
@@ -92,7 +92,7 @@ beforeAll(async () => {
     }
     const path = join(project, name)
     if (!existsSync(path)) {
-      // the icon is asked for by every browser
+      // every browser requests the icon
       if (!path.endsWith('favicon.ico')) trouble = `there is no ${path}`
       return response.writeHead(404).end()
     }
@@ -113,7 +113,7 @@ const write = (name: string, text: string) => {
   writeFileSync(join(project, name), text)
 }
 
-/** Shows all pages at once. */
+/** Opens all pages at the same time. */
 async function showAll(program: string): Promise<Browser> {
   const { port } = served.address() as AddressInfo
   write(

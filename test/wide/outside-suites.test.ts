@@ -1,4 +1,4 @@
-/** Test suites of others: JSONTestSuite, and the specification of handlebars. */
+/** Runs external test suites: JSONTestSuite, and the specification of handlebars. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -34,9 +34,9 @@ describe.skipIf(JSON_SUITE === undefined)('JSONTestSuite', () => {
     const wrong = cases.flatMap(({ name, input }) => {
       const answers = [parseBody, parseMessages, parsePayload].map((read) => isRead(read, input))
       const all = [...answers, findJsonProblem(input) === undefined]
-      // Bodies and messages refuse a repeated key, which the standard leaves to the reader.
+      // Bodies and messages reject a repeated key, which the standard leaves open.
       const expected = name.startsWith('y_object_duplicated_key') ? [false, false, true, true] : undefined
-      // Names that begin with i leave it open.
+      // For names that begin with i, the standard leaves the result open.
       const isRight =
         name.startsWith('i_') || all.every((is, reader) => is === (expected?.[reader] ?? name.startsWith('y_')))
       return isRight ? [] : [{ name, input: input.slice(0, 80), all }]
@@ -50,26 +50,26 @@ interface TemplateCase {
   readonly number?: string
   readonly template: string
   readonly data?: unknown
-  /** not there: it cannot be read */
+  /** Absent: the template cannot be read */
   readonly expected?: string
 }
 
 const TEMPLATES = outsideSuite('handlebars-spec@104.7.106')
 const FILES = ['basic', 'blocks', 'builtins', 'data', 'helpers', 'regressions', 'whitespace-control']
-/** What our templates have no such thing as, or what JSON cannot be. */
+/** What our templates do not support, or what JSON cannot represent. */
 const NOT_OURS = /helpers|partials|decorators|options$/i
 const FUNCTION = '"!code":true'
-/** Decision 18 has the reasons. */
+/** Cases with different results; decision 18 contains the reasons. */
 const DIFFERENT: readonly string[] = [
-  // nodes at the top are read by name alone
+  // nodes at the top level are read only by name
   'zeros 01',
   'false 01',
   'GH-408: Multiple loops fail',
-  // a brace behind a tag is text
+  // a brace after a tag is text
   'GH-437: Matching escaping 01',
-  // no JSON
+  // not JSON
   'GH-1065: Sparse arrays',
-  // partials
+  // partials are not supported
   'GH-1186: Support block params for existing programs',
 ]
 

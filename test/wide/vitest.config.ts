@@ -1,4 +1,6 @@
-/** How `npm run test:wide` runs: each file of its own in a process, and all cases of what `npm test` tries with some. */
+/**
+ * Configures `npm run test:wide`: each file in a separate process, and all cases of which `npm test` tries only some.
+ */
 import { join, matchesGlob } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import base, { ALONE, SHARED_CASES, WIDE } from '../../vitest.config.ts'

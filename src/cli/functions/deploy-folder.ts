@@ -60,7 +60,7 @@ export async function followChange(
   return { version, buildLog, ...(!isRunning && { problem: problemOf(version) }) }
 }
 
-/** Yields when jobs of a change begin and end, including those that did so earlier. */
+/** Yields when jobs of a change begin and end, including earlier ones. */
 async function* jobChanges(
   functions: Functions,
   entity: FunctionVersion,

@@ -138,7 +138,7 @@ export class Placement {
     this.#isDraining = true
   }
 
-  /** Removes this host from the cluster and gives up its slots, none of which may be open. */
+  /** Removes this host from the cluster and releases its slots, none of which may be open. */
   async leave(): Promise<void> {
     this.#hasLeft = true
     await this.#looking

@@ -1,4 +1,4 @@
-/** Authenticates requests. */
+/** Authenticates the requests to a host. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '#kernel'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'

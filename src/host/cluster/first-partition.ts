@@ -1,4 +1,4 @@
-/** Gives the services and plugs of a tenant's other partitions access to its first partition. */
+/** Connects the services and plugs of a tenant's other partitions to its first partition. */
 import type { PlugServices } from '#core'
 import { type Logger, LruCache, messageOf } from '#kernel'
 import { machineTimers } from '#platform'

@@ -68,7 +68,7 @@ export class SmallRequests {
     reply.raw.once('close', () => (this.#held -= bytes))
     const pieces: Buffer[] = []
     raw.on('data', (piece: Buffer) => pieces.push(piece))
-    // `close` follows
+    // ignored, since `close` follows
     raw.on('error', () => undefined)
     raw.once('end', () => {
       const [first] = pieces

@@ -1,4 +1,4 @@
-/** Gives plugs access to hosted models. Calls made in one turn form one batch if the model supports batches. */
+/** Lets plugs use hosted models. Calls made in one turn form one batch if the model supports batches. */
 import type { ModelPort } from '#core'
 import { AppError, type Json, type JsonObject } from '#kernel'
 import type { ModelsApi, InternalModels } from '#services/models/contract'

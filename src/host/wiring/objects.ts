@@ -1,4 +1,4 @@
-/** Gives plugs access to objects, and reports changes of objects to the engine. */
+/** Lets plugs use objects, and reports changes of objects to the engine. */
 import { AppError, MAX_HOPS } from '#kernel'
 import type { Cause, PlainObject } from '#core/spi'
 import type { ObjectPort } from '#core'

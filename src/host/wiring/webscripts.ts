@@ -1,4 +1,4 @@
-/** Gives plugs access to webscripts. */
+/** Lets plugs use webscripts. */
 import type { WebscriptPort } from '#core'
 import { AppError } from '#kernel'
 import { answerText, type InternalWebscripts } from '#services/webscripts/contract'

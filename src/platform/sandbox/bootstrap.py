@@ -1,5 +1,5 @@
-# The first thing that runs in a process of a program in Python: it loads the program's module, and brings calls to it
-# and its answers back over file descriptor 3. Whatever it says is material for the host to judge.
+# Entry point of a Python program's process: loads the program's module, and exchanges calls and answers over file
+# descriptor 3. The host must not trust what arrives over that channel.
 import asyncio
 import importlib.util
 import inspect
@@ -9,8 +9,8 @@ import sys
 
 CHANNEL = 3
 
-# System calls that no program needs and that lead out, into parts of the kernel that are seldom looked at, or to memory
-# that no process has: by machine, as (x86_64, aarch64).
+# Forbidden system calls, which no program needs: they could escape from the sandbox, reach rarely reviewed parts of the
+# kernel, or take memory that is charged to no process. Numbers are for (x86_64, aarch64).
 FORBIDDEN = {
     "unshare": (272, 97),
     "setns": (308, 268),
@@ -48,13 +48,13 @@ FORBIDDEN = {
 MACHINES = {"x86_64": (0, 0xC000003E, 41, 56), "aarch64": (1, 0xC00000B7, 198, 220)}
 CLONE3 = 435
 CLONE_NEW = 0x7E020000
-# local, IPv4, IPv6
+# Allowed socket families: local, IPv4, IPv6
 FAMILIES = (1, 2, 10)
 EPERM, ENOSYS = 1, 38
 
 
 def forbid_system_calls():
-    """Has the kernel refuse them, from now on and for good. Raises OSError where it cannot."""
+    """Makes the kernel reject the forbidden system calls for good. Raises OSError if that is impossible."""
     import ctypes
     import struct
 
@@ -70,16 +70,16 @@ def forbid_system_calls():
         return give(0x00050000 | error)
 
     def when(value, skip, code=0x15):
-        # goes on when it holds, else leaps
+        # continues if the condition holds, otherwise skips
         return (code, 0, skip, value)
 
     allow, kill = 0x7FFF0000, 0x80000000
     filters = [load(4), (0x15, 1, 0, architecture), give(kill), load(0)]
-    # the other table of numbers of x86_64
+    # x86_64 has a second table of call numbers
     filters += [when(0x40000000, 1, 0x35), refuse(ENOSYS)]
     for numbers in FORBIDDEN.values():
         filters += [when(numbers[column], 1), refuse(EPERM)]
-    # its flags are in memory, where a filter cannot look: libraries then take the older call
+    # clone3 has its flags in memory, which a filter cannot read: libraries then use the older call
     filters += [when(CLONE3, 1), refuse(ENOSYS)]
     filters += [when(clone, 4), load(16), when(CLONE_NEW, 1, 0x45), refuse(EPERM), give(allow)]
     known = [(0x15, len(FAMILIES) - at, 0, family) for at, family in enumerate(FAMILIES)]

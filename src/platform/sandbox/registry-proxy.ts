@@ -1,5 +1,6 @@
 /**
- * Gives package installers network access: an HTTP proxy on a Unix socket, which reaches only the allowed hosts.
+ * Connects package installers to the network through an HTTP proxy on a Unix socket. The proxy reaches only allowed
+ * hosts.
  *
  * REGPROXY-1 connections are opened only to allowed hosts and ports
  */

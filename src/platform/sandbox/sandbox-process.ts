@@ -114,7 +114,7 @@ export class SandboxProcess {
       end: (why) => this.end(why),
       answers: options.answers,
     })
-    // the fourth entry is a socket pair
+    // entry 3 is the socket pair that carries calls and answers
     this.#channel = this.#child.stdio[3] as Duplex
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
     // callers that do not await `ready` get the error from their call

@@ -1,4 +1,4 @@
-/** Small engine events for the tests of what is printed. */
+/** Builds small engine events for tests of the printed output. */
 import type { FiredEvent, HeldEvent, ResultEvent, Why } from '../../../src/core/engine/events.ts'
 
 export const START = Date.parse('2025-01-15T08:00:00Z')

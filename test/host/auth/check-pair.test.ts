@@ -11,7 +11,7 @@ it('a pair outside of HTTP is known, or is wrong, and too many tries are refused
   const check = checkPairs(pairs, now)
   expect(await check('k', 's', '10.0.0.1')).toMatchObject({ tenant: 'acme', user: 'k' })
   await pairs.remove('k')
-  // remembered for a minute
+  // checks are remembered for a minute
   expect(await check('k', 's', '10.0.0.1')).toMatchObject({ tenant: 'acme', user: 'k' })
   for (let i = 0; i < 20; i++) expect(await check('k', 'wrong', '10.0.0.2')).toBeUndefined()
   await expect(check('k', 'wrong', '10.0.0.2')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
@@ -26,7 +26,7 @@ it('a pair that was good and is taken away is a guess again', async () => {
   await check('k', 's', '10.0.0.1')
   await pairs.remove('k')
   clock.now += 60_000
-  // the first one is taken for what was good
+  // the first attempt still counts as valid before
   for (let i = 0; i < 21; i++) expect(await check('k', 's', '10.0.0.1')).toBeUndefined()
   await expect(check('k', 's', '10.0.0.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })
@@ -58,9 +58,9 @@ it('a host that is told of changes refuses a pair at once that was taken away, a
   heard('keys')
   expect(await both()).toEqual([undefined, acme])
   await pairs.remove('kept')
-  // nobody says so, but it may not have been heard
+  // the pair is unchanged, but an announcement may have been missed
   presence.deafFor = 1_001
   expect(await both()).toEqual([undefined, undefined])
-  // twice when they were new, once when `gone` was gone, once when `kept` was, and `gone` again
+  // two hashes for the new pairs, one after `gone` was removed, one after `kept` was removed, and one more for `gone`
   expect(hashes).toBe(5)
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { HashQueue, networkOf } from '../../../src/host/auth/hash-queue.ts'
 
-/** A queue whose two places are taken; `release` ends them, and then whatever follows goes through one by one. */
+/** Creates a queue whose two places are taken; `release` frees both, so that waiting checks run one by one. */
 function busyQueue() {
   const queue = new HashQueue()
   const order: string[] = []

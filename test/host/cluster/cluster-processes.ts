@@ -1,4 +1,6 @@
-/** Hosts of one cluster on a PostgreSQL, each a process of its own that can be killed, halted and told to stop. */
+/**
+ * Runs the hosts of one cluster over PostgreSQL, each as a separate process that can be killed, suspended and stopped.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,13 +22,13 @@ import { basic } from '../sample-host.ts'
 export interface MemberProcess {
   readonly url: string
   readonly pid: number | undefined
-  /** SIGKILL; resolves when it is gone */
+  /** Sends SIGKILL; resolves when the process has ended */
   kill(): Promise<void>
-  /** SIGSTOP */
+  /** Sends SIGSTOP */
   halt(): void
-  /** SIGCONT */
+  /** Sends SIGCONT */
   goOn(): void
-  /** SIGTERM; gives the exit code */
+  /** Sends SIGTERM; resolves to the exit code */
   terminate(): Promise<number | null>
 }
 
@@ -42,7 +44,7 @@ export class ClusterProcesses {
     this.#store = store
   }
 
-  /** Each tenant gets a key, which has its name. */
+  /** Creates a key for each tenant, equal to the tenant's name. */
   async addKeys(tenants: readonly string[]): Promise<void> {
     const storage = await openPostgres({ url: this.#store, blobs: openMemoryBlobs() })
     try {
@@ -53,7 +55,7 @@ export class ClusterProcesses {
     }
   }
 
-  /** Resolves when so many hosts have their even shares: nothing moves any more until one comes or goes. */
+  /** Resolves when `count` hosts have their even shares, so that no slot moves until a host joins or leaves. */
   settled(count: number): Promise<void> {
     const most = Math.ceil(SLOTS / count)
     return this.#withStore(async (store) => {
@@ -66,7 +68,7 @@ export class ClusterProcesses {
     })
   }
 
-  /** As `reflexarc cluster drain`; resolves when the host has nothing left. */
+  /** Drains a host like `reflexarc cluster drain`; resolves when the host has no slots left. */
   drain(url: string): Promise<void> {
     return this.#withStore(async (store) => {
       await orderDrain(store, url)
@@ -95,7 +97,10 @@ export class ClusterProcesses {
     return createClient({ url, credentials: { key: tenant, secret: SECRET } })
   }
 
-  /** Resolves when it has joined. `store`: its own way to the PostgreSQL of all. `skew`: ms by which its clock is wrong. */
+  /**
+   * Starts a host; resolves when it has joined. `store`: this host's own address for the shared PostgreSQL. `skew`:
+   * error of its clock in ms.
+   */
   async start({ store = this.#store, skew = 0 } = {}): Promise<MemberProcess> {
     const data = join(this.#folder, `host-${(this.#count += 1)}`)
     const shared = ['--store', store, '--blobs', join(this.#folder, 'objects'), '--cluster']
@@ -115,7 +120,7 @@ export class ClusterProcesses {
     ]
     const child = spawn(
       process.execPath,
-      // no limit of time: a host that was halted for long goes on with what it had begun
+      // with a long time limit, since a host suspended for long continues its pending requests
       [
         ...clockOf(skew),
         builtCode('cli.js'),
@@ -132,7 +137,7 @@ export class ClusterProcesses {
     return memberOf(await addressOf(child.stdout, gone), child, gone)
   }
 
-  /** Kills whatever a test left. */
+  /** Kills all hosts that a test left running. */
   async end(): Promise<void> {
     for (const child of this.#running.keys()) child.kill('SIGKILL')
     await Promise.all(this.#running.values())
@@ -140,7 +145,7 @@ export class ClusterProcesses {
   }
 }
 
-/** Options of node that set the clock of the process. */
+/** Returns Node options that shift the process's clock. */
 function clockOf(skew: number): readonly string[] {
   const script = `const now = Date.now; Date.now = () => now() + ${skew}`
   return skew === 0 ? [] : ['--import', `data:text/javascript,${encodeURIComponent(script)}`]

@@ -1,4 +1,4 @@
-/** Two hosts of a cluster in one process, over one PostgreSQL: what whoever asks either of them sees. */
+/** Tests what clients of either host see when two hosts of a cluster run in one process over one PostgreSQL. */
 import { once } from 'node:events'
 import { connect as connectTo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
   let server: PostgresServer
   let storage: Storage
   let hosts: readonly [RunningHost, RunningHost]
-  /** whom the first host has, and whom the second */
+  /** Tenant of the first host, and tenant of the second */
   let mine: string
   let theirs: string
 
@@ -57,7 +57,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
       headers: { authorization: basic(tenant, 's'), ...(body && { 'content-type': 'application/json' }) },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
-  /** Who answers by itself. */
+  /** Whether a host answers for a tenant without forwarding. */
   const answersItself = async (host: RunningHost, tenant: string): Promise<boolean> => {
     const answer = await ask(host, tenant, '/')
     await answer.text()
@@ -76,7 +76,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     for (const tenant of TENANTS) await keys.add({ key: tenant, secret: 's', tenant })
     const first = await start('one')
     hosts = [first, await start('two')]
-    // half of the slots move to the second
+    // wait until half of the slots have moved to the second host
     const shares = async () => (await viewCluster(storage.tenant(HOST_TENANT))).hosts.map(({ slots }) => slots)
     while ((await shares()).join() !== '128,128') await scheduler.wait(50)
     const atFirst = await Promise.all(TENANTS.map((tenant) => answersItself(first, tenant)))
@@ -156,7 +156,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     await reader.subscribeAsync('resources/valve/events', { qos: 1 })
     await poster.publishAsync('resources/valve/events', '{"open":1}', { qos: 1 })
     expect(String((await told)[1])).toContain('"open":1')
-    // from the other side, and over HTTP
+    // the other direction, over HTTP
     const back = next(poster, 'message')
     await poster.subscribeAsync('resources/pipe/events')
     await reader.publishAsync('resources/pipe/events', '{"flow":2}', { qos: 2 })

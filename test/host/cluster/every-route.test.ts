@@ -1,6 +1,6 @@
 /**
- * Every route of a host, asked at a host of a cluster that has not the tenant: it answers as the one that has it. A service
- * that works at one host only is found here.
+ * Sends a request to every route, at a cluster host that does not own the tenant: the response must equal the owner's.
+ * This finds services that work only on one host.
  */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -40,7 +40,10 @@ const json = (method: string, path: string, body: string): Asked => ({
 })
 
 const LONG = `{"text":"${'ä'.repeat(30_000)}","timestamp":1795000000000}`
-/** Answers that are the same in each byte; the second request of them goes in frames, but those that are refused at once. */
+/**
+ * Requests whose responses must be equal byte for byte. The second request is sent in frames, unless requests are
+ * rejected at once.
+ */
 const ALIKE: readonly (readonly [string, Asked])[] = [
   ['what it serves', { method: 'GET', path: '/' }],
   ['a list', { method: 'GET', path: '/api/tasks?limit=2' }],
@@ -90,7 +93,7 @@ const ALIKE: readonly (readonly [string, Asked])[] = [
   ['a long answer, which comes in pieces', json('POST', '/resources/boiler-1/events?store=false', LONG)],
 ]
 
-/** What each host says of itself. */
+/** Routes where each host reports on itself. */
 const OWN = /^\/(?:docs|health|metrics|cluster)(?:\/|$)/
 
 let cluster: MemoryHosts
@@ -123,7 +126,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
-/** What answers have in common that were given one after the other: not times, signatures and counts. */
+/** Reduces a value to what responses given one after another share, without times, signatures and counts. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (typeof value === 'object' && value !== null)
@@ -137,7 +140,10 @@ function shownOf({ statusCode, headers, body }: Answer): unknown {
   return { statusCode, type, body: json ? shapeOf(JSON.parse(body)) : body.length > 0 }
 }
 
-/** Of one: asked again until both say the same, because work goes on in the background. */
+/**
+ * Compares the responses of both hosts for one URL, repeatedly until they agree, since work continues in the
+ * background.
+ */
 async function compare(url: string): Promise<void> {
   await expect
     .poll(
@@ -172,11 +178,11 @@ describe('a host of a cluster that has not the tenant', () => {
     const failed: unknown[] = []
     for (const { method, url } of printedRoutes(other.app)) {
       if (OWN.test(url)) continue
-      // calls of webscripts and contents of objects name the tenant
+      // webscript calls and object contents contain the tenant in their path
       const named = url
         .replace(/^(\/(?:api|functions)\/v1\/)one(?=\/|$)/, `$1${tenant}`)
         .replace(/^(\/reflexarc-ws-)one/, `$1assets-${tenant}`)
-      // a parameter that nothing reads: whoever writes refuses it, and reads are to be strict
+      // adds an unknown parameter: writes reject it, and reads must in strict mode
       const asked = {
         method,
         url: `${named}?stroe=false`,
@@ -201,7 +207,7 @@ describe('a host of a cluster that has not the tenant', () => {
       const bytes = Buffer.from(body, body === '\u00ff\u00fe' ? 'latin1' : 'utf8')
       const answerOf = async ({ url }: RunningHost) => {
         const sized = body === '' ? {} : { 'content-length': String(bytes.length) }
-        // to both under one name, which answers may tell
+        // both hosts are called with the same `Host`, which responses may contain
         const named = {
           authorization: basic(tenant, 's'),
           host: 'cluster.example',

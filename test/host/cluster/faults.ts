@@ -1,11 +1,14 @@
-/** What happens to a cluster in its long run: hosts, each with its own way to the database and a clock that is wrong, and faults of them. */
+/**
+ * Runs the cluster of the long run: hosts with their own database connections and wrong clocks, and faults that happen
+ * to the hosts.
+ */
 import { scheduler } from 'node:timers/promises'
 import { randomOf, nextSeed } from '../../../src/kernel/random.ts'
 import type { ClusterProcesses, MemberProcess } from './cluster-processes.ts'
 import type { PostgresPair } from './postgres-pair.ts'
 
 const HOSTS = 3
-/** ms by which clocks of hosts are wrong at most: more is refused */
+/** Maximum error of the hosts' clocks in ms: hosts reject a larger one */
 const MAX_SKEW = 700
 const MAX_HALT = 8_000
 const MAX_CUT = 6_000
@@ -21,16 +24,16 @@ interface Fault {
 }
 
 export class FaultyCluster {
-  /** hosts that answer, as far as anybody can know */
+  /** Hosts that should be able to answer */
   readonly asked = new Set<MemberProcess>()
-  /** hosts that were told to stop and did not finish in the time that they give themselves */
+  /** Number of hosts that did not stop within their own time limit */
   late = 0
   #seed: number
   readonly #pair: PostgresPair
   readonly #hosts: ClusterProcesses
   readonly #members: Member[] = []
   readonly #faults: readonly Fault[]
-  /** those that come before any comes again */
+  /** Faults still to happen in this round */
   #next: readonly Fault[] = []
 
   private constructor(seed: number, only: string, pair: PostgresPair, hosts: ClusterProcesses) {
@@ -51,7 +54,7 @@ export class FaultyCluster {
     this.#faults = all.filter(({ what }) => what.includes(only))
   }
 
-  /** `only`: what all of its faults have in their texts. */
+  /** `only`: text that all selected faults must contain. */
   static async start(
     { seed, only }: { readonly seed: number; readonly only: string },
     pair: PostgresPair,
@@ -63,7 +66,10 @@ export class FaultyCluster {
     return cluster
   }
 
-  /** One after the other in an order that is drawn, then again in another one. Gives what it was, when it is over. */
+  /**
+   * Causes the next fault. Every round contains all faults once, in random order. Resolves to the fault's text when it
+   * is over.
+   */
   async fault(): Promise<string> {
     if (this.#next.length === 0) {
       const drawn = this.#faults.map((fault) => ({ fault, at: this.#random() }))
@@ -133,7 +139,7 @@ export class FaultyCluster {
     return member
   }
 
-  /** from 0 to 1 */
+  /** Returns a number from 0 to 1 */
   #random(): number {
     this.#seed = nextSeed(this.#seed)
     return randomOf(this.#seed)

@@ -1,11 +1,14 @@
-/** The inputs of tasks as the database of a cluster took them, with those that hosts have trimmed since. */
+/**
+ * Keeps copies of task inputs as the database of a cluster received them, including inputs that hosts have trimmed
+ * since.
+ */
 import { Client } from 'pg'
 import { LOG_NAME } from '../../../src/log/message-entry.ts'
 import { inputOf, messagesOf } from '../../../src/services/rules/durable/input.ts'
 import type { Json } from '../../../src/kernel/json.ts'
 import type { Message } from '../../../src/core/task/origin.ts'
 
-/** Once there is a schema: from here on the database keeps a copy of each entry. */
+/** Makes the database copy each log entry from now on. Requires the schema. */
 export function keepLog(url: string): Promise<void> {
   return asked(url, async (client) => {
     await client.query(`
@@ -19,11 +22,11 @@ export function keepLog(url: string): Promise<void> {
 
 export interface KeptMessage {
   readonly message: Message
-  /** epoch ms at which it was taken */
+  /** Time at which the message was processed, epoch ms */
   readonly at: number
 }
 
-/** By partition of the tenant, in the order of its log: the messages of broker data that its tasks were given. */
+/** Returns the messages that tasks received, by partition of the tenant, in the order of its log. */
 export function keptMessages(url: string, tenant: string): Promise<ReadonlyMap<number, readonly KeptMessage[]>> {
   return asked(url, async (client) => {
     const { rows } = await client.query<{ partition: string; body: string }>(

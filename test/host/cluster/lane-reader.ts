@@ -1,11 +1,11 @@
-/** A reader of what is posted to a resource, who goes on at another host whenever a stream ends, from the last id. */
+/** Reads what is posted to a resource. Whenever a stream ends, it continues at another host from the last id. */
 import { scheduler } from 'node:timers/promises'
 import type { ClusterProcesses, MemberProcess } from './cluster-processes.ts'
 import type { Lane } from './lanes.ts'
 
-/** ms for what is posted last */
+/** Time to wait for the last messages, in ms */
 const PATIENCE = 30_000
-/** ms of silence after which a stream is left for another: its host may stand still */
+/** Silence in ms after which the reader changes to another host, since the current one may be suspended */
 const SILENCE = 5_000
 
 export class LaneReader {
@@ -17,11 +17,11 @@ export class LaneReader {
   #wrong: string[] = []
   #streams = 0
   #lastId: string | undefined
-  /** the number that comes next */
+  /** Number of the next expected message */
   #next = 0
   #hasBegun = false
 
-  /** `ended`: nothing more is posted. */
+  /** `ended`: aborts when nothing more is posted. */
   constructor(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane, ended: AbortSignal) {
     this.#lane = lane
     this.#hosts = hosts
@@ -29,7 +29,7 @@ export class LaneReader {
     this.#reading = this.#read(ended)
   }
 
-  /** Waits for the rest. */
+  /** Waits for the remaining messages and returns the problems found. */
   async problems(): Promise<readonly string[]> {
     const until = Date.now() + PATIENCE
     while (this.#next < this.#lane.sent && this.#wrong.length === 0 && Date.now() < until) await scheduler.wait(50)
@@ -58,7 +58,7 @@ export class LaneReader {
         headers: {
           ...this.#hosts.headersOf(this.#lane.tenant),
           accept: 'text/event-stream',
-          // from the very beginning, when nothing was seen
+          // without an id, read from the beginning
           ...(id !== undefined && { 'last-event-id': id }),
         },
         signal: AbortSignal.any([silent.signal, this.#over.signal]),
@@ -82,7 +82,7 @@ export class LaneReader {
     const [, number] = /"n":(\d+)/.exec(event) ?? []
     if (id !== undefined) this.#lastId = id
     if (number === undefined) return
-    // the first ones may have come before it read
+    // the first messages may have been posted before this stream opened
     if (!this.#hasBegun) this.#next = Number(number)
     this.#hasBegun = true
     if (Number(number) !== this.#next) this.#wrong.push(`${number} came, and not ${this.#next}`)

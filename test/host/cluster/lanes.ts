@@ -1,4 +1,7 @@
-/** Messages that stream in at hosts of a cluster, each resource's one after the other, and what its task has seen of them. */
+/**
+ * Sends messages to hosts of a cluster, for each resource one after another, and checks what the resource's task has
+ * received.
+ */
 import { scheduler } from 'node:timers/promises'
 import type { ClusterProcesses, MemberProcess } from './cluster-processes.ts'
 
@@ -6,11 +9,11 @@ export interface Lane {
   readonly tenant: string
   readonly resource: string
   readonly task: string
-  /** messages that were acknowledged: all that were sent */
+  /** Number of acknowledged messages; all sent messages are acknowledged */
   sent: number
 }
 
-/** Sends a message until somebody acknowledges it, always under the same key. */
+/** Sends a message, always with the same key, until a host acknowledges it. */
 export async function post(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane): Promise<void> {
   const headers = {
     ...hosts.headersOf(lane.tenant),
@@ -26,7 +29,7 @@ export async function post(hosts: ClusterProcesses, asked: ReadonlySet<MemberPro
       body,
     })
       .then(async (response) => ({ status: response.status, text: await response.text() }))
-      // it was killed
+      // the host was killed
       .catch(() => ({ status: 503, text: '' }))
     if (answer.status < 300) return
     if (answer.status !== 503) throw new Error(`${lane.resource} was answered ${answer.status} ${answer.text}`)
@@ -34,7 +37,7 @@ export async function post(hosts: ClusterProcesses, asked: ReadonlySet<MemberPro
   }
 }
 
-/** How many messages its task has taken. */
+/** Returns how many messages the lane's task has processed. */
 export async function seen(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane): Promise<number> {
   for (let attempt = 0; ; attempt += 1) {
     const host = [...asked][attempt % asked.size]
@@ -49,7 +52,7 @@ export async function seen(hosts: ClusterProcesses, asked: ReadonlySet<MemberPro
   }
 }
 
-/** Messages of all lanes, which stream in at all that are asked. */
+/** Sends messages of all lanes to all available hosts. */
 export class Senders {
   readonly #over = new AbortController()
   readonly #sending: Promise<unknown>
@@ -67,11 +70,14 @@ export class Senders {
         }
       }),
     )
-    // told to whoever waits
+    // `more` and `end` report the error
     this.#sending.catch(() => undefined)
   }
 
-  /** Resolves when so many more were acknowledged, or when nobody waits any more; rejects when a message was refused. */
+  /**
+   * Resolves when `count` more messages were acknowledged, or when `enough` aborts; rejects when a message was
+   * rejected.
+   */
   async more(count: number, enough?: AbortSignal): Promise<void> {
     const wanted = this.#acknowledged + count
     let look: () => void = () => undefined
@@ -84,7 +90,7 @@ export class Senders {
     this.#waiting.delete(look)
   }
 
-  /** What was sent is acknowledged. */
+  /** Stops sending, and waits until all sent messages are acknowledged. */
   async end(): Promise<void> {
     this.#over.abort()
     await this.#sending

@@ -1,8 +1,9 @@
 /**
- * `npm run test:cluster -- --minutes 30 [--seed 1] [--only 'stood still'] [--json]`: hosts of a cluster and a PostgreSQL with a synchronous
- * standby, to which everything happens again and again (faults.ts) while messages stream in for tenants of one partition
- * and for one of several. In the end it is as if one host had been there all the time: a table says what held. Ends with 1
- * when something did not; with `--json` the verdict is one line on stdout, and the progress goes to stderr.
+ * `npm run test:cluster -- --minutes 30 [--seed 1] [--only 'stood still'] [--json]`: runs hosts of a cluster over a
+ * PostgreSQL with a synchronous standby. Faults (faults.ts) happen again and again, while messages are sent for tenants
+ * with one partition and for a tenant with several. The end result must be the same as with a single host that was
+ * always available; a table lists what held. Exits with 1 when a check failed. With `--json` the verdict is one line on
+ * stdout, and the progress is written to stderr.
  */
 import { scheduler } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -18,14 +19,14 @@ import { Verdict } from './verdict.ts'
 import { WIDE, WideTenant } from './wide-tenant.ts'
 
 const TENANTS = Array.from({ length: 6 }, (_, n) => `tenant-${n}`)
-/** ms within which everything goes on after a fault, and what was handed on arrives in the end */
+/** Time in ms within which work must continue after a fault, and handed-over messages must arrive at the end */
 const PATIENCE = 90_000
 
 const COUNTED: Template = {
   name: 'counted',
   sensors: [{ label: 'seen', name: 'invokeCount', resource: '$' }],
   actuators: [{ label: 'told', name: 'createAlarm', properties: { type: 'SEEN' } }],
-  // once a day at most: a second alarm would be counted
+  // limited to once a day, so that a repeated alarm shows in the count
   triggers: [
     { sourceLabel: 'seen', destinationLabel: 'told', statesTrigger: ['Incremented'], invocationPolicy: 86_400 },
   ],
@@ -34,13 +35,13 @@ const COUNTED: Template = {
 
 type Say = (text: string) => void
 
-/** What messages are sent for, and how it is looked at. */
+/** The targets of the messages, and the readers that check them. */
 interface Load {
   readonly lanes: readonly Lane[]
   readonly wide: WideTenant
   readonly senders: Senders
   readonly readers: readonly LaneReader[]
-  /** Nothing more is sent. */
+  /** Stops sending. */
   end(): Promise<void>
 }
 
@@ -107,7 +108,7 @@ async function begin(url: string, hosts: ClusterProcesses, { asked }: FaultyClus
   return { lanes, wide, senders, readers, end }
 }
 
-/** Faults, until the time is over or something does not go on. */
+/** Causes faults until the time is over or work does not continue. */
 async function disturb(
   cluster: FaultyCluster,
   { lanes, wide, senders }: Load,
@@ -119,7 +120,7 @@ async function disturb(
     const what = await cluster.fault()
     const since = Date.now()
     const before = all.map(({ sent }) => sent)
-    // the one that is under way may have been acknowledged before
+    // the message in flight may have been acknowledged before the fault
     const still = () => all.filter(({ sent }, at) => sent < (before[at] ?? 0) + 2).map(({ resource }) => resource)
     let last = ''
     while (still().length > 0 && Date.now() - since < PATIENCE) {
@@ -175,7 +176,7 @@ async function judge(
   })
 }
 
-/** False when it takes too long. Rejects as it does. */
+/** Resolves to false when `work` takes too long; rejects like `work`. */
 function withinPatience(work: Promise<void>): Promise<boolean> {
   return Promise.race([work.then(() => true), scheduler.wait(PATIENCE).then(() => false)])
 }
@@ -184,5 +185,5 @@ const code = await main().catch((error: unknown) => {
   process.stderr.write(`the run could not be finished: ${messageOf(error)}\n`)
   return 1
 })
-// what never came to its end is still tried
+// ends requests that would still be retried
 process.exit(code)

@@ -1,4 +1,4 @@
-/** Hosts of a cluster in one process, over one store in memory and one folder. */
+/** Runs hosts of a cluster in one process, over one store in memory and one folder. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,14 +17,14 @@ import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
 export interface MemoryHosts {
   readonly storage: Storage
-  /** of objects, which all of them have */
+  /** Folder of objects, shared by all hosts */
   readonly blobs: string
   readonly hosts: readonly RunningHost[]
-  /** One more; resolves when it answers, not when it has its share. */
+  /** Starts a host; resolves when it answers, which may be before it has its share of slots. */
   start(given?: Given, making?: Pick<Making, 'now' | 'program'>): Promise<RunningHost>
-  /** Resolves when the slots are spread evenly over so many. */
+  /** Resolves when the slots are spread evenly over `count` hosts. */
   spread(count: number): Promise<void>
-  /** A name of a tenant that this host would have; its key is the name, and its secret `s`. */
+  /** Creates a tenant owned by `host` and returns its name; the tenant's key is its name, with the secret `s`. */
   tenantAt(host: RunningHost): Promise<string>
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A host of a cluster without services: it hands on, and answers what comes to it. */
+/** Starts a cluster host without services, which forwards requests and answers its own. */
 import websocket from '@fastify/websocket'
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach } from 'vitest'
@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()))
 })
 
-/** After the test, whether it failed or not. */
+/** Runs `end` after the test, even if it failed. */
 export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end)
 }
@@ -27,7 +27,7 @@ export interface ModelHost {
   place: Place
 }
 
-/** A host that has its tenant as soon as its place says so. */
+/** Starts a host that serves its tenant as soon as `place` says that it is here. */
 export async function hostAt(
   place: Place,
   tenant = 'acme',

@@ -17,11 +17,11 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((app) => app.close()))
 })
 
-/** A host, as far as questions go: where it believes the partition to be, and what it answers. */
+/** Starts a host for questions. `places`: where it believes the partition to be; `answer`: its result. */
 async function hostAt(places: Place[], answer: () => unknown = () => 7) {
   const asked: PartitionQuestion[] = []
   const calls = new PartitionCalls({
-    // the last one holds from then on
+    // the last place applies from then on
     place: () => (places.length > 1 ? places.shift() : places[0]) ?? HERE,
     opened: async () => ({
       answer: async (question) => {
@@ -100,7 +100,7 @@ it('a partition that is given away does not wait for another that no host has, b
   const ending = AbortSignal.abort()
   const { calls } = await hostAt([unowned, { kind: 'elsewhere', term: 1, url }])
   await expect(calls.ask('acme', 0, QUESTION, ending)).rejects.toMatchObject({ code: 'FENCED' })
-  // the one that another host has is asked once more, as ever
+  // another host owns this partition, so its question is sent once more
   expect(await calls.ask('acme', 0, QUESTION, ending)).toBe(7)
   const call: PartitionQuestion = { of: 'service', service: 'functions', method: 'call', args: ['double', '1', {}, {}] }
   const other = await hostAt([unowned, { kind: 'elsewhere', term: 1, url }])

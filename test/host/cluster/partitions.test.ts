@@ -1,4 +1,7 @@
-/** A tenant with several partitions at the hosts of a cluster: whoever is asked, it is as if one host had it whole. */
+/**
+ * Tests a tenant whose partitions belong to different hosts: any host answers as if a single host owned the whole
+ * tenant.
+ */
 import { scheduler } from 'node:timers/promises'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -32,7 +35,10 @@ function stateOf({ nodes = [] }: Task): string | undefined {
   return nodes[0]?.mostLikelyState?.state
 }
 
-/** A reactive task over what the sensors hear: an alarm about the first of them when it is above 10, at most once a minute. */
+/**
+ * Returns a reactive rule over several resources, with an alarm when the first one's value exceeds 10, at most once a
+ * minute.
+ */
 function ruleOn(resource: string, ...others: readonly string[]): Json {
   const sensors = [resource, ...others].map((heard, n) => ({
     label: `s${n}`,
@@ -153,7 +159,7 @@ describe('a tenant of four partitions at two hosts', () => {
     while ((await status()).finishedTime === undefined) await scheduler.wait(20)
     const tasks = await ask<readonly Task[]>(1, 'GET', '/api/tasks?hits=100')
     expect(tasks.map((task) => task.status)).toEqual(RESOURCES.map(() => 'stopped'))
-    // counted by the partition that ran it
+    // the partition that ran the task counts its invocations
     expect(tasks.every(({ invocationCount }) => invocationCount > 1)).toBe(true)
     for (const [n, id] of ids.entries()) await ask(n, 'POST', `/api/tasks/${id}/command/start`)
   })
@@ -212,7 +218,7 @@ describe('a tenant of four partitions at two hosts', () => {
       for (const mark of all('away')) await again.until(`"${mark}"`)
       expect(again.text).not.toContain('gap')
       expect(marksOf(again.text).sort()).toEqual([...seen.slice(place + 1), ...all('away')].sort())
-      // what came from the logs has ids that are as good
+      // ids of messages that were read from the logs must work as well
       const [oldest] = [...again.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
       await using rest = await read(0, oldest)
       for (const mark of marksOf(again.text).slice(1)) await rest.until(`"${mark}"`)
@@ -234,7 +240,7 @@ describe('a tenant of four partitions at two hosts', () => {
       })
     })
     const topics = RESOURCES.map((resource) => `resources/${resource}/events`)
-    // each by its name, and all of them by one filter, which tells them again
+    // subscribe to each topic by name, and to all with one filter, which delivers them a second time
     await reader.subscribeAsync([...topics, 'resources/+/events'], { qos: 1 })
     for (const topic of topics) await poster.publishAsync(topic, '{"x":1}', { qos: 1 })
     await heard

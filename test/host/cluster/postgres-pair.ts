@@ -1,4 +1,7 @@
-/** A PostgreSQL with a synchronous standby, at one port of the machine, that can fail over: what it acknowledged it keeps. */
+/**
+ * Runs a PostgreSQL with a synchronous standby on this machine, behind one port, that can fail over without losing what
+ * it acknowledged.
+ */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -31,7 +34,7 @@ export class PostgresPair {
     return `postgresql://tester@127.0.0.1:${typeof address === 'object' ? address?.port : ''}/postgres`
   }
 
-  /** Another way to it, which ends with `cut` as if the network were gone, until `mend`. */
+  /** Opens another address for the database; `cut` interrupts it like a network failure, until `mend`. */
   async way(): Promise<{ readonly url: string; cut(): void; mend(): void; close(): void }> {
     const open = new Set<Socket>()
     let isCut = false
@@ -56,7 +59,7 @@ export class PostgresPair {
     }
   }
 
-  /** The primary is gone at once; the standby takes its place, and gets a standby of its own. */
+  /** Stops the primary at once; the standby replaces it, and gets its own standby. */
   async failOver(): Promise<void> {
     const standby = this.#standby
     if (standby === undefined) throw new Error('there is no standby')
@@ -70,7 +73,7 @@ export class PostgresPair {
     await this.#addStandby()
   }
 
-  /** The primary falls and comes back with what it had. */
+  /** Crashes the primary and restarts it with its data. */
   async fall(): Promise<void> {
     await this.#primary.crash()
     await this.#primary.start()
@@ -83,10 +86,10 @@ export class PostgresPair {
     await this.#primary.stop()
   }
 
-  /** From here on a commit is answered when the standby has it. */
+  /** Adds a standby. Afterwards, commits complete only when the standby has them. */
   async #addStandby(): Promise<void> {
     const primary = this.#primary
-    // a copy of a standby has its settings: nobody may wait for a standby that is not there yet
+    // the copied settings must not make commits wait for a standby that is missing
     await withClient(primary, async (client) => {
       await client.query(`alter system set synchronous_standby_names = ''`)
       await client.query('select pg_reload_conf()')

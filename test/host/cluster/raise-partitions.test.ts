@@ -33,7 +33,7 @@ it('a task that runs hears from then on what moves to other partitions, and whoe
   const moved = ['a', 'b', 'c', 'd'].filter((resource) => partitionOf(resource, 4) !== 0)
   expect(heard.map(({ resource }) => resource).sort()).toEqual(moved)
   expect(heard.every(({ resource, home, by }) => home === partitionOf(resource, 4) && by === 0)).toBe(true)
-  // the same host takes it again
+  // the same host takes the tenant again
   expect(await takeFence(store, fenceOf(0), { holder: 'a', term: 3 })).toMatchObject({ term: 3 })
 })
 
@@ -53,7 +53,7 @@ it('a host that takes the tenant over each time that it is tried keeps it as it 
   expect(fences.every(({ value }) => Number.isInteger(value.term))).toBe(true)
 })
 
-/** Another host takes over while tasks are read, the first so many times. */
+/** Returns a storage where another host takes the tenant over while tasks are read, the first `times` times. */
 function takenOver(storage: Storage, times: number): Storage {
   let term = 3
   const take = async (store: Store): Promise<void> => {

@@ -13,7 +13,7 @@ const post = (host: ModelHost, headers = {}): Promise<Response> =>
     headers: { 'content-type': 'application/json', ...headers },
   })
 
-/** A server that never comes to an end; it agrees to upgrades. */
+/** Starts a server that never completes a response; it accepts upgrades. */
 async function halted(answer: (response: ServerResponse) => void): Promise<string> {
   const server = createServer((_request, response) => answer(response))
   const sockets = new WebSocketServer({ server })
@@ -63,7 +63,7 @@ it('a host that does not know yet that a tenant is its own waits until it does',
   await expect.poll(() => first.routing.forwarded).toBe(1)
   second.routing.looked(new Set())
   second.place = { kind: 'here', term: 2 }
-  // by when it has come is not known
+  // it is not known when the response arrives
   const looking = setInterval(() => second.routing.looked(new Set()), 5)
   expect((await answering).status).toBe(200)
   clearInterval(looking)
@@ -100,7 +100,7 @@ it.each([
   const answering = fetch(`${first.url}/`)
   await expect.poll(() => first.routing.forwarded).toBe(1)
   first.place = { kind: 'elsewhere', term: 2, url: second.url }
-  // when its connection was refused is not known
+  // it is not known when the connection is refused
   const looking = setInterval(() => first.routing.looked(new Set([second.url])), 5)
   const answer = await answering
   clearInterval(looking)
@@ -118,7 +118,7 @@ it.each([
   const answering = post(first)
   await expect.poll(() => first.routing.forwarded).toBe(1)
   first.place = url === undefined ? { kind: 'here', term: 2 } : { kind: 'elsewhere', term: 2, url }
-  // when its connection was refused is not known
+  // it is not known when the connection is refused
   const looking = setInterval(() => first.routing.looked(new Set(url === undefined ? [] : [url])), 5)
   const answer = await answering
   clearInterval(looking)
@@ -156,12 +156,14 @@ it.each(['GET', 'POST'])('SMALL-2: a %s with half an answer has none', async (me
   await expect.poll(() => first.routing.forwarded).toBe(1)
   const second = await hostAt({ kind: 'here', term: 2 })
   first.place = { kind: 'elsewhere', term: 2, url: second.url }
-  // when the answer broke off is not known
+  // it is not known when the response breaks off
   const looking = setInterval(() => first.routing.looked(new Set([url, second.url])), 5)
   const answer = await answering
   clearInterval(looking)
   expect([answer.status, await answer.text()]).toEqual(
-    method === 'GET' ? [200, JSON.stringify({ at: second.url })] : [503, expect.stringContaining('the outcome is unknown')],
+    method === 'GET'
+      ? [200, JSON.stringify({ at: second.url })]
+      : [503, expect.stringContaining('the outcome is unknown')],
   )
 })
 

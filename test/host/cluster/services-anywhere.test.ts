@@ -1,4 +1,4 @@
-/** Objects, secrets, webscripts and what they tell each other, asked at a host that has not the tenant. */
+/** Tests objects, secrets, webscripts and their interplay at a host that does not own the tenant. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
@@ -20,7 +20,7 @@ let cluster: MemoryHosts
 let owner: RunningHost
 let other: RunningHost
 let tenant: string
-/** of the host that has not the tenant */
+/** Client of the host that does not own the tenant */
 let client: Client
 let script: string
 
@@ -36,14 +36,14 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
-/** Resolves when it runs. */
+/** Deploys a webscript; resolves when it runs. */
 async function deployed(files: Readonly<Record<string, string>>): Promise<void> {
   const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
   const { job } = await client.functions.webscripts.create(assets)
   await client.functions.webscripts.jobs.finished(job?.id ?? '')
 }
 
-/** Asked from that address of this machine. */
+/** Returns the status of a request from a given address of this machine. */
 async function statusFrom(localAddress: string, url: string, authorization: string): Promise<number | undefined> {
   const asking = get(url, { localAddress, agent: false, headers: { authorization } })
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
@@ -61,7 +61,7 @@ it('a webscript with a secret of the vault is called by its id at any host', asy
   }
   await deployed(files)
   for (const { url } of [owner, other]) {
-    // a host that looked in vain looks again after a second
+    // a host caches an unknown id for a second
     await expect
       .poll(async () => (await fetch(url + script)).json(), { timeout: 10_000 })
       .toEqual({ heard: 0, secret: 6 })

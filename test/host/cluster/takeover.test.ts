@@ -1,7 +1,8 @@
 /**
- * Hosts of a cluster that are killed, halted and told to stop, and whose database fails over, while messages stream in: each time one that
- * has a partition of a tenant with several, and some of the tenants with one. In the end each task is as if one host had
- * been there all the time, and a reader who went on at other hosts has missed nothing.
+ * Kills, suspends and stops hosts of a cluster, and makes its database fail over, while messages are sent. Each
+ * affected host owns a partition of a tenant with several partitions, and some tenants with one. At the end each task
+ * must be in the same state as with a single host that was always available, and readers that changed hosts must have
+ * missed nothing.
  */
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -15,23 +16,23 @@ import { WIDE, WideTenant } from './wide-tenant.ts'
 import { PostgresPair } from './postgres-pair.ts'
 
 const TENANTS = Array.from({ length: 4 }, (_, n) => `tenant-${n}`)
-/** resources of a tenant; the messages of one come after each other */
+/** Resources per tenant; the messages of a resource are sent one after another */
 const LANES = 2
-/** acknowledged messages between two things that happen to hosts */
+/** Number of acknowledged messages between two faults */
 const BETWEEN = 40
-/** messages of which a host has the head, and the tenant of which it has no more when it reads the rest */
+/** Number of messages whose head a host receives before it loses their tenant, and whose body it reads afterwards */
 const LATE = 4
 
 const COUNTED: Template = {
   name: 'counted',
   sensors: [{ label: 'seen', name: 'invokeCount', resource: '$' }],
   actuators: [{ label: 'told', name: 'createAlarm', properties: { type: 'SEEN' } }],
-  // once an hour at most: a second alarm would be counted
+  // limited to once an hour, so that a repeated alarm shows in the count
   triggers: [{ sourceLabel: 'seen', destinationLabel: 'told', statesTrigger: ['Incremented'], invocationPolicy: 3600 }],
   taskDefaults: { type: 'reactive' },
 }
 
-/** ms: longer than a takeover, so that a wait begins at one host and ends at another */
+/** Duration in ms: longer than a takeover, so that a wait begins at one host and ends at another */
 const SILENCE = 5_000
 const WAITING: Template = {
   name: 'waiting',
@@ -67,12 +68,12 @@ describeWithPostgres('hosts of a cluster that come and go', () => {
     const over = new AbortController()
     const readers = wide.lanes.map((lane) => new LaneReader(hosts, asked, lane, over.signal))
     const senders = new Senders(hosts, asked, all)
-    /** a message of each tenant, sent now, gets its answer from one that is asked */
+    /** a new message of each tenant is answered by an available host */
     const allGoOn = async (): Promise<void> => {
       for (const lane of all) await seen(hosts, asked, lane)
     }
 
-    /** whoever has that partition is asked no more */
+    /** removes the owner of the path's partition from the available hosts */
     const takeAway = async (path: string): Promise<MemberProcess> => {
       const owner = await ownerOf(hosts, asked, path)
       asked.delete(owner)
@@ -104,7 +105,7 @@ describeWithPostgres('hosts of a cluster that come and go', () => {
     expect(await ended.terminate()).toBe(0)
     await senders.more(BETWEEN)
 
-    // the database is gone for good, and its synchronous standby takes its place
+    // the old database is lost, and its synchronous standby replaces it
     await pair.failOver()
     await senders.more(BETWEEN)
     await senders.end()
@@ -119,7 +120,7 @@ describeWithPostgres('hosts of a cluster that come and go', () => {
       const found = await alarms.list({ source: lane.resource })
       expect(found.alarms.map(({ type, count }) => [type, count])).toEqual([['SEEN', 1]])
     }
-    // some is handed to other partitions after it was acknowledged
+    // some messages are handed to other partitions after they were acknowledged
     await expect.poll(() => wide.problems(), { timeout: 30_000 }).toEqual([])
     expect((await Promise.all(readers.map((reader) => reader.problems()))).flat()).toEqual([])
     for (const { tenant, task, begun } of waits) {
@@ -151,18 +152,21 @@ async function beginWait(hosts: ClusterProcesses, host: MemberProcess, tenant: s
   return { tenant, task: ID, begun }
 }
 
-/** Messages at whoever has the partition of the lane, and has it still when all of them have begun. */
+/** Begins posts at the owner of the lane's partition, and verifies that it is still the owner afterwards. */
 async function beginPosts(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane) {
   for (;;) {
     const owner = await ownerOf(hosts, asked, pathOf(lane))
     const begun = await Promise.all(Array.from({ length: LATE }, (_, n) => beginPost(hosts, owner, lane, n)))
-    // what is asked later is answered
+    // the owner still answers
     if (await isOwner(hosts, owner, pathOf(lane))) return { owner, begun }
     for (const { giveUp } of begun) giveUp()
   }
 }
 
-/** A message of which its host has all but the end of the body; `finish` sends that, and `answer` is the status, if there is one. */
+/**
+ * Begins a post whose host has received all but the body's end. `finish` sends the rest; `answer` resolves to the
+ * status, or to the error's message.
+ */
 async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant, resource }: Lane, n: number) {
   const body = JSON.stringify({ late: n })
   const headers = {
@@ -185,12 +189,12 @@ async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant,
   return { answer, finish: () => void posting.end(body.slice(5)), giveUp: () => void posting.destroy() }
 }
 
-/** What whoever has the partition of the resource answers. */
+/** Returns a path that the owner of the lane's partition answers. */
 function pathOf({ resource }: Lane): string {
   return `/resources/${resource}/current`
 }
 
-/** Who has what is asked for at the path. */
+/** Returns the host that owns the path's partition. */
 async function ownerOf(
   hosts: ClusterProcesses,
   asked: ReadonlySet<MemberProcess>,
@@ -199,7 +203,7 @@ async function ownerOf(
   for (;;) for (const host of asked) if (await isOwner(hosts, host, path)) return host
 }
 
-/** Whether the host answers for the tenant with partitions without asking another. */
+/** Whether a host answers for the tenant `WIDE` without forwarding. */
 async function isOwner(hosts: ClusterProcesses, host: MemberProcess, path: string): Promise<boolean> {
   const answer = await fetch(host.url + path, { headers: hosts.headersOf(WIDE) })
   await answer.text()

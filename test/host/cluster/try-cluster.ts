@@ -1,6 +1,7 @@
 /**
- * `npm run try:cluster`: three hosts of a cluster and a PostgreSQL of their own on this machine, until Ctrl-C; with their
- * data in a temporary folder that goes with them. The walk of docs/concepts/cluster.md can be gone on them.
+ * `npm run try:cluster`: runs three hosts of a cluster and their own PostgreSQL on this machine until Ctrl-C. Their
+ * data is in a temporary folder, which is removed afterwards. The tour in docs/concepts/cluster.md can be followed on
+ * these hosts.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +21,7 @@ function startHost(store: string, folder: string, port: number): ChildProcess {
   return spawn(process.execPath, [CLI, 'serve', ...own, ...shared], { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Whether it is ready; false when it ended before. */
+/** Resolves to true when a host is ready; false when it ended before. */
 async function isReady(host: ChildProcess): Promise<boolean> {
   host.stderr?.pipe(process.stderr)
   const gone = once(host, 'close').then(() => undefined)
@@ -61,7 +62,7 @@ async function main(): Promise<number> {
     const running = hosts.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
     await Promise.all(
       running.map(async (host) => {
-        // what they have goes with them
+        // the hosts' data is removed as well
         const gone = once(host, 'close')
         host.kill('SIGKILL')
         await gone

@@ -1,4 +1,4 @@
-/** A cluster is brought to another version one host after the other, as long as both play a log to the same states. */
+/** Tests a rolling upgrade of a cluster: possible while both versions replay a log to the same states. */
 import { scheduler } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { HOST_RECORDS } from '../../../src/cluster/placement/cluster-records.ts'
@@ -16,7 +16,7 @@ import { memoryHosts } from './memory-hosts.ts'
 const COUNTED = {
   sensors: [{ label: 'seen', name: 'invokeCount', resource: '$' }],
   actuators: [{ label: 'told', name: 'createAlarm', properties: { type: 'SEEN' } }],
-  // a second alarm within the day would be counted
+  // limited to once a day, so that a repeated alarm shows in the count
   triggers: [
     { sourceLabel: 'seen', destinationLabel: 'told', statesTrigger: ['Incremented'], invocationPolicy: 86_400 },
   ],
@@ -35,7 +35,7 @@ it('hosts of two versions with one replay number hand over without a loss; a hig
     expect(answer.ok, text).toBe(true)
     return JSON.parse(text)
   }
-  /** Until it is acknowledged, always under the same key: whoever was asked may not know yet who has the tenant now. */
+  /** Posts with the same key until the message is acknowledged: the host may not know the tenant's new owner yet. */
   const post = async (host: RunningHost, n: number): Promise<void> => {
     const headers = { authorization: basic('me', 's'), 'content-type': 'application/json', 'idempotency-key': `n${n}` }
     for (;;) {

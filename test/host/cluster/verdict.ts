@@ -1,25 +1,25 @@
-/** What came of a long run: what happened how often, and what held. */
+/** Summarizes a long run: how often each fault happened, and which checks held. */
 import { messageOf } from '../../../src/kernel/errors.ts'
 import { tableLines } from '../../../src/cli/report/table.ts'
 
 interface Check {
   readonly what: string
-  /** what is wrong; none: it held */
+  /** What is wrong; empty if the check held */
   readonly problems: readonly string[]
 }
 
 interface Happened {
   times: number
-  /** ms until everything went on, the most */
+  /** Longest time in ms until work continued */
   slowest: number
 }
 
-/** problems of a check that are shown */
+/** Maximum number of problems shown per check */
 const MAX_SHOWN = 5
 
 export class Verdict {
   messages = 0
-  /** hosts that did not finish in the time that they give themselves; what they left was taken over */
+  /** Number of hosts that did not stop within their own time limit; other hosts took over their work */
   late = 0
   readonly #run: { readonly minutes: number; readonly seed: number }
   readonly #faults = new Map<string, Happened>()
@@ -38,7 +38,7 @@ export class Verdict {
     this.#checks.push({ what, problems })
   }
 
-  /** What cannot be looked at did not hold. */
+  /** Runs a check; counts it as failed when it throws. */
   async checking(what: string, look: () => Promise<readonly string[]>): Promise<void> {
     this.check(what, await look().catch((error: unknown) => [`it cannot be seen: ${messageOf(error)}`]))
   }

@@ -1,6 +1,7 @@
 /**
- * A tenant of several partitions, each at a host of its own where there are enough: tasks that each hear one resource,
- * and one that hears all of them. In the end they are as tasks of one host that was fed with the order of the log.
+ * Runs a tenant with several partitions, each on a different host if there are enough hosts: tasks that each observe
+ * one resource, and one that observes all. At the end, their state must equal that of a single host that received the
+ * messages in the order of the log.
  */
 import { scheduler } from 'node:timers/promises'
 import { createBuiltins } from '../../../plugins/index.ts'
@@ -21,13 +22,16 @@ const RESOURCES = ['pump-0', 'pump-1', 'pump-2', 'pump-3']
 
 interface WideTask {
   readonly id: string
-  /** of its alarms */
+  /** Type of the task's alarms */
   readonly type: string
   readonly resource: string
   readonly rule: Rule
 }
 
-/** Counts messages of each, and raises an alarm whenever all have moved: how often depends on the order of the messages. */
+/**
+ * Counts the messages of each resource, and raises an alarm whenever all resources have moved. How often that happens
+ * depends on the order of the messages.
+ */
 function ruleOn(type: string, resource: string, others: readonly string[] = []): Rule {
   const heard = [resource, ...others]
   const moved = heard.map((_, n) => `moved${n}`)
@@ -70,7 +74,7 @@ export class WideTenant {
     this.lanes = RESOURCES.map((resource, n) => ({ tenant: WIDE, resource, task: tasks[n]?.id ?? '', sent: 0 }))
   }
 
-  /** At hosts that run, with a key of the tenant's name. `url`: of their database. */
+  /** Creates the tenant on running hosts, with a key of the tenant's name. `url`: address of their database. */
   static async make(url: string, hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>): Promise<WideTenant> {
     await post(hosts, asked, { tenant: WIDE, resource: 'first', task: '', sent: 0 })
     await keepLog(url)
@@ -93,12 +97,12 @@ export class WideTenant {
     return new WideTenant(url, hosts, asked, made)
   }
 
-  /** of the partition that has the task which hears all */
+  /** Path in the partition whose task observes all resources */
   get pathOfAll(): string {
     return `/api/tasks/${this.#tasks.at(-1)?.id}`
   }
 
-  /** What is not, or not yet, as it is with one host, when nothing is posted any more: the rest is on its way to its tasks. */
+  /** Returns differences from a single host after sending has stopped. Messages may still be on their way to tasks. */
   async problems(): Promise<readonly string[]> {
     const logs = await keptMessages(this.#url, WIDE)
     const problems: string[] = []
@@ -128,7 +132,7 @@ export class WideTenant {
     })
   }
 
-  /** The same effect twice would count twice, or the model would have it more often. */
+  /** Compares alarms with the model. An effect that happened twice would count twice. */
   async #wrongAlarms(fired: ReadonlyMap<string, number>): Promise<readonly string[]> {
     const { alarms } = await this.#client.alarms.list({ size: 100 })
     const textOf = (counts: readonly (readonly [string, number])[]) =>
@@ -147,7 +151,7 @@ export class WideTenant {
   }
 }
 
-/** Partitions that are opened anew refuse what is asked meanwhile. */
+/** Retries `ask`, since partitions that are being opened reject requests meanwhile. */
 async function untilGiven<R>(ask: () => Promise<R>): Promise<R> {
   for (;;) {
     try {
@@ -159,7 +163,7 @@ async function untilGiven<R>(ask: () => Promise<R>): Promise<R> {
   }
 }
 
-/** The task at one host, when its messages come in the order of the log. */
+/** Simulates the task on one host, with its messages in the order of the log. */
 async function asOneHost({ id, rule }: WideTask, log: readonly KeptMessage[]) {
   const clock = new VirtualClock(log[0]?.at ?? 0)
   const engine = createEngine({ plugs: createBuiltins(), scheduler: clock, seed: 1 })

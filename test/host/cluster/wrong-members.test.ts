@@ -1,4 +1,4 @@
-/** Hosts that do not fit the cluster that they come to: each is told all that is wrong with it. */
+/** Tests hosts that do not fit the cluster they want to join: each receives all problems in one error. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { AppError } from '../../../src/kernel/errors.ts'
 import { basic } from '../sample-host.ts'
@@ -28,7 +28,7 @@ it('a host that keeps objects elsewhere, has another time and an address where n
 it('a host is ready for any caller once it is a member, not before', async () => {
   const seen: unknown[] = []
   const real = globalThis.fetch
-  // the host asks its own address before it joins
+  // a host calls its own address before it joins
   const spy = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const answer = await real(input, init)
     if (typeof input === 'string' && input.endsWith('/health')) seen.push([answer.status, await answer.clone().json()])

@@ -1,4 +1,4 @@
-/** Every route that writes keeps its answers, but for those that are named with their reason. */
+/** Tests that every writing route stores its answers for `Idempotency-Key`, except the listed routes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OWN_KEYS, READS } from '../../../src/host/idempotency/keep-answers.ts'
 import { type Answer, ApiStory, type Ask, type Operation, type StoryHost, storyHost } from '../api-story.ts'
@@ -8,7 +8,7 @@ let host: StoryHost
 const exempt = new Set([...OWN_KEYS, ...READS].map((url) => url.replaceAll(/:\w+/g, 'one')))
 const plain = ({ path }: Operation) => path.replaceAll(/\{(\w+|\*)\}/g, 'one')
 const isExempt = (one: Operation) => one.method === 'post' && exempt.has(plain(one))
-/** answers that are streams, or too large to be kept */
+/** Answers that are streams, or too large to be stored */
 const STREAMED = /Publish$|patchTasks|patchTemplates|deleteTasks|postTemplates?(?:Run|Debug)/
 
 beforeAll(async () => {

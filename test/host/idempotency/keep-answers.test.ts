@@ -12,7 +12,7 @@ interface Bench {
   readonly app: FastifyInstance
   readonly storage: Storage
   readonly clock: { now: number }
-  /** how often the route was carried out */
+  /** Returns how often the handler has run */
   readonly done: () => number
   readonly release: () => void
   post(

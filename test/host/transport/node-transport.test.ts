@@ -22,7 +22,7 @@ async function serve(answer: RequestListener): Promise<{ port: number; seen: Inc
   return { port: (server.address() as AddressInfo).port, seen }
 }
 
-/** Every name is here; which of them may be called is said by `allow`. */
+/** Resolves every name to this machine; `allow` determines which names may be called. */
 const here = async () => ['127.0.0.1']
 const through = (options: NodeTransportOptions) => nodeTransport({ resolve: here, ...options })
 const call = (url: string, options: NodeTransportOptions, more: Record<string, unknown> = {}) =>
@@ -122,9 +122,9 @@ describe('callURL on Node', () => {
       },
     })
     await runPlugLater(plug, { properties: { method: 'GET', url: `http://rebind.example:${port}/` } })
-    // one question, and what it gave is where the call goes
+    // one look-up, whose result is the address that is called
     expect([asked, sent.map(({ address }) => address)]).toEqual([['rebind.example'], ['93.184.216.34']])
-    // had the check been passed with another address, the transport would still refuse the private one
+    // even if another address had passed the check, the transport would reject the private one
     await expect(transport.send({ ...outbound(port), url: sent[0]?.url ?? '' })).rejects.toThrow(
       'not on the public internet',
     )

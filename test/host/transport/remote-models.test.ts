@@ -1,4 +1,7 @@
-/** Servers of models are called under the rules of callURL, and what goes wrong tells whether they have seen anything. */
+/**
+ * Tests that model servers are called under the rules of callURL, and that errors tell whether the server received the
+ * request.
+ */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, expect, it } from 'vitest'

@@ -17,7 +17,7 @@ let storage: Storage
 let broker: InternalBroker
 let received: Received[]
 let data: DataPort
-/** what a rule does with a message, before the message's poster is answered */
+/** Called when a rule handles a message, before the poster gets a response */
 let woken: () => void
 let isAway: boolean
 beforeEach(async () => {
@@ -131,7 +131,7 @@ describe('what plugs ask of the broker', () => {
     await broker.start()
     await expect(data.command('r', { name: 'close' }, at(3))).rejects.toMatchObject(late)
     expect(await data.messages('r', 5)).toEqual([{ t: 2, timestamp: NOW }])
-    // the same again, another resource and another task are no matter of order
+    // a repeated effect, another resource or another task may come in any order
     await data.command('r', { name: 'open' }, at(4))
     await data.post('other', { t: 1 }, BOTH, at(3))
     await data.post('r', { t: 1 }, BOTH, { ...at(3), task: 'u', effect: 'u/1/3/0' })

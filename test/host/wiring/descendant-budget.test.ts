@@ -1,4 +1,4 @@
-/** What rules may make of one arrival, counted before the ports that they act by. */
+/** Tests the limit on what rules may create in response to one arriving message. */
 import { describe, expect, it } from 'vitest'
 import { DescendantBudget, withinBudget } from '../../../src/host/wiring/descendant-budget.ts'
 import type { Cause, DataPort } from '../../../src/core/ports.ts'
@@ -60,7 +60,7 @@ describe('a loop', () => {
         try {
           budget.take(causeOf(`at ${clock.now}`, 2, `t${i % 2}`), 'boiler')
         } catch {
-          // refused, as it should be
+          // refused, as expected
         }
       }
     }

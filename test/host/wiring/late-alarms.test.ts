@@ -1,4 +1,4 @@
-/** A call that its engine has given up may still reach the service: what the task did since counts. */
+/** Tests calls that reach the service after their engine has given up: later actions of the task take precedence. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import { alarmPort } from '../../../src/host/wiring/alarms.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => alarms.close())
 
-/** The port, with the first raise held up on its way until `land` is called. */
+/** Returns the port, with the first `raise` delayed until `land` is called. */
 function heldUp(): { port: AlarmPort; land: () => void; landed: Promise<unknown> } {
   const port = alarmPort('acme', () => alarms.service)
   let land = (): void => undefined
@@ -53,7 +53,7 @@ async function play(temperatures: readonly number[], port: AlarmPort): Promise<r
   await engine.start(RULE, { id: 't', resource: 'boiler-1' })
   for (const [i, temperature] of temperatures.entries()) {
     engine.receive({ resource: 'boiler-1', temperature })
-    // the limit of the first call is over before the next message
+    // the first call times out before the next message
     if (i === 0) clock.advanceTo(NOON + 10_000)
     await expect.poll(() => results.length).toBe(i + 1)
     clock.advanceTo(NOON + (i + 1) * 10_000)

@@ -1,4 +1,4 @@
-/** What the sensors of rules get of hosted models. */
+/** Tests what sensors of rules receive from hosted models. */
 import { describe, expect, it } from 'vitest'
 import { modelPort } from '../../../src/host/wiring/models.ts'
 import type { ModelsApi, InternalModels } from '../../../src/services/models/contract.ts'

@@ -1,4 +1,4 @@
-/** Calls of plugs wait while the store is away, and only then. */
+/** Tests that calls of plugs wait while the store is unavailable, and only then. */
 import { describe, expect, it } from 'vitest'
 import { patient } from '../../../src/host/wiring/patient.ts'
 import { AppError } from '../../../src/kernel/errors.ts'

@@ -1,6 +1,7 @@
 /**
- * Heavy work of requests leaves the event loop. Each route that takes a program (a rule, a template, a converter, an
- * expression) is in a table below: what it is asked there goes to a thread, or the row says why it need not.
+ * Tests that heavy work of requests does not run in the event loop. Each route that accepts a program (a rule, a
+ * template, a converter, an expression) is in a table below: the request in its row must run in a thread, or the row
+ * explains why that is unnecessary.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WorkThreads, type Work } from '../../../src/host/work/work-threads.ts'
@@ -9,7 +10,7 @@ import { printedRoutes } from '../printed-routes.ts'
 import { basic } from '../sample-host.ts'
 import { wholeHost, type WholeHost } from '../whole-host.ts'
 
-/** Threads that tell what they do, whose deadlines and clock are moved by hand. */
+/** Threads that record their work, with deadlines and a clock that the test moves by hand. */
 class HandThreads extends WorkThreads {
   readonly done: string[] = []
   readonly #deadlines: Set<() => void>
@@ -40,7 +41,7 @@ class HandThreads extends WorkThreads {
     return super.counted(tenant, does)
   }
 
-  /** Whatever works has worked for so long. */
+  /** Ends all running work as if it had taken `ms`. */
   endAll(ms: number): void {
     this.#clock.ms += ms
     for (const work of this.#deadlines) work()
@@ -77,10 +78,14 @@ const LONG = { text: 'x'.repeat(40_000) }
 const TASK = { ...GRAPH, task: { name: 'long', type: 'reactive', resource: 'boiler', start: false } }
 const CALL = { properties: { message: TAGS }, streamData: { t: 1 } }
 const EXECUTED = { ...CALL, properties: { a: TAGS } }
-const REHEARSAL = { rule: GRAPH, resources: ['boiler'], source: { messages: [{ resource: 'boiler', timestamp: 1, t: 1 }] } }
+const REHEARSAL = {
+  rule: GRAPH,
+  resources: ['boiler'],
+  source: { messages: [{ resource: 'boiler', timestamp: 1, t: 1 }] },
+}
 const ON_BOILER = { conf: { resource: 'boiler' } }
 
-/** Route, body, what is done of it, and the status of the answer. */
+/** Route, URL, body, the work recorded for it, and the status of the response. */
 type Row = readonly [route: string, url: string, body: object | undefined, done: string, status: number]
 const HEAVY: readonly Row[] = [
   ['POST /converter/test', '/converter/test', { config: CONFIG, payload: {} }, 'convert', 200],
@@ -119,7 +124,7 @@ const HEAVY: readonly Row[] = [
   ['POST /api/tasks', '/api/tasks', TASK, 'counted', 201],
 ]
 
-/** Routes that write and do no long work in the loop, with the reason. */
+/** Routes that write without long work in the event loop, with the reason. */
 const LIGHT: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^(?:POST|PUT|PATCH) \/(?:registry|functions|frameworks)\//, 'built and run in processes of their own'],
   [/^(?:POST|PUT|PATCH) \/(?:api\/v1|reflexarc-ws-one|api\/v1\/webscripts)(?:\/|$)/, 'run in processes of their own'],
@@ -215,7 +220,7 @@ describe('heavy work of requests', () => {
     const row = HEAVY.find(([route]) => route === 'POST /converter/test')
     const task = HEAVY.find(([route]) => route === 'POST /api/tasks')
     if (row === undefined || task === undefined) throw new Error('no such rows')
-    // half of what was saved up was taken by the test before
+    // the previous test used half of the accumulated time
     threads.counted('acme', () => threads.pass(3_600_000))
     threads.counted('acme', () => threads.pass(3_600_000))
     for (const heavy of [row, task]) {

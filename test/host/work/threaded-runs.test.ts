@@ -1,4 +1,4 @@
-/** Runs, calls and checks in threads come to what they come to in this one, whatever they ask of services. */
+/** Tests that runs, calls and checks have the same results in threads as in this one, whatever services they call. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -133,7 +133,7 @@ async function all<T>(reports: AsyncIterable<T>): Promise<readonly T[]> {
   return found
 }
 
-/** What it comes to, or what it is rejected with. */
+/** Returns the result, or the error. */
 async function outcome(operation: (runs: DirectRuns) => unknown, runs: DirectRuns): Promise<unknown> {
   try {
     const found = await operation(runs)

@@ -1,4 +1,4 @@
-/** Scripts of requests in threads: as in the process, but that the loop is left to others. */
+/** Tests scripts of requests in threads: they behave as in the process, but leave the event loop free. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { root } from '../../support/repository.ts'
 import { mustRun } from '../../support/run-command.ts'
 import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../support/script-attacks.ts'
 
-// none ends by time, which depends on how much else there is to do
+// scripts must not end by time, which depends on the machine's load
 const threads = new WorkThreads({ later: () => () => undefined, onlyCounted: true })
 const inThread = new Sandbox(undefined, scriptInterpreter(threads))
 const inProcess = new Sandbox()
@@ -31,7 +31,7 @@ const ORDINARY = [
   'return { text: "a".repeat(1_100_000) }',
 ]
 
-/** All that can be seen of a run: value, or code and text of the error, and the lines of the log. */
+/** Returns everything observable about a run: its value, or the code and text of its error, and the log lines. */
 async function seen(source: string, sandbox: Sandbox): Promise<unknown> {
   const lines: string[] = []
   const input = { now: 1000, seed: 7, streamData: { a: 1 } }
@@ -44,7 +44,7 @@ async function seen(source: string, sandbox: Sandbox): Promise<unknown> {
   }
 }
 
-/** Fires at once what it is told to fire, and the rest never. */
+/** Creates threads whose selected timers fire at once, and whose other timers never fire. */
 function timersThatFire(which: (ms: number) => boolean, most = 4): WorkThreads {
   return new WorkThreads({
     most,
@@ -65,7 +65,7 @@ describe('a script in a thread', () => {
   )
 
   it('leaves the loop to others while it is under way', async () => {
-    // what runs it is there
+    // starts the thread
     await seen('return 1', inThread)
     const order: string[] = []
     const run = seen('for (;;);', inThread).then(() => order.push('run'))
@@ -146,7 +146,7 @@ function disposable(threads: WorkThreads) {
   return { threads, [Symbol.asyncDispose]: () => threads.close() }
 }
 
-/** Of all threads of this process. */
+/** Returns the niceness of all threads of this process. */
 function niceness(): readonly number[] {
   return readdirSync('/proc/self/task').map((thread) => {
     const [, fields = ''] = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')

@@ -122,7 +122,7 @@ describe('a batch operation on alarms', () => {
       query: { type: 'HEAT' },
       actionParameters: { status: 'CLEARED' },
     })
-    // one slice is done, its part is not
+    // one slice is done, but its part is not
     await new Promise((resolve) => setImmediate(resolve))
     await first.close()
     const left = await storage.tenant('acme').collection(BATCHES).get(id)

@@ -4,7 +4,7 @@ import { createClient } from '../../../src/client.ts'
 import type { AlarmsApi } from '../../../src/services/alarms/contract.ts'
 import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
 
-/** Every fact must hold whichever way the service is asked. */
+/** Each test must pass both in process and over HTTP. */
 const WAYS = ['in process', 'over HTTP'] as const
 
 describe.each(WAYS)('the alarms service, %s', (way) => {

@@ -1,4 +1,4 @@
-/** What rules do to alarms is done in the order of their task (ALARM-5), and clearing is one operation. */
+/** Tests that rules change alarms in the order of their task (ALARM-5), and that clearing is one operation. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Alarm, AlarmCause } from '../../../src/services/alarms/contract.ts'
@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => alarms.close())
 
-/** The effect of an input of one task. */
+/** Returns the cause for an effect of one task's input. */
 function by(input: number, more: Partial<AlarmCause> = {}): AlarmCause {
   const task = more.task ?? 'task-1'
   return { task, node: 'n', effect: `${task}/1/${input}/0`, hops: 1, ...more }

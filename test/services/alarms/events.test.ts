@@ -39,7 +39,7 @@ async function take<T>(stream: AsyncIterator<T>, count: number): Promise<readonl
   return taken
 }
 
-/** Raised, raised again, and cleared. */
+/** Raises an alarm twice and clears it. */
 async function threeEvents(source = 'boiler-1'): Promise<string> {
   const { id } = await alarms.api.raise(alarmOf({ source: { id: source }, assignee: 'user/1', more: 1 }))
   await alarms.api.raise(alarmOf({ source: { id: source } }))

@@ -12,7 +12,7 @@ afterEach(() => alarms.close())
 const timesOf = ({ history }: Alarm): readonly number[] => history.map(({ timestamp }) => Date.parse(timestamp) - NOON)
 const chunksStored = () => alarms.storage.tenant('acme').collection(CHUNKS).count()
 
-/** Each a millisecond after the one before. */
+/** Raises the alarm repeatedly, each time a millisecond later. */
 async function repeat(times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     alarms.clock.now++

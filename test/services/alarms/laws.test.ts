@@ -1,4 +1,6 @@
-/** What holds however creations, updates, deletions and batches come together, also over two services on one store. */
+/**
+ * Tests what must hold however creations, updates, deletions and batches coincide, also with two services on one store.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Alarm, AlarmEvent } from '../../../src/services/alarms/contract.ts'
@@ -25,11 +27,11 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Steps that are begun together, and in which of the services each is. */
+/** Steps that begin together, each with the service that executes it. */
 const rounds = fc.array(fc.array(fc.tuple(step, fc.boolean()), { minLength: 1, maxLength: 12 }), { maxLength: 8 })
 
 interface Ledger {
-  /** by id of the alarm: answers of creations */
+  /** Number of successful creations by alarm id */
   readonly raised: Map<string, number>
   readonly removed: Set<string>
   readonly ids: string[]
@@ -57,7 +59,7 @@ async function play(one: Step, { api }: Bench, ledger: Ledger): Promise<void> {
   }
 }
 
-/** Counts and states as the events tell them, in the order of the log. */
+/** Returns counts and states according to the events, in the order of the log. */
 async function toldBy({ storage }: Bench): Promise<ReadonlyMap<string, AlarmEvent['alarm']>> {
   const told = new Map<string, AlarmEvent['alarm']>()
   for (const { body } of await storage.tenant('acme').log(EVENT_LOG).read(PARTITION, 0, 10_000)) {

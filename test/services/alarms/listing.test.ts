@@ -16,7 +16,7 @@ interface Listed {
   readonly alarms: readonly Alarm[]
 }
 
-/** Texts of what is found. */
+/** Returns the texts of the alarms found. */
 async function found(query: AlarmQuery): Promise<readonly string[]> {
   return (await alarms.api.list(query)).alarms.map(({ text }) => text)
 }

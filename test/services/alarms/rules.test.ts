@@ -1,4 +1,4 @@
-/** Alarms and the rules that raise and hear them. */
+/** Tests alarms together with rules that raise them or react to them. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AlarmCause, AlarmForwarding } from '../../../src/services/alarms/contract.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
@@ -8,13 +8,13 @@ import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
 
 const cause: AlarmCause = { task: 'task-1', node: 'alarm', effect: 'task-1/1/1/0', trigger: 'hot', hops: 1 }
 
-/** Takes what alarms tell, as the engine does: with their writes, in one commit. */
+/** Receives the events of alarms as the engine does: in one commit with their writes. */
 class Engine implements AlarmForwarding {
   readonly heard: { readonly source: string; readonly type: unknown; readonly hops: number }[] = []
   readonly #storage: Storage
-  /** thrown at the next calls */
+  /** Errors for the next calls */
   failures: Error[] = []
-  /** thrown at a call, which is the how manieth of that source */
+  /** Returns the error for a call, if any; `calls`: how many calls the source has had */
   failing: (source: string, calls: number) => Error | undefined = () => undefined
   readonly #calls = new Map<string, number>()
 
@@ -155,7 +155,7 @@ describe('the engine', () => {
     await alarms.api.raise(alarmOf({ source: { id: 'heard' } }))
     await alarms.service.idle()
     await alarms.service.stop()
-    // between the stop and the start of rules and alarms somebody still raises
+    // an alarm is raised between the stop and the start of rules and alarms
     await alarms.api.raise(alarmOf({ source: { id: 'missed' } }))
     expect(engine.heard.map(({ source }) => source)).toEqual(['heard'])
     await alarms.close()
@@ -178,7 +178,7 @@ describe('the engine', () => {
     await alarms.service.stop()
     for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
     const full = (): Error => new AppError('TOO_LARGE', 'full')
-    // the second is refused, there is room again at once, and the next try fails as well
+    // `two` is rejected; there is room again at once, but the next attempt fails as well
     engine.failing = (source, calls) => (source === 'two' && calls <= 2 ? full() : undefined)
     await alarms.close()
     alarms = await started()

@@ -1,4 +1,4 @@
-/** Two hosts on one database: their alarms are the same ones. */
+/** Tests two hosts on one database: they share their alarms. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { timelineOf } from '../../../src/services/alarms/timeline.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -8,7 +8,7 @@ import { describeWithPostgres, type PostgresServer } from '../../support/postgre
 import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
 
 const SOURCES = 5
-/** creations of each host */
+/** Number of creations per host */
 const TIMES = 150
 
 describeWithPostgres('alarms of two hosts on one database', (start) => {
@@ -74,7 +74,7 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
     const reading = [read(one), read(two)]
     await Promise.all(hosts.map(({ api }) => api.raise(alarmOf({ source: { id: 'more' } }))))
     await one.api.raise(alarmOf({ source: { id: 'end' }, text: 'the last' }))
-    // what the other host wrote is seen with its own next event, or when it looks
+    // a host sees the other's writes at its own next event, or when it polls
     await two.api.raise(alarmOf({ source: { id: 'end' } }))
     const [here, there] = await Promise.all(reading)
     expect(here).toEqual(there)

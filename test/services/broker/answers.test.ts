@@ -1,4 +1,4 @@
-/** What posts and reads are answered with over HTTP. */
+/** Tests the HTTP responses to posts and reads. */
 import { describe, expect, it } from 'vitest'
 import type { Forwarding } from '../../../src/services/broker/contract.ts'
 import { deferred } from '../../support/deferred.ts'
@@ -89,7 +89,7 @@ describe('the messages of a resource', () => {
     const kept = await series.messages({ resource: 'a', stream: 'events', limit: 1000 })
     expect(kept.length).toBeLessThan(320)
     expect(kept.length).toBeGreaterThanOrEqual(100)
-    // samples stay
+    // samples are kept
     expect(await series.range({ resources: ['a'], metric: 'n' })).toHaveLength(1)
   })
 })

@@ -4,7 +4,7 @@ import { createClient } from '../../../src/client.ts'
 import type { BrokerApi } from '../../../src/services/broker/contract.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
-/** Every fact must hold whichever way the service is asked. */
+/** Each test must pass both in process and over HTTP. */
 const WAYS = ['in process', 'over HTTP'] as const
 
 describe.each(WAYS)('the broker, %s', (way) => {

@@ -1,4 +1,4 @@
-/** What was acknowledged is there, whatever happens between the log and the series (BROKER-1, BROKER-2). */
+/** Tests that acknowledged messages survive whatever happens between the log and the series (BROKER-1, BROKER-2). */
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { TenantLog } from '../../../src/log/tenant-log.ts'
@@ -20,8 +20,8 @@ async function values(broker: BrokerBench, resource = 'a'): Promise<readonly unk
 type Batch = Parameters<Series['append']>[0]
 
 /**
- * A broker whose series can be made to fail, as if the process died or the disk were full between log and series.
- * `fates`: what happens to the next appends, in their order; when there is none, they go through.
+ * Creates a broker whose series can fail, as if the process died or the disk filled up between log and series. `fates`:
+ * outcomes of the next appends, in order; further appends succeed.
  */
 async function failingBench(lag: { posts?: number } = {}) {
   const storage = openMemory({ clock: () => NOON })
@@ -179,7 +179,7 @@ describe('a post', () => {
   it('behind an entry that series refuse is readable all the same, and the refusal is reported', async () => {
     await using broker = await failingBench()
     const { fates } = broker
-    // the batch, the page of the log, and then the bad entry by itself
+    // fails three times: for the batch, for the page of the log, and for the bad entry alone
     fates.push(poisoned, poisoned, poisoned)
     await broker.api.posting.events('a', at(1))
     await broker.api.posting.events('a', at(2))
@@ -190,7 +190,7 @@ describe('a post', () => {
   it('that shares a unit with one that series refuse is readable, and the refused one is reported', async () => {
     await using broker = await failingBench()
     const { storage, fates } = broker
-    // the batch, the page of the log, and then the bad entry by itself
+    // fails three times: for the batch, for the page of the log, and for the bad entry alone
     fates.push(poisoned, poisoned, poisoned)
     const resources = ['a', 'b', 'c']
     await Promise.all(resources.map((resource, n) => broker.api.posting.events(resource, at(n))))
@@ -258,7 +258,7 @@ describe('the log', () => {
     await broker.api.posting.events('a', at(1))
     expect(await sweep()).toBe(1)
     broker.timers.elapsed += 60_000
-    // a clock that was set forward has not made two minutes of it
+    // setting the clock forward does not count as two elapsed minutes
     broker.clock.now += 3_600_000
     await broker.api.posting.events('a', at(2))
     expect(await sweep()).toBe(1)

@@ -1,4 +1,4 @@
-/** What becomes of values and timestamps that are not as they should be, at each entrance. */
+/** Tests how each entrance treats invalid values and timestamps. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { TimeBounds } from '../../../src/services/broker/contract.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'

@@ -1,11 +1,11 @@
-/** One stream of several partitions: what comes of each, and how it ends. */
+/** Tests one stream over several partitions: what it contains from each, and how it ends. */
 import { expect, it } from 'vitest'
 import { Feed } from '../../../src/kernel/feed.ts'
 import type { BrokerMessage, FollowedPart } from '../../../src/services/broker/contract.ts'
 import { followed } from '../../../src/services/broker/partitions/broker-partition.ts'
 import { MergedReader } from '../../../src/services/broker/partitions/merged-reader.ts'
 
-/** A partition elsewhere, that says what it is told to. */
+/** A partition on another host, which sends what the test says. */
 class Elsewhere {
   readonly #parts: FollowedPart[] = []
   #wake: () => void = () => undefined
@@ -37,7 +37,7 @@ class Elsewhere {
 
 const messageOf = (n: number): BrokerMessage => ({ n, timestamp: 0 })
 const told = (n: number): FollowedPart => ({ resource: 'far', message: messageOf(n) })
-/** A partition of this process. */
+/** Returns a partition of this process. */
 const near = (feed: Feed<BrokerMessage>) => (signal: AbortSignal) => {
   const streams = { firehose: feed.read.bind(feed), subscribe: () => feed.read() }
   return followed(streams, { channel: 'events' }, signal)
@@ -67,7 +67,7 @@ it('says where its reader is in all of them, also in those that told nothing', a
   expect(reader.passed).toEqual({ number: 0, place: { position: 4, count: 0, others } })
   one.say({ resource: 'far', message: messageOf(1), place: { position: 4, count: 1 } })
   expect((await reader.next()).value?.place).toEqual({ position: 4, count: 1, others })
-  // no log has it
+  // this message is in no log
   two.say(told(2))
   expect((await reader.next()).value?.place).toEqual({ position: 4, count: 1, others })
   two.say({ resource: 'far', message: messageOf(3), place: { position: 12, count: 1, partition: 1 } })

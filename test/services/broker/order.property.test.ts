@@ -1,4 +1,7 @@
-/** BROKER-1 to BROKER-3, for any mix of posts at once: each acknowledged message is kept once, in an order for everybody. */
+/**
+ * Tests BROKER-1 to BROKER-3 for any mix of concurrent posts: each acknowledged message is stored once, in an order
+ * that all readers share.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/arbitraries/runs.ts'
@@ -9,7 +12,7 @@ interface Step {
   readonly store: boolean
   readonly forward: boolean
   readonly asList: boolean
-  /** turns of the loop before the next one */
+  /** Turns of the event loop before the next post */
   readonly pause: number
 }
 
@@ -26,7 +29,7 @@ interface Sent {
   readonly n: number
 }
 
-/** What each message should have become. */
+/** The expected result of each message. */
 interface Expected {
   readonly series: Sent[]
   readonly messages: Sent[]
@@ -61,7 +64,7 @@ describe('any mix of posts at once', () => {
   it('is kept exactly once, forwarded exactly once, and told in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        // the times of the messages are behind the clock
+        // the messages' times lie behind the clock
         await using broker = await brokerBench({ clock: { now: NOON + 1_000 } })
         const told: Sent[] = []
         const gone = new AbortController()

@@ -1,11 +1,14 @@
-/** Old messages go, and not one resource at a time: each of their pages would be written again for each of them. */
+/**
+ * Tests that old messages are removed for all resources together: removing them per resource would rewrite every page
+ * for each resource.
+ */
 import { describe, expect, it } from 'vitest'
 import { readPost } from '../../../src/services/broker/posting/read-post.ts'
 import { RecentMessages } from '../../../src/services/broker/recent-messages.ts'
 import type { Series } from '../../../src/storage/contract.ts'
 import { NOON } from './support/bench-of-broker.ts'
 
-/** messages of all resources after which some are let go */
+/** Number of messages in all resources that triggers a removal */
 const WORTH_IT = 16_384
 
 function bench() {

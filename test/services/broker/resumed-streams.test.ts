@@ -1,4 +1,7 @@
-/** Streams of readers that come back to another process: what the log has comes first, and a gap is told when it is one. */
+/**
+ * Tests streams that readers resume at another process: they begin with messages from the log, and report a gap only
+ * when there is one.
+ */
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -9,14 +12,14 @@ import { openAnswer } from './support/open-answer.ts'
 
 const SSE = { accept: 'text/event-stream' }
 
-/** of the messages of the resource that are told, in their order */
+/** Numbers of the resource's messages that the stream must contain, in order */
 const NUMBERS = [1, 4, 5, 6, 8]
 
-/** Ids of events, in their order. */
+/** Returns the ids of events, in order. */
 const idsOf = (text: string): readonly string[] => [...text.matchAll(/^id: (.*)$/gm)].map(([, id = '']) => id)
 const valuesOf = (text: string): readonly number[] => [...text.matchAll(/"n":(\d+)/g)].map(([, n]) => Number(n))
 
-/** Two processes of one store, one after the other. */
+/** Starts two processes on one store, one after the other. */
 async function twoLives() {
   const clock = { now: NOON }
   const storage = openMemory({ clock: () => clock.now })
@@ -31,7 +34,7 @@ describe('a stream that goes on in another process', () => {
     const { first, next } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/a/events`, SSE)
     await stream.until(': here')
-    // one post of several messages, one that goes into series alone, and several posts in one entry
+    // a post with several messages, one only for series, and several posts in one log entry
     await first.api.posting.events(undefined, [
       { resource: 'b', n: 2 },
       { resource: 'a', n: 1 },
@@ -57,7 +60,7 @@ describe('a stream that goes on in another process', () => {
       const posted = NUMBERS.slice(0, place + 1).map((one) => 100 + one)
       expect([valuesOf(again.text), again.text.includes('gap')]).toEqual([[...since, ...posted], false])
     }
-    // ids of what came from the log are good too
+    // ids of messages from the log also work
     await using all = await openAnswer(`${url}/messages`, { ...SSE, 'last-event-id': ids[0] ?? '' })
     await all.until('"n":108')
     const [oldest = ''] = idsOf(all.text)
@@ -131,7 +134,7 @@ describe('a stream that goes on in another process', () => {
     for (const n of [1, 2, 3]) await first.api.posting.events('a', { n })
     await stream.until('"n":3')
     const [oldest = '', , newest = ''] = idsOf(stream.text)
-    // entries are let go of some minutes after series have them
+    // log entries are trimmed some minutes after series contain them
     for (let sweeps = 0; sweeps < 2; sweeps += 1) {
       first.timers.fire(SWEEP_MS)
       await first.service.readable()

@@ -1,4 +1,4 @@
-/** What becomes of a post. */
+/** Tests where posts are routed. */
 import { describe, expect, it } from 'vitest'
 import type { PostOptions } from '../../../src/services/broker/contract.ts'
 import { brokerBench } from './support/bench-of-broker.ts'
@@ -77,7 +77,7 @@ describe('a post', () => {
   })
 })
 
-/** Readers of a feed get what was published a turn later. */
+/** Waits for what a feed delivers: readers receive it a turn later. */
 async function nextOrNothing<T>(read: () => readonly T[]): Promise<readonly T[]> {
   for (let turns = 0; turns < 5 && read().length === 0; turns++) await new Promise(setImmediate)
   return read()

@@ -1,4 +1,4 @@
-/** WebSockets of the broker. */
+/** Tests the broker's WebSockets. */
 import { EventEmitter, once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
@@ -32,7 +32,7 @@ class Socket implements AsyncDisposable {
     return socket
   }
 
-  /** Resolves when so many frames came. */
+  /** Resolves when `count` frames have arrived. */
   async has(count: number): Promise<readonly unknown[]> {
     await until(() => this.frames.length >= count)
     return this.frames
@@ -49,7 +49,7 @@ class Socket implements AsyncDisposable {
   }
 }
 
-/** A server's end of a socket whose frames the test reads. */
+/** The server's end of a socket whose frames the test reads. */
 class ReadingSocket extends EventEmitter {
   isPaused = false
 
@@ -61,7 +61,7 @@ class ReadingSocket extends EventEmitter {
     this.isPaused = false
   }
 
-  /** Reads frames until it is paused; gives how many. */
+  /** Delivers frames until the socket is paused; returns how many. */
   readAll(text: string, most: number): number {
     let count = 0
     for (; count < most && !this.isPaused; count++) this.emit('message', Buffer.from(text), false)
@@ -198,7 +198,7 @@ describe('a socket that subscribes', () => {
     broker.timers.fire(TICK_MS, 59)
     broker.timers.fire(TICK_MS, 1)
     await socket.has(1)
-    // and nothing came before it
+    // no message came before this one
     await broker.api.posting.events('a', { n: 1 })
     expect(await socket.has(2)).toEqual([{}, { resource: 'a', n: 1, timestamp: NOON }])
   })

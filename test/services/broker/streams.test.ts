@@ -1,4 +1,4 @@
-/** Streams over HTTP: server-sent events and lines. */
+/** Tests streams over HTTP: server-sent events and lines. */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { TICK_MS } from '../../../src/services/broker/streams/open-streams.ts'

@@ -10,7 +10,7 @@ const isLeft = (conversions: Conversions, payload: readonly number[]): boolean =
   try {
     return conversions.convertSmall({ template }, { payload }) === undefined
   } catch {
-    // It was rendered; a number is not a metric.
+    // The template was rendered here: its number is not a valid metric.
     return false
   }
 }

@@ -1,4 +1,4 @@
-/** The payloads of real gateways that come with the package. */
+/** Tests the payloads of real gateways that are part of the package. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** A converter service over a store in memory, with neighbours that remember what they were given. */
+/** Provides a converter service over a store in memory, with neighbouring services that record their calls. */
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { InternalBroker } from '../../../src/services/broker/contract.ts'
 import type { ConverterApi, InternalConverter } from '../../../src/services/converter/contract.ts'
@@ -14,10 +14,10 @@ export interface TestConverter {
   readonly service: InternalConverter
   readonly api: ConverterApi
   readonly storage: Storage
-  /** bodies that the broker took, with their keys */
+  /** Bodies that the broker received, with their keys */
   readonly posted: { readonly body: unknown; readonly key: string | undefined }[]
   readonly patched: { readonly id: string; readonly body: unknown }[]
-  /** thrown by the broker while it is set */
+  /** Error that the broker throws while this is set */
   brokerFails: Error | undefined
   now: number
 }
@@ -58,7 +58,7 @@ export function testConverter(storage = openMemory(), { tenant, user } = CALLER)
   return made
 }
 
-/** A template that gives one metric of the payload's own device. */
+/** A template that returns one metric of the device named in the payload. */
 export const TEMPLATE = '{"metrics":[{"resource":"$payload.device","temperature":$util.renderValue($payload.t)}]}'
 
 export async function refusalOf(work: Promise<unknown>): Promise<AppError> {

@@ -39,7 +39,9 @@ function builderOf(name: string): Builder {
   return new Builder({ folder: join(folder, name), environment: { PATH: process.env['PATH'] } })
 }
 
-/** In place of Python: it keeps what it was asked and what the file for pip has, and reports what it found. */
+/**
+ * Builds with a script in place of Python, which records its arguments and the requirements file, and reports packages.
+ */
 function pipBuilder(name: string): Builder {
   const bin = join(folder, 'bin')
   const found = (name: string, version: string, digit: string) => ({
@@ -109,7 +111,7 @@ describe('a build', () => {
     expect(readdirSync(join(folder, 'left'))).toEqual([digest])
     mkdirSync(draft)
     await built(left, 'umbrella', NODE, assets)
-    // it may be another build that is under way
+    // the folder may belong to another running build
     expect(existsSync(draft)).toBe(true)
   })
 
@@ -182,7 +184,7 @@ describe('a build', () => {
   it('does not list packages that the operator has for other programs', async () => {
     const bin = join(folder, 'listing')
     mkdirSync(bin)
-    // in place of pip: what it says of all that is installed beside
+    // replaces pip, which would list conflicts with the operator's other packages
     const report = JSON.stringify({ install: [{ metadata: { name: 'six', version: '1.16.0' } }] })
     const script = `#!/bin/sh\nmkdir python_modules\ncase "$*" in *--no-warn-conflicts*) ;; *) echo "secret-tool 1.0 requires six";; esac\necho '${report}' > .pip-report.json\n`
     writeFileSync(join(bin, 'python3'), script, { mode: 0o755 })

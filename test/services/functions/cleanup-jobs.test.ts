@@ -6,7 +6,7 @@ import { lifecycleHandlers, type LifecycleDependencies } from '../../../src/serv
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { recordOf } from './support/records.ts'
 
-/** A tenant with one version, and how its jobs are carried out at once. */
+/** Creates a tenant with one version, whose jobs run at once. */
 async function tenantWith(record: FunctionRecord, uses: number) {
   const store = new FunctionStore(openMemory().tenant('t'))
   await store.store.commit(store.putting(record, 'absent'))

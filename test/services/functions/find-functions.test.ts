@@ -7,7 +7,7 @@ import { list } from '../../../src/services/functions/registry/find-functions.ts
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { recordOf } from './support/records.ts'
 
-/** `name 1.0.0`, with d for a draft, x for deprecated, u for undeployed behind it. */
+/** Parses `name 1.0.0`, optionally followed by d for a draft, x for deprecated, u for undeployed. */
 function versionOf(text: string): FunctionRecord {
   const [name = '', version = '', marks = ''] = text.split(' ')
   const status = marks.includes('u') ? 'undeployed' : 'running'
@@ -93,7 +93,7 @@ describe('a list', () => {
   })
 })
 
-/** Each filter in its own words, and the best of each name by ranks. */
+/** Applies each filter by its definition, and picks the best version of each name by rank. */
 function naive(all: readonly FunctionRecord[], query: FunctionQuery): readonly string[] {
   const admitsUndeployed = query.includeUndeployed ?? query.status !== undefined
   const matching = all.filter((one) => {

@@ -24,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   isGone: fc.boolean(),
 })
 
-/** What a list of everything shows. */
+/** Returns what a list of everything contains. */
 async function seen(store: FunctionStore): Promise<readonly FunctionRecord[]> {
   return (await store.indexed()).groups('plugs').flatMap(({ versions }) => versions)
 }

@@ -11,7 +11,7 @@ const TREE: NewJob = {
   children: [{ type: 'functions.deploy', id: 'deploy', children: [{ type: 'functions.build', id: 'build' }] }],
 }
 
-/** What a follower of the tree is told that joins after so many of its jobs have ended. */
+/** Returns what a follower receives that joins after `ended` jobs of the tree have ended. */
 async function toldAfter(ended: number, { children, ms }: { children: boolean; ms: number }) {
   const world = new JobWorld()
   const hands = ['build', 'deploy', 'verify'].map((type) => new Hand(`functions.${type}`))

@@ -1,4 +1,4 @@
-/** Which version the name of a model stands for, over a models service that only writes down what it is told. */
+/** Tests which version the name of a model stands for, over a models service that only records its calls. */
 import { describe, expect, it } from 'vitest'
 import type { InternalModels } from '../../../src/services/models/contract.ts'
 import type { FunctionRecord } from '../../../src/services/functions/function-record.ts'
@@ -7,7 +7,9 @@ import { ModelRunner } from '../../../src/services/functions/model-runner.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { recordOf } from './support/records.ts'
 
-/** `1.0.0`, which has answered; with a status behind it, or d for a draft, x for a deprecated one. */
+/**
+ * Parses `1.0.0`, a version that passed its check; optionally followed by a status, or d for a draft, x for deprecated.
+ */
 function versionOf(text: string): FunctionRecord {
   const [version = '', mark = ''] = text.split(' ')
   const manifest = { name: 'm', version, runtime: 'byoml-xgboost' }

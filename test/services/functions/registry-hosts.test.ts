@@ -1,4 +1,4 @@
-/** Which hosts npm and pip have to reach, by the operator's own settings. */
+/** Tests which hosts npm and pip must reach, according to the operator's settings. */
 import { describe, expect, it } from 'vitest'
 import { registryHosts, upstreamOf } from '../../../src/services/functions/registry-hosts.ts'
 

@@ -12,7 +12,7 @@ type TagQuery =
   | { readonly kind: 'or'; readonly parts: readonly TagQuery[] }
   | { readonly kind: 'not'; readonly part: TagQuery }
 
-/** The same language as a grammar of another hand: it gives the tree of what was meant, or refuses. */
+/** An independent grammar of the same language, which returns the tree of a query, or rejects it. */
 const oracle = generate(String.raw`
 query = _ q:or _ { return q }
 or = head:and tail:(_ "OR"i &end _ p:and { return p })* { return tail.length ? { kind: 'or', parts: [head, ...tail] } : head }
@@ -39,7 +39,7 @@ function byOracle(text: string): TagQuery | undefined {
   }
 }
 
-/** Whether tags are as the text asks; undefined: it is refused. */
+/** Whether tags match the query; undefined: the query is rejected. */
 function fits(text: string, tags: readonly string[]): boolean | undefined {
   const read = readTagQuery(text)
   return 'fits' in read ? read.fits(tags) : undefined
@@ -87,7 +87,7 @@ function textOf(one: TagQuery): string {
   return one.parts.map((part) => `(${textOf(part)})`).join(one.kind === 'and' ? ' ' : ' OR ')
 }
 
-/** What a query means, said once more without a compiler. */
+/** Evaluates a query without a compiler. */
 function means(one: TagQuery, tags: readonly string[]): boolean {
   if (one.kind === 'and') return one.parts.every((part) => means(part, tags))
   if (one.kind === 'or') return one.parts.some((part) => means(part, tags))
@@ -164,7 +164,7 @@ describe('a query of tags', () => {
       fc.property(query, fc.array(value, { maxLength: 4 }), (one, tags) => {
         const text = textOf(one)
         const read = readTagQuery(text)
-        // bounds are ours alone
+        // only our parser has limits
         fc.pre(!('problem' in read && /more than|deeper/.test(read.problem)))
         expect(byOracle(text)).toEqual(one)
         expect(fits(text, tags)).toBe(means(one, tags))

@@ -1,4 +1,4 @@
-/** Calls that wait become one, and none of them pays for another. */
+/** Tests that waiting calls are merged into one, and that none suffers from another's failure. */
 import { expect, it } from 'vitest'
 import type { ModelCall } from '../../../src/services/models/driver.ts'
 import { CallBatcher } from '../../../src/services/models/call-batcher.ts'

@@ -1,4 +1,4 @@
-/** Models of several tenants in one host. */
+/** Tests models of several tenants on one host. */
 import { describe, expect, it } from 'vitest'
 import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
 import { deferred } from '../../support/deferred.ts'

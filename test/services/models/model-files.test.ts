@@ -1,4 +1,4 @@
-/** Zips of models: what is taken of them, and what is refused before it is unpacked. */
+/** Tests zips of models: which files are read, and what is rejected before unpacking. */
 import { describe, expect, it } from 'vitest'
 import type { Framework } from '../../../src/services/models/frameworks.ts'
 import { readZip } from '../../../src/services/models/model-files.ts'

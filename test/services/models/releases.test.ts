@@ -1,4 +1,7 @@
-/** Versions of the registry in the models service: what is loaded, what has answered, and what a name stands for. */
+/**
+ * Tests the registry's versions in the models service: which are loaded, which passed their check, and which one a name
+ * stands for.
+ */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
@@ -47,7 +50,7 @@ describe('a release', () => {
       createdBy: 'users/1',
     })
     expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
-    // nobody here knows whether it is protected
+    // this host cannot know whether the model is protected
     await expect(api.content('m')).rejects.toMatchObject({ code: 'CLOSED' })
   })
 

@@ -1,4 +1,4 @@
-/** The models service over a driver that tests tell what to do. */
+/** Tests the models service over a driver that the tests control. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { InternalFunctions } from '../../../src/services/functions/contract.ts'
@@ -31,7 +31,7 @@ function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): Intern
 const asked = (service: InternalModels): ModelsApi => service.as({ tenant: 'acme', user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
 
-/** A model that can be asked. */
+/** Creates a model that is ready for predictions. */
 async function loaded() {
   const driver = new TestDriver()
   const api = asked(serviceOf(driver))
@@ -135,7 +135,7 @@ describe('a model', () => {
     const other = service.as({ tenant: 'acme', user: 'users/2' })
     const info = { description: 'new', version: '1', createdBy: 'users/1', updatedBy: 'users/2' }
     expect(await other.patch('m', { description: 'new' })).toMatchObject({ ...info, ready: false })
-    // all change the record at once
+    // all change the record at the same time
     loaded.resolve()
     const newer = () => other.patch('m', { metadata: { description: 'newer' } })
     await Promise.all([newer(), newer(), ready(other)])

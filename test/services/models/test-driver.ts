@@ -1,11 +1,11 @@
-/** A driver that tests tell what to do, and a seal for services. */
+/** A driver controlled by tests, and a seal for services. */
 import { expect } from 'vitest'
 import { Seal } from '../../../src/platform/seal.ts'
 import type { ModelCall, ModelDriver, OpenModel } from '../../../src/services/models/driver.ts'
 
 export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1))
 
-/** Gives what each instance is, unless a test says otherwise. */
+/** Returns the instances themselves, unless a test changes that. */
 export class TestDriver implements ModelDriver {
   readonly name = 'test'
   opened = 0
@@ -36,7 +36,7 @@ export class TestDriver implements ModelDriver {
   }
 }
 
-/** What an AppError of that code has that says so. */
+/** Matches an AppError with that code and message. */
 export function refusal(code: string, message: RegExp): object {
   return { code, message: expect.stringMatching(message) as string }
 }

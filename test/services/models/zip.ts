@@ -1,12 +1,12 @@
-/** Makes zips for tests: what an honest client sends, and what nobody should. */
+/** Builds zips for tests: valid ones from clients, and malicious ones. */
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {
   readonly path: string
   readonly content: Uint8Array
-  /** what the zip says about its size; default: the truth */
+  /** Size that the zip claims; default: the real size */
   readonly saidSize?: number
-  /** upper half of its external attributes, as Unix has them */
+  /** Upper half of the external attributes: the Unix file mode */
   readonly mode?: number
 }
 
@@ -26,7 +26,7 @@ export function zipOfEntries(entries: readonly ZipEntry[]): Uint8Array {
   for (const { path, content, saidSize = content.length, mode = 0o100644 } of entries) {
     const name = Buffer.from(path)
     const packed = deflateRawSync(content)
-    // from the version to the length of the name: the same in both places
+    // the fields from the version to the length of the name are equal in both headers
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(8, 4)

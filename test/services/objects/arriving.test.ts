@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { arriving } from '../../../src/services/objects/routes/arriving.ts'
 import { bytes, textOf } from './support.ts'
 
-/** A body, and the looks at it that wait for their time. */
+/** Creates a body, and the timers that check its progress. */
 function sent() {
   const body = new PassThrough()
   const looks: (() => void)[] = []

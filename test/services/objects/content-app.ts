@@ -1,4 +1,4 @@
-/** The contents of an objects service over HTTP, on a socket: signed addresses, asked by fetch. */
+/** Serves the contents of an objects service over HTTP, for fetch with signed addresses. */
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { contentRoutes } from '../../../src/services/objects/routes/content-routes.ts'
@@ -7,14 +7,14 @@ import { MASTER, objectsWorld, TENANT, type ObjectsWorld, type WorldOptions } fr
 
 export interface ContentApp extends ObjectsWorld {
   readonly app: FastifyInstance
-  /** lines of its log */
+  /** Lines of the app's log */
   readonly logged: readonly string[]
-  /** `http://127.0.0.1:port` */
+  /** Origin such as `http://127.0.0.1:port` */
   readonly origin: string
   readonly keys: SigningKeys
-  /** what whoever may do everything in `assets` signs with */
+  /** Key with all rights in `assets` */
   readonly key: { readonly id: string; readonly secret: string }
-  /** asks an address that was signed for it */
+  /** Sends a request to an address signed for it */
   ask(method: 'GET' | 'PUT', path: string, init?: RequestInit, options?: object): Promise<Response>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export async function contentApp(options: WorldOptions = {}): Promise<ContentApp
   const app = fastify({
     logger: { level: 'debug', stream: { write: (line: string) => void logged.push(line) } },
   })
-  // no body stands still for long in these tests
+  // bodies never stall for long in these tests
   await app.register(async (own) =>
     contentRoutes(own, {
       objectsOf: () => service.inside,
@@ -59,7 +59,7 @@ export async function contentApp(options: WorldOptions = {}): Promise<ContentApp
   }
 }
 
-/** The code of an answer in XML. */
+/** Returns status and error code of a response in XML. */
 export async function codeOf(answer: Response): Promise<readonly [status: number, code: string | undefined]> {
   return [answer.status, /<Code>(\w+)<\/Code>/.exec(await answer.text())?.[1]]
 }

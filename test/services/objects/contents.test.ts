@@ -181,7 +181,7 @@ describe('a signed address', () => {
     ])
     expect(await codeOf(await put('limited', 'abcde', csv, options))).toEqual([400, 'EntityTooLarge'])
     expect(await codeOf(await put('limited', 'a', csv, options))).toEqual([400, 'EntityTooSmall'])
-    // without a length it is counted
+    // without a declared length, the bytes are counted
     const unsaid = new ReadableStream({ start: (stream) => (stream.enqueue(bytes('abcde')), stream.close()) })
     const init = { body: unsaid, headers: csv, duplex: 'half' } as RequestInit
     expect(await codeOf(await content.ask('PUT', 'limited', init, options))).toEqual([400, 'EntityTooLarge'])

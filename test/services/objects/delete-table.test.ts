@@ -5,7 +5,7 @@ import { objectsWorld, pathsIn, putAll, type ObjectsWorld } from './support.ts'
 
 const OTHERS = ['kept', 'kept/too', 'pre']
 
-/** What is there, the path that is removed, and what comes of it: objects that are left, or the code of the refusal. */
+/** The existing paths, the path to remove, and the result: the objects left, or the error code. */
 type Outcome = 'removed' | 'nothing' | 'NOT_FOUND' | 'CONFLICT'
 type Row = readonly [
   name: string,
@@ -42,7 +42,7 @@ const CASES = ROWS.flatMap(([name, objects, path, ...outcomes]) =>
   })),
 )
 
-/** Folders as lists show them, from the top down. */
+/** Returns folders as lists show them, depth first from the top. */
 async function foldersIn({ api }: ObjectsWorld, prefix = ''): Promise<readonly string[]> {
   const { entries } = await api.list('assets', prefix, { all: true })
   const folders = entries.filter(isFolder).map(({ path }) => path)

@@ -39,7 +39,7 @@ async function send(
   return fetch(href, { method: 'POST', body: form, redirect: 'manual' })
 }
 
-/** A form with a policy of the test's own. */
+/** Builds a form with the test's own policy. */
 function policed(conditions: readonly unknown[], more: Fields = {}, expiration = '2026-01-01T00:05:00.000Z'): Fields {
   const scope = { date: '20260101', region: 'eu-west-1' }
   const fields = {

@@ -1,4 +1,6 @@
-/** Clients of others sign, and our addresses are read with them: what S3 takes, this host takes. */
+/**
+ * Tests that this host accepts signatures of independent clients, and that its own addresses work with them, as on S3.
+ */
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
@@ -15,7 +17,7 @@ let aws: S3Client
 let minio: MinioClient
 beforeAll(async () => {
   content = await contentApp()
-  // the clients sign by the machine's clock
+  // these clients sign with the machine's clock
   content.clock.now = Date.now()
   const { id: accessKeyId, secret: secretAccessKey } = content.key
   aws = new S3Client({

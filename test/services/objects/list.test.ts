@@ -74,7 +74,7 @@ describe('a list', () => {
   })
 })
 
-/** The same by hand. */
+/** Computes the same list by hand. */
 function expected(paths: readonly string[], prefix: string, recursive: boolean, all: boolean): readonly string[] {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const shown = paths

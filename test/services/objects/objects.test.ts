@@ -234,7 +234,7 @@ describe('changes', () => {
       code: 'SUPERSEDED',
     })
     expect(await changes()).toMatchObject([{ position: 1, cause: { hops: 1, root: 'r' } }])
-    // also when what it made is gone
+    // also after the object was removed
     await api.remove('assets', 'x')
     await api.put('assets', 'x', bytes('two, again'), { cause: cause(2) })
     await expect(api.stat('assets', 'x')).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -271,7 +271,7 @@ describe('orphaned contents', () => {
       storage,
       contents: (own) =>
         otherwise(own, {
-          // placed, and then nothing more: as if the host were killed
+          // stores the content and then stops, as if the host were killed
           put: async (...rest) => {
             const stored = await own.put(...rest)
             if (stored.size !== 4) return stored

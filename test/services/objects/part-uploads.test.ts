@@ -1,4 +1,4 @@
-/** Uploads in parts and removals by signed addresses, as the client of AWS signs them. */
+/** Tests uploads in parts and removals with signed addresses, signed as by the AWS client. */
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,

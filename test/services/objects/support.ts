@@ -1,4 +1,4 @@
-/** An objects service over a store in memory, with a clock that stands and ids that count. */
+/** Provides an objects service over a store in memory, with a clock that stands still and ids that count up. */
 import { Objects } from '../../../src/services/objects/service.ts'
 import { BlobContents } from '../../../src/services/objects/contents/blob-contents.ts'
 import type { ContentStore, ObjectChange, ObjectsApi } from '../../../src/services/objects/contract.ts'
@@ -14,13 +14,13 @@ export const MASTER = new Uint8Array(32).fill(7)
 export interface ObjectsWorld {
   readonly storage: Storage
   readonly service: Objects
-  /** of a user of the tenant acme */
+  /** API of a user of tenant acme */
   readonly api: ObjectsApi
   readonly clock: { now: number }
-  /** what the service waits with */
+  /** Work for which the service set timers */
   readonly waiting: (() => void)[]
   readonly warnings: string[]
-  /** ids of the contents that are there */
+  /** Returns the ids of the existing contents */
   contents(): Promise<readonly string[]>
   changes(): Promise<readonly ObjectChange[]>
 }
@@ -28,11 +28,11 @@ export interface ObjectsWorld {
 export interface WorldOptions {
   readonly storage?: Storage
   readonly tenant?: string
-  /** in front of the store of contents */
+  /** Wraps the store of contents */
   readonly contents?: (own: ContentStore) => ContentStore
 }
 
-/** never the same twice, over all worlds of a storage */
+/** Never repeated, across all worlds of a storage */
 let ids = 0
 
 export async function objectsWorld({
@@ -71,7 +71,7 @@ export async function objectsWorld({
   }
 }
 
-/** A store of contents that does some things otherwise. */
+/** Returns a store of contents with some methods replaced. */
 export const otherwise = (own: ContentStore, changes: Partial<ContentStore>): ContentStore => ({
   shown: own.shown,
   put: (...given) => own.put(...given),
@@ -94,7 +94,7 @@ export async function putAll(api: ObjectsApi, bucket: string, ...paths: readonly
   for (const path of paths) await api.put(bucket, path, bytes(path))
 }
 
-/** Paths of everything in a bucket, hidden ones too. */
+/** Returns the paths of everything in a bucket, including hidden objects. */
 export async function pathsIn(api: ObjectsApi, bucket: string): Promise<readonly string[]> {
   const { entries } = await api.list(bucket, '', { recursive: true, all: true })
   return entries.map(({ path }) => path)

@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 /** 2024-06-10T00:00:00Z */
 const JUNE = 1717977600000
 
-/** Eight hours of two metrics, of which the last two are missing. */
+/** Stores eight hours of two metrics, without the last two hours. */
 async function filled(): Promise<Bench> {
   const queries = await bench()
   await queries.put('A', 't', { [JUNE]: 12.67, [JUNE + 1]: 3, [JUNE + HOUR]: 5, [JUNE + 3 * HOUR]: 9 })
@@ -19,7 +19,7 @@ async function filled(): Promise<Bench> {
   return queries
 }
 
-/** A store whose one series never ends. */
+/** Creates a store whose only series never ends. */
 function endless(): { readonly storage: Storage; readonly reads: () => number } {
   const storage = openMemory()
   let reads = 0
@@ -251,7 +251,7 @@ describe('a query', () => {
         bytes += part.length
         if (bytes > 5_000_000) break
       }
-      // a row takes 16 bytes at least; a page is worked on, and one is asked for ahead
+      // a row takes at least 16 bytes; one page is being processed, and one is read ahead
       expect(reads()).toBeLessThanOrEqual(bytes / 16 / 10_000 + 3)
       expect(reads()).toBeGreaterThan(5)
     },

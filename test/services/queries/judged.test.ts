@@ -1,4 +1,4 @@
-/** A hundred random queries with the answers that pandas and SciPy gave (`npm run judge:queries`). */
+/** Tests a hundred random queries against results from pandas and SciPy (`npm run judge:queries`). */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { randomCase } from '../../judges/queries/random-queries.ts'

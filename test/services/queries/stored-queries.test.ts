@@ -44,7 +44,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
       version: 2,
     })
     expect(await stored.get('a/b c')).toMatchObject(changed)
-    // what is shown can be sent back
+    // a shown query can be sent back
     expect(await stored.replace('a/b c', { ...changed.value, _links: {}, messages: [] })).toMatchObject({ version: 3 })
     await queries.put('A', 't', { [NOW - 3_600_000]: 4 })
     expect(await api.execute({ stored: 'a/b c' }, { overrides: { aggregation: 'max' } })).toMatchObject({

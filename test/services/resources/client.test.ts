@@ -7,7 +7,7 @@ import { bench, type Bench } from './support/bench-of-resources.ts'
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
-/** Every fact must hold whichever way the service is asked. */
+/** Each test must pass both in process and over HTTP. */
 const WAYS = ['in process', 'over HTTP'] as const
 
 describe.each(WAYS)('the resources service, %s', (way) => {

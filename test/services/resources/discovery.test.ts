@@ -1,4 +1,4 @@
-/** Resources that the broker hears of. */
+/** Tests resources discovered through broker messages. */
 import { describe, expect, it } from 'vitest'
 import { RESOURCES } from '../../../src/services/resources/resource-record.ts'
 import { pluck } from '../support/answer.ts'

@@ -1,4 +1,4 @@
-/** The stream of what happens to resources and types. */
+/** Tests the stream of events about resources and types. */
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, serverEvents } from '../../../src/services/shared/http/client/streams.ts'
@@ -63,7 +63,7 @@ describe('the stream of metadata events', () => {
     const answer = await open()
     await resources.api.types.create({ id: 't' })
     await resources.api.resources.create({ id: 'b' })
-    // for listeners by name, and for those of any message: together they are one
+    // each event is sent with and without a name, for both kinds of listeners
     const [named, unnamed] = await first(serverEvents(answer), 2)
     expect(named).toEqual({ event: 'create', data: expect.objectContaining({ resource: { id: 'b' } }) as unknown })
     expect(unnamed).toEqual({ id: expect.stringMatching(/^\d+$/) as unknown, data: named?.data })
@@ -76,7 +76,7 @@ describe('the stream of metadata events', () => {
 
   it('says that there is a gap to a reader whose number is of another process', async () => {
     const { resources, open, close } = await streaming({ accept: 'text/event-stream' })
-    // one that began a second earlier had told of one thing
+    // the first id is from a process that began a second earlier and had sent one event
     const answers = [
       await open({ 'last-event-id': String((NOON - 1_000) * 1_000 + 1) }),
       await open({ 'last-event-id': 'x' }),

@@ -1,4 +1,4 @@
-/** Writers go by what is in memory; another host on the same store is found out by the version. */
+/** Tests that writers use cached versions; a write of another host on the same store is detected by the version. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MemoryTable } from '../../../src/storage/memory/memory-table.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -54,7 +54,7 @@ describe('a write', () => {
     await other.api.resources.patch('r', { a: 2 })
     reads.mockClear()
     const { version } = await other.api.resources.patch('r', { a: 3 })
-    // by the commit alone, for the resource and its log of versions
+    // only the commit reads: the resource and its version log
     expect(reads).toHaveBeenCalledTimes(2)
     reads.mockRestore()
     expect(await other.api.resources.get('r')).toMatchObject({ version, value: { a: 3 } })

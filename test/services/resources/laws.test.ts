@@ -1,4 +1,4 @@
-/** What holds whatever is written, by however many at once, and across restarts. */
+/** Tests what must hold for any writes, by any number of concurrent writers, and across restarts. */
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Json } from '../../../src/kernel/json.ts'
@@ -92,7 +92,7 @@ describe('writers at once', () => {
 })
 
 describe('search', () => {
-  /** Random writes of types and resources; afterwards listings agree with what is shown. */
+  /** Executes random writes of types and resources; afterwards, listings agree with the resources' state. */
   it('agrees with what resources show when everything is done', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('resource' as const), id: fc.constantFrom('a', 'b', 'c'), body: patch }),
@@ -135,7 +135,7 @@ describe('a restart', () => {
     for (let n = 0; n < 30; n++) await before.api.resources.create({ id: `r${n}`, resourceTypeId: 't' })
     const { value: busy } = await before.api.types.patch('t', { provider: 'two' })
     expect(busy['$bulkOperation']).toEqual(expect.any(String))
-    // as when the process dies: the operation is stopped wherever it is
+    // the operation stops anywhere, as when the process dies
     await before.service.stop()
     const types = (await first).tenant('acme')
     expect(await types.log('resources').bounds(0)).toEqual({ first: 1, last: 32 })

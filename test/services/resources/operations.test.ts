@@ -129,7 +129,7 @@ describe('a bulk operation', () => {
     const life = new Mortal()
     const { resources, types } = b.api
     const died = new Promise<void>((resolve) => {
-      // it has come as far as this, and the commit that says so never comes
+      // the removal is done, but the commit that records it never happens
       const remove: ResourcesApi['resources']['remove'] = async (id) => {
         await resources.remove(id)
         if (id !== 'b') return

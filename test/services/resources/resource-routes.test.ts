@@ -1,4 +1,4 @@
-/** Resources over HTTP: codes, texts and forms. */
+/** Tests resources over HTTP: codes, texts and forms. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-resources.ts'

@@ -9,7 +9,7 @@ type Working = Bench & { readonly tasks: KeptTasks }
 
 async function working(disk = new MemoryDisk(), tasks = new KeptTasks()): Promise<Working> {
   const timers = (ms: number, work: () => void) => {
-    // what failed is tried again after a minute, which never comes here
+    // failed work would be retried after a minute, which never passes here
     if (ms > 10_000) return () => undefined
     const timer = setTimeout(work, 1)
     return () => clearTimeout(timer)

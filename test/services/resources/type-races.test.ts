@@ -1,4 +1,4 @@
-/** Types that change while resources of them are written, and while the store is away. */
+/** Tests types that change while their resources are written, and while the store is unavailable. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -70,7 +70,7 @@ describe('a change of a type whose operation is under way', () => {
     change.go()
     await changed
     await operation.reached
-    // nobody has the type now, so that the change needs no operation of its own
+    // no resource has the type now, so the change needs no operation
     await b.api.resources.remove('north', {})
     await b.api.types.patch('door', { $constraints: [constraint] })
     operation.go()
@@ -89,7 +89,7 @@ describe('the operation over the resources of a type', () => {
     await using b = await bench({
       storage: awayWhen(away, inner),
       later: (ms, work) => {
-        // others wait for something else
+        // other timers wait for something else
         if (ms !== 10_000) return () => undefined
         later.push(work)
         return () => later.splice(later.indexOf(work), 1)
@@ -110,7 +110,7 @@ describe('the operation over the resources of a type', () => {
   })
 })
 
-/** Walks over resources fail while it is away. */
+/** Wraps a storage whose walks over resources fail while it is away. */
 function awayWhen(away: { is: boolean }, inner: Storage): Storage {
   const { storage } = heldCommits(inner)
   return {

@@ -1,4 +1,4 @@
-/** Resource types and constraints over HTTP: codes, texts and what happens in the background. */
+/** Tests resource types and constraints over HTTP: codes, texts, and background work. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-resources.ts'
@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => resources.close())
 
-/** Waits for what goes on in the background. */
+/** Waits for background work to end. */
 async function rest(id: string) {
   const read = () => resources.ask('GET', `/api/resourcetypes/${id}`)
   await expect.poll(async () => (await read()).at('$bulkOperation')).toBeUndefined()

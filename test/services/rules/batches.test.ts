@@ -17,7 +17,7 @@ async function finished(id: string): Promise<BatchStatus> {
   return rules.api.batches.get(id)
 }
 
-/** What an operation did: ids with their status codes. */
+/** Runs an operation and returns ids with their status codes. */
 async function done(body: object): Promise<Record<string, number>> {
   const queued = await rules.ask('POST', '/api/batch', { entity: 'task', ...body })
   expect(queued.status).toBe(202)
@@ -219,7 +219,7 @@ describe('a batch operation that is cut off', () => {
       const start = action === 'stop'
       for (let i = 0; i < count; i++) await before.api.tasks.create(ruleOf({ start }))
       const { entity } = await before.api.batches.queue({ entity: 'task', action, query: {} })
-      // some are done, none of the results are stored
+      // some items are done, but no result is stored
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
       await before.storage.close()
       const after = await bench({ storage: openMemory({ disk }), firstId: 1000 })

@@ -19,7 +19,7 @@ const transport: Transport = {
 function host(): { plugs: readonly Plug[]; acted: () => readonly string[] } {
   const services = plugServices()
   const plugs = createBuiltins({ services, outbound: { transport } })
-  // only what changes something is asked in the name of a rule
+  // only calls that change something are made in the name of a rule
   return { plugs, acted: () => services.asked.flatMap(({ call, cause }) => (cause === undefined ? [] : [call])) }
 }
 

@@ -82,7 +82,7 @@ describe('why not', () => {
   })
 })
 
-/** Has every step of the task told, as long as nobody says otherwise. */
+/** Makes the task report every step until aborted. */
 async function watched(): Promise<AbortController> {
   const controller = new AbortController()
   void until(rules.api.inspection.events('t1', { signal: controller.signal })[Symbol.asyncIterator](), 'never')
@@ -138,7 +138,7 @@ describe('the log of a task', () => {
   })
 })
 
-/** The next events of a stream, up to and with one of that type. */
+/** Returns the next events of a stream, up to and including one of that type. */
 async function until(events: AsyncIterator<StreamEvent>, type: string): Promise<readonly StreamEvent[]> {
   const seen: StreamEvent[] = []
   for (let next = await events.next(); next.done !== true; next = await events.next()) {
@@ -223,7 +223,7 @@ describe('the streams of a task', () => {
 describe('a task that nobody watches', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-  /** Somebody sees it fire, leaves, and is forgotten. */
+  /** Opens a stream, sees the task fire, and closes the stream. */
   async function seenOnce(): Promise<string | undefined> {
     const { events, controller } = open()
     const reading = until(events, 'fired')

@@ -1,4 +1,7 @@
-/** What no schema says: refusals that hang on what is stored, or on what belongs together, in the words of whoever sent it. */
+/**
+ * Tests rejections that no schema expresses, because they depend on stored data or on combinations, worded for the
+ * sender.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { got, pluck, textOf } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
@@ -16,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rules.close())
 
-/** what is asked, with which body, and the code and words of the refusal; codes are VALIDATION unless they stand there */
+/** Request, body, error text and error code; the default code is VALIDATION */
 type Case = readonly [ask: string, body: unknown, error: string, code?: string]
 
 const [sensor] = GRAPH.sensors

@@ -1,4 +1,4 @@
-/** Where errors of a task made of a template point: into the body that was sent, or at the stored template. */
+/** Tests where errors of a task from a template point: into the request body, or to the stored template. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { Template } from '../../../src/index.ts'

@@ -1,11 +1,11 @@
-/** Tasks selected by what their resources are, when somebody keeps resources, and refused when nobody does. */
+/** Tests tasks selected by a filter on resources, which is rejected without a resources service. */
 import { describe, expect, it } from 'vitest'
 import type { ResourceFinder } from '../../../src/services/rules/tasks/resource-filter.ts'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
 import { ruleOf } from './support/rules.ts'
 
-/** Boilers by number; the odd ones are hot. */
+/** Boilers with numbers; the odd ones are hot. */
 class Boilers implements ResourceFinder {
   readonly asked: unknown[] = []
   readonly #count: number

@@ -26,7 +26,7 @@ class Unread<D extends Document> extends WrappedCollection<D> {
   }
 }
 
-/** The same, which cannot read what tasks of a template run. */
+/** Wraps a storage where the sources of tasks cannot be read. */
 function withUnreadSources(storage: Storage): Storage {
   const tenant = (id: string): Store => {
     const store = storage.tenant(id)

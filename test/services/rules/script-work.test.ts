@@ -1,11 +1,11 @@
-/** Scripts of a direct run that another thread carries out are work of the run. */
+/** Tests that scripts of a direct run count as work of the run, even if another thread executes them. */
 import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { scriptBegins } from '../../../src/services/rules/tools/script-work.ts'
 import { simulateRequest } from '../../../src/services/rules/tools/simulation.ts'
 
-/** What a simulation of three messages gives when each script says that it took so long. */
+/** Simulates three messages with scripts that report `took`. */
 function simulated(took: number) {
   const interpreter = {
     async answer(): Promise<string> {

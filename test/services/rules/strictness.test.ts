@@ -1,4 +1,7 @@
-/** A property that its plug does not declare: an error where a request is strict, else a warning, wherever a rule comes in. */
+/**
+ * Tests properties that a plug does not declare: an error in strict requests, otherwise a warning, wherever a rule is
+ * submitted.
+ */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'

@@ -1,4 +1,4 @@
-/** Changes of tasks over a runner that commits the service's documents together with what it logs itself. */
+/** Tests changes of tasks over a runner that commits the service's documents together with its own log entries. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { createRulesService } from '../../../src/services/rules/service.ts'
@@ -9,7 +9,7 @@ import type { Storage, Write } from '../../../src/storage/contract.ts'
 import { BareRunner } from './support/bare-runner.ts'
 import { PLUGS, ruleOf } from './support/rules.ts'
 
-/** Commits like a runner with a log does; `refuses`: what the commit is answered. */
+/** Commits like a runner with a log. `refuses`: the error of the commit. */
 class CommittingRunner extends BareRunner {
   readonly carried: (readonly Write[])[] = []
   refuses: AppError | undefined

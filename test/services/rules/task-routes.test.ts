@@ -43,7 +43,7 @@ describe('POST /api/tasks', () => {
     expect(told.at('warnings')).toMatchObject([
       { severity: 'INFO', type: 'VERSION', path: '/sensors/0/version', details: { runs: '1.1.0' } },
     ])
-    // shown as it was written, found by what is written and by what runs
+    // shown as written; found by the written version and by the running one
     expect((await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.version')).toBe('0.3.0')
     for (const plugin of ['heat:0.3.0', 'heat:1.1.0'])
       expect((await rules.ask('GET', `/api/tasks?plugin=${plugin}`)).body).toHaveLength(1)

@@ -1,11 +1,11 @@
-/** Runs of templates that store nothing: whatever the body says is what runs. */
+/** Tests runs of templates that store nothing: the request body determines what runs. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { PLUGS, templateOf } from './support/rules.ts'
 
-/** Shows what it is called with. */
+/** Shows the inputs of its calls. */
 const shows = definePlug({
   name: 'shows',
   version: '1.0.0',
@@ -69,7 +69,7 @@ const override = (properties: object) => [
 const PATHS = ['run', 'debug?nodeToDebug=seen'] as const
 
 describe.each(PATHS)('POST /api/templates/%s', (path) => {
-  /** what the node shows in the last report */
+  /** Returns what the node shows in the last report */
   const shown = async (body: object) => got((await reports(path, body)).at(-1), 'sensors.seen.rawData')
   const onVariable = sensor({ value: '$${variables.v}' })
 

@@ -23,7 +23,7 @@ function limited(limit: number, more: Partial<Template> = {}): Template {
   return templateOf(NAME, { sensors: GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit } })), ...more })
 }
 
-/** Version n of the template has the limit 100 + n. */
+/** Creates versions of the template; version n has the limit 100 + n. */
 async function versions(count: number): Promise<void> {
   await rules.ask('POST', '/api/templates', limited(101))
   for (let n = 2; n <= count; n++) await rules.ask('PUT', `/api/templates/${NAME}`, limited(100 + n))

@@ -161,7 +161,7 @@ describe('templates', () => {
     ['plugin=heat:1.0.0', ['a', 'b']],
     ['tags.site=x', ['a']],
     ['hits=1&startIndex=1', ['b']],
-    // of tasks: passed over, as every parameter that a read does not have
+    // a parameter of tasks: ignored, like every parameter that a read does not know
     ['status=running', ['a', 'b', 'c']],
   ])('listed by "%s" are %j', async (query, names) => {
     const { body } = await rules.ask('GET', `/api/templates?${query}`)

@@ -1,4 +1,4 @@
-/** What an update of a task that runs leaves of its run: all of it, when no node can tell the difference. */
+/** Tests how much of a run an update of its task preserves: everything, if no node can tell the difference. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Rule } from '../../../src/index.ts'
 import { got } from '../support/answer.ts'
@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => rules.close())
 
-/** Fires at most once in a minute. */
+/** Builds a rule that fires at most once a minute. */
 const slow = (task: Rule['task'] = {}): Rule => ({
   ...ruleOf(task),
   triggers: [{ ...GRAPH.triggers[0], sourceLabel: 'hot', destinationLabel: 'alarm', invocationPolicy: 60 }],

@@ -1,15 +1,15 @@
-/** What was answered, looked into without knowing its shape. */
+/** Reads a response of unknown shape. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
-  /** of JSON, its value; else the text */
+  /** Parsed value if the response is JSON, otherwise its text */
   readonly body: unknown
-  /** a part of the body, as in `got` */
+  /** Returns a part of the body, as `got` does */
   at(path: string): unknown
 }
 
-/** The part of a value at a path such as `network.sensors.0.label`; undefined when there is none. */
+/** Returns the part of a value at a path such as `network.sensors.0.label`; undefined if it is missing. */
 export function got(value: unknown, path: string): unknown {
   let part: unknown = value
   for (const key of path.split('.')) {
@@ -19,7 +19,7 @@ export function got(value: unknown, path: string): unknown {
   return part
 }
 
-/** One field of each item of a list. */
+/** Returns one field of each item in a list. */
 export function pluck(list: unknown, path: string): readonly unknown[] {
   return listOf(list).map((item) => got(item, path))
 }
@@ -29,7 +29,7 @@ export function listOf(list: unknown): readonly unknown[] {
   throw new Error(`not a list: ${JSON.stringify(list)}`)
 }
 
-/** A value that must be text. */
+/** Returns a value that must be text. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   throw new Error(`not text: ${JSON.stringify(value)}`)

@@ -1,16 +1,16 @@
-/** An HTTP app for one service, without the host's authentication in front of it. */
+/** Creates an HTTP app for one service, without the host's authentication. */
 import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
 import { errorHandler } from '../../../src/host/errors.ts'
 import type { ErrorBody } from '../../../src/host/failure.ts'
 import { readJsonBodies } from '../../../src/host/json-body.ts'
 import { got, type Answer } from './answer.ts'
 
-/** An app that believes who the request says it is: `x-tenant` (acme) and `x-user` (tester). */
+/** Creates an app that trusts the identity in the request: `x-tenant` (acme) and `x-user` (tester). */
 export async function trustingApp(
   errorBody: ErrorBody,
   routes: (app: FastifyInstance) => unknown,
 ): Promise<FastifyInstance> {
-  // fetch keeps connections on which it has asked nothing yet; they are not worth waiting for
+  // close at once: fetch keeps open connections that it has not used yet
   const app = fastify({ routerOptions: { maxParamLength: 2048 }, forceCloseConnections: true })
   app.decorateRequest('tenant', '')
   app.decorateRequest('user', '')
@@ -29,7 +29,7 @@ export async function trustingApp(
   return app
 }
 
-/** Asks the app with a body of JSON, which may be given as text. */
+/** Sends a request with a JSON body, which may be given as text. */
 export async function ask(
   app: FastifyInstance,
   method: InjectOptions['method'],

@@ -1,4 +1,4 @@
-/** The vault over a store in memory. */
+/** Tests the vault over a store in memory. */
 import { expect, it } from 'vitest'
 import { Seal } from '../../../src/platform/seal.ts'
 import { createVaultService } from '../../../src/services/vault/service.ts'

@@ -10,7 +10,7 @@ const LIMITS: CallQuotaOptions = {
   clock: () => 0,
 }
 
-/** The seconds that a refusal asks for; 0 when the call may be made. */
+/** Returns the seconds after which to retry; 0 when the call is allowed. */
 function waitOf(calls: CallQuota): number {
   try {
     calls.admit()
@@ -55,7 +55,7 @@ describe('calls of a tenant', () => {
     expect(waitOf(calls)).toBe(1)
     clock.now += 1_000
     expect(waitOf(calls)).toBe(0)
-    // no more than the most is saved up
+    // at most the maximum accumulates
     clock.now += 3_600_000
     expect(waitOf(calls)).toBe(0)
     taken = 5_000 + 32_400 + 31_000

@@ -55,7 +55,7 @@ describe('the log of webscripts', () => {
     expect(counts('a/one', 'a/two')).toEqual([10, 10])
     log.add('a/one', line('once more'))
     fill('a/three')
-    // those of another tenant go only when all have too many
+    // lines of other tenants are dropped only when all tenants have too many
     expect(counts('a/one', 'a/two', 'a/three')).toEqual([10, 0, 10])
     fill('b/one')
     fill('b/two')

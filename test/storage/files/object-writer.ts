@@ -1,4 +1,4 @@
-/** Writes objects until it is killed: `node object-writer.ts <folder>`. One line for each that was answered. */
+/** Writes objects until it is killed: `node object-writer.ts <folder>`. Prints one line per acknowledged object. */
 import { openFiles } from '../../../src/storage/files/open-files.ts'
 
 const [folder = ''] = process.argv.slice(2)

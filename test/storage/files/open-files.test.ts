@@ -24,7 +24,7 @@ async function inFolder(check: (folder: string) => Promise<void>): Promise<void>
 const objectAt = (folder: string, name: string) => join(folder, 'objects', 't-acme', name)
 const temporaries = (folder: string) => readdir(join(folder, 'temporary'))
 
-/** Where the system tells; elsewhere always none. */
+/** Counts open files where the system reports them; elsewhere always 0. */
 const openFds = async () => (await readdir('/proc/self/fd').catch(() => [])).length
 
 async function etagAt(blobs: Blobs, path: string): Promise<string | undefined> {
@@ -241,7 +241,7 @@ describe('STORE-4: after kill -9', () => {
       for (const info of listed) expect(await etagAt(blobs, info.path)).toBe(info.etag)
       const there = new Map(listed.map((info) => [info.path, info.etag]))
       for (const [path, etags] of answered) {
-        // Written on after the answer, but never back to an earlier content
+        // A newer content may have been written after the last acknowledged one, but an older one must not return
         const at = etags.indexOf(there.get(path) ?? '')
         expect([path, there.has(path), at === -1 || at === etags.length - 1]).toEqual([path, true, true])
       }
@@ -249,7 +249,7 @@ describe('STORE-4: after kill -9', () => {
   )
 })
 
-/** The etags that were answered for each path, in order, before the writer was killed. */
+/** Returns, for each path, the etags that were acknowledged in order before the writer was killed. */
 async function killedWriter(folder: string, answers: number): Promise<ReadonlyMap<string, readonly string[]>> {
   const script = fileURLToPath(new URL('object-writer.ts', import.meta.url))
   const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] })

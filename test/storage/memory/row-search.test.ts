@@ -1,4 +1,4 @@
-/** Questions to a table large enough that orders are walked, given up and let go. */
+/** Queries a table so large that ordered indexes are walked, abandoned and released. */
 import { describe, expect, it } from 'vitest'
 import type { Collection, Condition, Query } from '../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
@@ -9,7 +9,9 @@ import { asks } from '../../contracts/storage/asks.ts'
 
 const COUNT = 2_400
 
-/** Half of all is on, one in 40 of these large; both evenly and, at the end, not at all. */
+/**
+ * Half of all things are on, and one in 40 is large; both are spread evenly, except at the end, where there are none.
+ */
 function thing(i: number): Thing {
   return {
     name: `n${i % 50}`,

@@ -1,4 +1,6 @@
-/** PostgreSQL under the suites that every medium runs: one server, a schema of its own for each medium that is opened. */
+/**
+ * Runs the suites that every medium passes on PostgreSQL: one server, with a separate schema for each opened medium.
+ */
 import { afterAll, beforeAll } from 'vitest'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'

@@ -1,6 +1,7 @@
 /**
- * STORE-1 to STORE-4 when the server, or a host, falls at any moment. Each round writes units of a document, its twin and
- * two log entries until the fall; afterwards what was answered is there, and everything is there whole or not at all.
+ * Tests STORE-1 to STORE-4 when the server or a host crashes at any moment. Each round writes units of a document, its
+ * twin and two log entries until the crash; afterwards every acknowledged unit exists, and each unit exists completely
+ * or not at all.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -23,7 +24,7 @@ describeWithPostgres('falls of PostgreSQL and of hosts', (start) => {
   })
   afterAll(() => server.stop())
 
-  /** Reads all of a tenant and holds it against what was answered and what was refused. */
+  /** Compares all data of a tenant with the acknowledged and the rejected units. */
   async function check(tenant: string, answered: ReadonlySet<number>, refused: ReadonlySet<number>): Promise<void> {
     const storage = await openPostgres({ url: server.url, blobs: noBlobs() })
     const store = storage.tenant(tenant)

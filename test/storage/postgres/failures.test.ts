@@ -1,4 +1,4 @@
-/** What cannot be done, and how that is said. */
+/** Tests failing operations and their errors. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
 import { Database } from '../../../src/storage/postgres/database.ts'

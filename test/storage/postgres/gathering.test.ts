@@ -3,7 +3,7 @@ import { Gathering, halves } from '../../../src/storage/postgres/gathering.ts'
 
 const item = (name: string, size = 1) => ({ name, size })
 
-/** Work that ends when it is told to; keeps what came together. */
+/** Creates a gathering whose work ends when the test says so, and that records each batch. */
 function steered(limits = { items: 10, size: 100 }) {
   const batches: string[][] = []
   const ends: (() => void)[] = []

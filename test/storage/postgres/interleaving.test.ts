@@ -1,4 +1,6 @@
-/** Hosts that come between each other at the worst moment: a third party holds a lock until the others stand in line. */
+/**
+ * Tests hosts that interrupt each other at the worst moment: a third session holds a lock until the others wait for it.
+ */
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CollectionSpec, Storage, Store } from '../../../src/storage/contract.ts'
@@ -45,7 +47,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     )
     return rows[0]?.count ?? 0
   }
-  /** Whether a promise has come to its end, asked at any time. */
+  /** Tracks whether a promise has settled. */
   const watched = <R>(work: Promise<R>) => {
     const state = { ended: false, work }
     const end = () => {

@@ -47,7 +47,7 @@ describeWithPostgres('a lane', (start) => {
     const text = 'select name from facts where name like $1 order by name'
     return (await watcher.read<{ name: string }>({ text, values: [`${prefix}%`] })).map(({ name }) => name)
   }
-  /** The `type` of the only issue of what is rejected. */
+  /** Returns the `type` of the only issue in the error. */
   const fateOf = async (work: Promise<unknown>): Promise<unknown> => {
     try {
       await work
@@ -160,7 +160,7 @@ describeWithPostgres('a lane', (start) => {
 
   it('PGLANE-2: a transaction that was left hanging is ended before its outcome is asked', async () => {
     await write('hanging 1')
-    // The server sees the writes, but neither the commit nor that the connection is gone
+    // The server receives the writes, but neither the commit nor the end of the connection
     let tries = 0
     const result = await lane.run(async (look) => {
       await look(insert('hanging 2'))
@@ -169,7 +169,7 @@ describeWithPostgres('a lane', (start) => {
       return { statements: [insert('hanging 3')], result: 'done' }
     })
     expect([result, tries]).toEqual(['done', 2])
-    // by us, and not by the server when it had waited long enough
+    // ended by our command, not by a timeout of the server
     await until(() => way.saidToStranded() !== '')
     expect(way.saidToStranded()).toContain('due to administrator command')
     expect(await facts('hanging')).toEqual(['hanging 1', 'hanging 2', 'hanging 3'])

@@ -1,7 +1,7 @@
 import type { BlobMedium } from '../../../src/storage/blob-medium.ts'
 import type { BlobInfo, Blobs } from '../../../src/storage/blobs.ts'
 
-/** Remembers who stored an object, and nothing else: objects are not what these tests are about. */
+/** Remembers which tenants stored objects, and nothing else, since these tests are not about objects. */
 export function noBlobs(): BlobMedium & { readonly closed: () => number } {
   const tenants = new Set<string>()
   let closed = 0

@@ -1,4 +1,7 @@
-/** One host at a time on a schema: the second is refused by name, and whoever lost its place writes nothing any more. */
+/**
+ * Tests that one host at a time uses a schema: a second one is rejected with the first one's name, and a host that lost
+ * its lock writes nothing more.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AppError } from '../../../src/kernel/errors.ts'
 import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
@@ -19,7 +22,7 @@ describeWithPostgres('a store that one host has', (start) => {
   let admin: Database
   const open = (options: Partial<PostgresOptions> = {}) =>
     openPostgres({ url: server.url, blobs: noBlobs(), lock: 'exclusive', ...options })
-  /** the sessions that have a lock or wait for one */
+  /** Returns the sessions that hold a lock or wait for one */
   const sessions = async () => {
     const text = `select l.pid, a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid
                   where l.locktype = 'advisory' and l.granted`
@@ -87,7 +90,7 @@ describeWithPostgres('a store that one host has', (start) => {
       )
     }
     pooler.close()
-    // what it had is free
+    // its locks are free
     await until(async () => (await sessions()).length === 0)
     await (await open()).close()
   })
@@ -102,16 +105,16 @@ describeWithPostgres('a store that one host has', (start) => {
     expect(await among(two)).toEqual(new Set(['one', 'two']))
     const before = (await sessions()).map(({ pid }) => pid)
     way.strand()
-    // its own session may be the only one that was lost; it cannot know
+    // the host may have lost only its own session, which it cannot know
     await until(async () => (await among(one)) === undefined)
-    // its new session has what the old one had, of which the server knew no end
+    // the new session takes over from the old one, whose end the server has not noticed
     await until(async () => {
       const pids = (await sessions()).map(({ pid }) => pid)
       return pids.length === 4 && pids.filter((pid) => !before.includes(pid)).length === 2
     })
     expect(await among(two)).toEqual(new Set(['one', 'two']))
     await one.close()
-    // the server hears of the end a moment later
+    // the server notices the end a moment later
     await until(async () => (await among(two))?.has('one') === false)
     await two.close()
     await way.close()
@@ -144,7 +147,7 @@ describeWithPostgres('a store that one host has', (start) => {
     way.mend()
     await until(() => heardByOne.length > 0)
     expect(heardByOne).toEqual([undefined])
-    // who watches holds up nobody who comes back
+    // watching does not delay a host that returns
     await until(async () => (await sessions()).length === 3)
     await Promise.all([one.close(), two.close()])
     await until(async () => (await sessions()).length === 0)
@@ -169,7 +172,7 @@ describeWithPostgres('a store that one host has', (start) => {
         () => 'written',
         (error: AppError) => error.code,
       )
-      // the host has locked what it wants to write
+      // the host has locked the rows that it wants to write
       await until(async () => {
         const text = `select 1 from pg_stat_activity where state = 'idle in transaction'`
         return (await admin.query({ text })).count > 0

@@ -1,4 +1,4 @@
-/** Several hosts on one database: what holds for one holds for all of them together. */
+/** Tests several hosts on one database: guarantees for a single host hold for all hosts together. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Collection, CollectionSpec, Storage, Store } from '../../../src/storage/contract.ts'

@@ -1,4 +1,6 @@
-/** Writes numbered units of work. Run by itself, it does so until it is killed and prints each number that was answered. */
+/**
+ * Writes numbered units of work. Run as a program, it writes until it is killed, and prints each acknowledged number.
+ */
 import type { CollectionSpec, Store } from '../../../src/storage/contract.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { noBlobs } from './no-blobs.ts'

@@ -1,4 +1,4 @@
-/** Series are written behind everything else. */
+/** Tests that series are written with lower priority than everything else. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
@@ -18,7 +18,7 @@ it.runIf(process.platform === 'linux')('the thread that writes series gives way 
   rmSync(folder, { recursive: true })
 })
 
-/** of each thread of this process */
+/** Returns the niceness of each thread of this process */
 function niceness(): readonly number[] {
   return readdirSync('/proc/self/task').map((thread) => {
     const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')

@@ -1,4 +1,4 @@
-/** Samples that stand together in chunks read as they did one by one, whatever comes late, is removed or expires. */
+/** Tests that samples in chunks read like single samples, even if samples arrive late, are removed or expire. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -31,9 +31,9 @@ const sample = (time: number, value: SampleValue = time, more: Partial<Sample> =
 
 interface Opened {
   readonly series: Series
-  /** chunks as [first, last, count], and times of rows */
+  /** Returns chunks as [first, last, count], and the times of rows */
   tables(): { readonly chunks: readonly (readonly number[])[]; readonly rows: readonly number[] }
-  /** brings into order what arrived */
+  /** Merges what has arrived into chunks */
   compact(): Promise<void>
   times(): Promise<readonly number[]>
 }
@@ -98,7 +98,7 @@ describe('samples of a series', () => {
       expect(await send(9)).toEqual({ chunks: [[0, 16, 17]], rows: [] })
       const full = [0, 16, 17]
       expect(await send(2)).toEqual({ chunks: [full, [17, 18, 2]], rows: [] })
-      // what comes late is written into it by itself
+      // a late sample is written into the existing chunk
       await series.append({ samples: [sample(17, 'late'), sample(19), sample(20), sample(21)] })
       await compact()
       expect(tables()).toEqual({ chunks: [full, [17, 18, 2], [19, 21, 3]], rows: [] })
@@ -199,7 +199,7 @@ describe('samples of a series', () => {
     await withSeries('mortal', 16, async ({ series, tables, compact, times }) => {
       await series.append({ samples: upTo(40).map((time) => sample(time, time, { expires: 100 + time })) })
       await compact()
-      // it hides one that stays longer
+      // it hides a sample that expires later
       await series.append({ samples: [sample(5, 'late', { expires: 50 })] })
       await compact()
       expect(await series.expire(50)).toBe(1)

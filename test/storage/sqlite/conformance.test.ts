@@ -1,4 +1,4 @@
-/** SQLite under the suites that every medium runs. */
+/** Runs the suites that every medium passes on SQLite. */
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
 import { describeFence } from '../../contracts/storage/fence-suite.ts'

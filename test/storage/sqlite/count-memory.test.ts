@@ -19,14 +19,14 @@ const ON: readonly Condition[] = [{ field: 'status', op: 'eq', value: 'on' }]
 
 const row = (id: string, status: string): SearchedRow => ({ id, fields: [status] })
 
-/** A store whose reads and writes are answered when the test says so. */
+/** A store whose reads and writes complete when the test says so. */
 class Slow {
   readonly counts = new CountMemory()
   readonly committed = new Map<string, SearchedRow>()
   readonly #writes: (() => void)[] = []
   readonly #answers: (() => void)[] = []
   readonly #reads: (() => void)[] = []
-  /** how often the file was asked */
+  /** How often the file was read */
   asked = 0
 
   count(): Promise<number> {
@@ -40,7 +40,7 @@ class Slow {
     return [...this.committed.values()].filter(({ fields }) => fields[0] === 'on').length
   }
 
-  /** Handed over; committed by `commitWrite`, answered by `answerWrite`. */
+  /** Hands over a write; `commitWrite` commits it, and `answerWrite` acknowledges it. */
   put(id: string, status: string | undefined): void {
     const tells = this.counts.begun('acme', 'jobs')
     this.#writes.push(() => {
@@ -54,7 +54,7 @@ class Slow {
     })
   }
 
-  /** A read sees it from now on, though nobody has heard of it. */
+  /** Commits the next write: reads see it, although it is not acknowledged yet. */
   commitWrite(): void {
     this.#writes.shift()?.()
   }
@@ -69,7 +69,7 @@ class Slow {
     await settled()
   }
 
-  /** What is counted now, when all is answered. */
+  /** Completes all pending operations and returns the count. */
   async end(): Promise<number> {
     while (this.#writes.length + this.#answers.length > 0) this.answerWrite()
     const counted = this.count()

@@ -1,4 +1,4 @@
-/** What the crash test writes, unit by unit, and what must be there after the first n of them. */
+/** Defines what the crash test writes, unit by unit, and the expected contents after the first n units. */
 import type { Collection, CollectionSpec, Log, Store, Write } from '../../../src/storage/contract.ts'
 import type { Series } from '../../../src/storage/series.ts'
 
@@ -32,7 +32,7 @@ export function unitWrites(units: Collection<Unit>, log: Log, n: number): readon
   ]
 }
 
-/** Documents and their versions after units 1 to n. */
+/** Returns documents and their versions after units 1 to n. */
 export function expectedUnits(n: number): ReadonlyMap<string, { readonly version: number; readonly value: Unit }> {
   const versions = new Map<string, number>()
   const there = new Map<string, { version: number; value: Unit }>()
@@ -59,7 +59,7 @@ export function seriesBatch(n: number): Parameters<Series['append']>[0] {
   }
 }
 
-/** What a projection does after a crash: the log has it still. */
+/** Applies a unit from the log, as a projection does after a crash. */
 export async function applyUnit(store: Store, n: number): Promise<void> {
   const [entry] = await store.log('inputs').read(0, n - 1, 1)
   if (entry?.body !== n) throw new Error(`position ${n} has ${JSON.stringify(entry?.body)}`)

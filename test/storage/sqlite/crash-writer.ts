@@ -1,9 +1,9 @@
 /**
- * The process that test/storage/sqlite/crash.test.ts kills. It writes numbered units of work until then, several at a time,
- * and prints `commit n` or `series n` when that one was answered.
+ * The process that test/storage/sqlite/crash.test.ts kills. Until then it writes numbered units of work, several at a
+ * time, and prints `commit n` or `series n` when that was acknowledged.
  *
- * Unit n appends n to a log, so that it must be at position n; puts n into `left` and `right`; puts and deletes others by
- * fixed rules; and then appends a sample and a message that apply position n.
+ * Unit n appends n to a log, where it must have position n; puts n into `left` and `right`; puts and deletes others by
+ * fixed rules; and finally appends a sample and a message that apply position n.
  */
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'

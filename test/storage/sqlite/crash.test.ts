@@ -1,4 +1,7 @@
-/** `kill -9` at chosen moments of a writing process; what it had answered is there, and nothing is there by half. */
+/**
+ * Kills a writing process with `kill -9` at chosen moments: what was acknowledged exists, and nothing exists only in
+ * part.
+ */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +21,7 @@ interface Answered {
   readonly series: number
 }
 
-/** Runs the writer until it has answered `acks` times, kills it, and gives the last that it had answered. */
+/** Runs the writer until it has acknowledged `acks` units, kills it, and returns the last acknowledged ones. */
 function writeAndKill(folder: string, foldAt: number, inFlight: number, acks: number): Promise<Answered> {
   const child = spawn(process.execPath, [WRITER, folder, String(foldAt), String(inFlight)], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-/** Bytes that the disk changed are noticed when they are read: nothing else is served in their place. */
+/** Tests that bytes changed by the disk are detected when read, and never served. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -38,7 +38,7 @@ const read = (store: Store) => store.series.messages({ resource: 'boiler', strea
 interface Place {
   readonly file: 'state.db' | 'series.db'
   readonly write: (store: Store) => Promise<unknown>
-  /** with the same outcome before the damage, and rejected after it */
+  /** Must have a stable result before the damage, and reject after it */
   readonly read: (store: Store) => Promise<unknown>
   readonly table: string
   readonly columns: readonly string[]
@@ -137,7 +137,7 @@ const PLACES: readonly (readonly [string, Place])[] = [
   ],
 ]
 
-/** One bit of a value is another. */
+/** Returns the value with one bit changed. */
 function flip(value: unknown): string | number | Uint8Array {
   if (typeof value === 'string') return value.replace(/[a-z0-9]/, (one) => String.fromCharCode(one.charCodeAt(0) ^ 1))
   if (typeof value === 'number') return value + 1

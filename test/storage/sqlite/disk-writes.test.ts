@@ -1,4 +1,6 @@
-/** What a commit has the disk write: whole pages, so that each page more is worn out with every message. */
+/**
+ * Measures how many bytes a commit writes: whole pages, so that each additional page wears the disk with every message.
+ */
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,9 +8,9 @@ import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
-/** bytes of a page in the journal, with its head */
+/** Bytes of a page in the journal, including its header */
 const FRAME = 4_120
-/** so few that the journal is not begun anew meanwhile */
+/** Few enough that the journal does not restart meanwhile */
 const TIMES = 100
 
 let folder = ''
@@ -27,7 +29,7 @@ describe('a hundred appends one after the other', () => {
     const store = storage.tenant('acme')
     const names = Array.from({ length: logs }, (_, i) => store.log(`calls${i}`))
     const commit = () => store.commit(names.map((log) => log.appending(0, [{ temperature: 21.5, humidity: 60 }])))
-    // names and tables are there
+    // names and tables have been created
     await commit()
     const journal = join(data, 'state.db-wal')
     const before = statSync(journal).size
@@ -67,7 +69,7 @@ describe('messages of many devices', () => {
       const messages = Array.from({ length: 200 }, (_, i) => ({ resource: `r${i}`, stream: 'events', time, body }))
       return series.append({ messages })
     }
-    // so few in all that the journal is not begun anew
+    // few enough in total that the journal does not restart
     for (let time = 0; time < 20; time++) await append(time)
     const journal = join(data, 'series.db-wal')
     const before = statSync(journal).size

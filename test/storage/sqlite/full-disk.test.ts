@@ -1,9 +1,9 @@
-/** A disk without room is an outage that ends: what could not be written may be written later. */
+/** Tests that a full disk is a temporary outage: what could not be written may be written later. */
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { notWritten, writeError } from '../../../src/storage/sqlite/failure.ts'
 
-/** What SQLite throws at these statements. */
+/** Returns the error that SQLite throws for these statements. */
 function thrownBy(...statements: readonly string[]): unknown {
   const db = new DatabaseSync(':memory:')
   try {

@@ -1,4 +1,4 @@
-/** What is handed over together is written together, and stands or falls alone. */
+/** Tests that writes handed over together are committed together, but fail separately. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -101,7 +101,7 @@ describe('writes of one turn', () => {
     const log = store.log('inputs')
     const things = store.collection(THINGS)
     await things.put('there', { name: 'there' })
-    // each is a batch of its own
+    // each is a separate batch
     const long = 'x'.repeat(4_000)
     for (let round = 0; round < 5; round++) {
       const settled = await Promise.allSettled(

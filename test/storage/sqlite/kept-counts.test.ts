@@ -1,4 +1,7 @@
-/** Counts that are asked again and again while documents change: those of a store that reckons are those of one that looks. */
+/**
+ * Tests counts that are read again and again while documents change: a store that maintains counts agrees with one that
+ * scans.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Condition, Store, Write } from '../../../src/storage/contract.ts'

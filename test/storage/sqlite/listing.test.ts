@@ -1,4 +1,7 @@
-/** Pages and counts of a collection that is listed by rank are those of all its documents, filtered, sorted and cut. */
+/**
+ * Tests that pages and counts of a collection listed by rank equal those of all its documents, filtered, sorted and
+ * cut.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CollectionSpec, Condition, Query } from '../../../src/storage/contract.ts'
@@ -43,7 +46,7 @@ const job: fc.Arbitrary<Job> = fc.record({
   tags: fc.subarray(TAGS),
   note: fc.constantFrom(undefined, ...NOTES),
 })
-/** Ids of which each may come again: a document is made, changed in any field, deleted and made anew. */
+/** Writes to a few ids, so that a document is created, changed in any field, deleted and created again. */
 const writes = fc.array(fc.tuple(fc.integer({ min: 0, max: 11 }), fc.option(job, { nil: undefined, freq: 4 })), {
   minLength: 1,
   maxLength: 25,

@@ -1,4 +1,4 @@
-/** Letting go of a long log holds nobody up. */
+/** Tests that trimming a long log delays nothing else. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,7 +8,7 @@ import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { TRIM_ROWS } from '../../../src/storage/sqlite/state-jobs.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
-/** each entry in a row of its own, more than two transactions forget */
+/** Each entry has its own row; more rows than two transactions can trim */
 const ENTRIES = 2 * TRIM_ROWS + 50
 
 let folder = ''
@@ -40,7 +40,7 @@ describe('a trim of many entries', () => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     const log = storage.tenant('acme').log('inputs')
     for (let n = 1; n <= ENTRIES; n++) await log.append(0, [n])
-    // closing refuses all but the first transaction
+    // closing rejects all but the first transaction
     const trimming = log.trim(0, ENTRIES).catch((error: { code: string }) => error.code)
     await storage.close()
     expect(await trimming).toBe('CLOSED')

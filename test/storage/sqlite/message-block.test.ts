@@ -1,4 +1,7 @@
-/** Messages wait in blocks, and become rows when too many do (MESSAGE-1, MESSAGE-2): what stands where, as the file has it. */
+/**
+ * Tests that messages wait in blocks, and become rows when there are too many (MESSAGE-1, MESSAGE-2). The test reads
+ * the file directly.
+ */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -25,7 +28,7 @@ const message = (resource: string, time: number, more: Partial<NewMessage> = {})
 const times = async (series: Series, resource: string) =>
   (await series.messages({ resource, stream: 'events', limit: 10_000 })).map(({ time }) => time)
 
-/** What the file has: blocks, messages in them, and rows. */
+/** Returns what the file contains: blocks, messages in blocks, and rows. */
 function standing(name: string): readonly [blocks: number, waiting: number, rows: number] {
   const db = new DatabaseSync(join(folder, name, 'series.db'), { readOnly: true })
   const count = (sql: string): number => (db.prepare(sql).get() as { count: number }).count
@@ -93,7 +96,7 @@ describe('all but the newest', () => {
     const prune = (resource: string, keep: number) =>
       series.remove({ resource, stream: 'events', keep, only: 'messages' })
     await Promise.all(names.map((name) => prune(name, 10)))
-    // by stream, as few blocks as hold them
+    // grouped by stream, in as few blocks as possible
     expect(standing('pruned')).toEqual([1, 200, 0])
     await prune('r5', 3)
     expect(standing('pruned')).toEqual([1, 193, 0])
@@ -112,7 +115,7 @@ describe('all but the newest', () => {
     await before.close()
     const storage = await open('mixed')
     const { series } = storage.tenant('acme')
-    // of which one is there already
+    // one of these is stored already
     await series.append({ messages: [5, 6, 7].map((time) => message('r', time)) })
     expect(standing('mixed')).toEqual([1, 3, 5])
     expect(await times(series, 'r')).toEqual([7, 6, 5, 4, 3, 2, 1])

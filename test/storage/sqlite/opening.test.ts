@@ -1,4 +1,4 @@
-/** What a data folder may be, and what is said when it cannot be used. */
+/** Tests which data folders are valid, and the errors for others. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -116,7 +116,7 @@ describe('a data folder', () => {
       import { openMemoryBlobs } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/memory/memory-objects.ts'))}
       import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/sqlite/open-sqlite.ts'))}
       await openSqlite({ folder: process.argv[1], blobs: openMemoryBlobs() }).catch((e) => console.log(e.code, e.message))`
-    // Rights do not bind root, so the question is asked as somebody else.
+    // File modes do not restrict root, so the check runs as another user.
     const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
     const options = { encoding: 'utf8', ...somebody } as const
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code, folder], options)

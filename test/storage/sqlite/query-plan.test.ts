@@ -1,4 +1,4 @@
-/** Collections so large that queries walk the index of their order, or scan; the answers are those of a plain filter. */
+/** Tests collections so large that queries walk an index in order, or scan; results equal those of a plain filter. */
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Collection, CollectionSpec, Condition, Query, Storage } from '../../../src/storage/contract.ts'
@@ -27,10 +27,10 @@ const JOBS: CollectionSpec<Job> = {
   },
 }
 
-/** The same documents with lists of fields that are asked about together. */
+/** The same documents, with lists of fields that queries combine. */
 const TOGETHER: CollectionSpec<Job> = { ...JOBS, name: 'jobs_together', together: [['status', 'kind', 'rank']] }
 
-/** The same, mostly listed by rank: lists of texts and ranges of kinds follow that order. */
+/** The same, usually listed by rank: lists of texts and ranges of kinds follow that order. */
 const RANKED: CollectionSpec<Job> = {
   ...JOBS,
   name: 'jobs_ranked',
@@ -46,7 +46,7 @@ function noteOf({ status, kind }: Job): string | undefined {
   return kind === undefined ? undefined : `${status} is the ${kind.toUpperCase()}`
 }
 
-/** Enough that a half, a third and a quarter of them are more than the planner counts. */
+/** Enough that a half, a third or a quarter of the documents is more than the planner counts. */
 const COUNT = 22_000
 const jobs = new Map(
   Array.from({ length: COUNT }, (_, i): [string, Job] => [

@@ -36,7 +36,7 @@ describe('counts that are reckoned on with', () => {
       [9, 11],
       [11, 11],
     ])
-    // the first of them stands under its state, of which there was no other then
+    // the first is stored under its own state, since no other existed then
     expect(all.flatMap(({ changes }, n) => (changes > 0 ? [n] : []))).toEqual([0, 7, 9, 11])
   })
 

@@ -1,4 +1,4 @@
-/** What the suites of series are too small to reach: many buckets, many samples, folds while others read. */
+/** Tests what the general suites of series are too small for: many buckets, many samples, and folds during reads. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 const COUNT = 30_000
-/** In no order, and two resources at each time. */
+/** Samples in random order, with two resources at each time. */
 const sample = (i: number): Sample => ({
   resource: (i * 7919) % COUNT < COUNT / 2 ? 'a' : 'b',
   metric: 'm',
@@ -98,7 +98,7 @@ describe('samples in large numbers', () => {
       const { count } = arrived.get() as { count: number }
       const read = await series.range({ resources: names, metric: 'm', limit: 1_000_000 })
       expect(read).toHaveLength(40 * 750)
-      // Those of the second batch were written over those of the first at the same times.
+      // The second batch replaced samples of the first at the same times.
       expect(read.filter(({ time }) => time === 250).map(({ value }) => value)).toEqual(
         names.toSorted().map((name) => names.indexOf(name)),
       )
@@ -114,7 +114,8 @@ describe('samples in large numbers', () => {
     const file = new DatabaseSync(join(folder, 'small', 'series.db'), { readOnly: true })
     const arrived = file.prepare('SELECT count(*) AS count FROM arrivals')
     const unfolded = (): number => (arrived.get() as { count: number }).count
-    // Node hands a thread up to a thousand messages before its own work gets a turn; 5,000 samples would be another reason.
+    // Node delivers up to a thousand messages to a thread before its other work gets a turn; with 5,000 samples,
+    // folding would start for another reason.
     let time = 0
     while (time < 1_200 || (time < 4_900 && unfolded() >= 1_000)) {
       await series.append({ samples: [{ resource: 'r', metric: 'm', time, value: time }] })

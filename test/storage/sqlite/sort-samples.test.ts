@@ -1,4 +1,4 @@
-/** Blocks of samples come into the order in which they are folded. */
+/** Tests that blocks of samples are sorted into the order in which they are folded. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SqlValue } from '../../../src/storage/sqlite/database.ts'

@@ -1,4 +1,4 @@
-/** SQLite as a medium for the suites: each opening has a temporary folder of its own. */
+/** Provides SQLite as a medium for the suites; each opening has a separate temporary folder. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Units of work and answers as they cross between threads. */
+/** Tests how units of work and results are encoded between threads. */
 import { describe, expect, it } from 'vitest'
 import type { StateAnswer, StateJob } from '../../../src/storage/sqlite/state-jobs.ts'
 import { packAnswers, packJobs, unpackAnswers, unpackJobs } from '../../../src/storage/sqlite/state-wire.ts'

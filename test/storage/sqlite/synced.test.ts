@@ -1,4 +1,4 @@
-/** What a power cut takes back: not what was asked to be on the disk, nor what came before it. */
+/** Tests what a power failure reverts: never what was synced to the disk, nor anything before that. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

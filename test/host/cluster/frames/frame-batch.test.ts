@@ -61,7 +61,7 @@ it('FRAMEBATCH-2: no byte of a batch can be another', () => {
       const at = place % bytes.length
       bytes.writeUInt8(bytes.readUInt8(at) ^ change, at)
       const reader = new BatchReader(signer)
-      // a longer one is waited for, and signed otherwise
+      // for a longer length, the reader waits for more bytes; the signature fails too
       expect(() => expect(reader.read(Buffer.concat([bytes, Buffer.alloc(MAX_BATCH + 20)]))).toEqual([])).toThrow(
         /not signed by a host|more than 1048576/,
       )

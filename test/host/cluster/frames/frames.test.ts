@@ -1,4 +1,7 @@
-/** What one host asks of another in frames: in any order, bounded, and with an end whatever happens to the connection. */
+/**
+ * Tests requests from one host to another in frames: in any order, bounded, and always completed, whatever happens to
+ * the connection.
+ */
 import { EventEmitter, once } from 'node:events'
 import { createServer as createHttp, request as askHttp, type IncomingMessage } from 'node:http'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -21,10 +24,10 @@ import { atEnd, hostAt, hops, type ModelHost } from '../model-host.ts'
 
 const NONCE = 'nonce-of-the-test-0123'
 
-/** Answers of it are given by the test. */
+/** Routes that the test answers. */
 interface Held {
   readonly add: (app: FastifyInstance) => void
-  /** addresses that were asked, with their methods */
+  /** Requested paths, with their methods */
   readonly asked: string[]
   answer(url: string, body: string): void
 }
@@ -48,7 +51,7 @@ function held(): Held {
   }
 }
 
-/** Asks until requests go in frames: a connection is made behind the first one. */
+/** Sends requests until they go in frames, since the first request only opens the connection. */
 async function inFrames(host: ModelHost): Promise<void> {
   const before = host.routing.framed
   const ask = async (): Promise<number> => {
@@ -66,7 +69,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Between two hosts; `cut` ends all that goes through. */
+/** Proxies connections to a host; `cut` ends all of them. */
 async function wire(to: string): Promise<{ readonly url: string; cut(): void }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -86,7 +89,7 @@ async function wire(to: string): Promise<{ readonly url: string; cut(): void }> 
   return { url: await listening(server), cut }
 }
 
-/** As a host opens one. */
+/** Opens a connection like a host does. */
 async function linkTo(host: ModelHost, secret = hops) {
   const path = `${FRAMES_PATH}?nonce=${NONCE}`
   const headers = {
@@ -213,7 +216,7 @@ it('FRAMED-1: when the connection is lost, what reads is asked of the next host,
     '1',
     expect.stringContaining('the outcome is unknown'),
   ])
-  // when the end of the connection was noticed for the other is not known
+  // it is not known when the other host notices the closed connection
   const looking = setInterval(() => first.routing.looked(new Set([url, third.url])), 5)
   expect(await (await reading).text()).toBe('third')
   clearInterval(looking)
@@ -268,7 +271,7 @@ it('FRAMES-1: nobody else is let in, or heard', async () => {
     const answer = await fetch(host.url + path, { headers: mark === undefined ? {} : { [HOP_HEADER]: mark } })
     expect([answer.status, await answer.json()]).toMatchObject([403, { error: 'only hosts of the cluster ask here' }])
   }
-  // who has seen the mark of a host does not know the secret
+  // knowing a host's mark does not mean knowing the secret
   const { link, closed } = await linkTo(host, new Hops(Buffer.from('another secret'), () => 1_000))
   link.send(ASK, 1, headOf('/held/one'))
   await closed
@@ -296,7 +299,7 @@ it.each<[string, (link: FrameLink) => void]>([
   const { link, closed } = await linkTo(host)
   send(link)
   await closed
-  // and only that one
+  // only that connection has ended
   expect((await fetch(host.url)).status).toBe(200)
 })
 

@@ -1,4 +1,4 @@
-/** The alarms service on memory, with an HTTP app in front of it and a clock that the test moves. */
+/** Provides the alarms service on memory, with an HTTP app and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { AlarmForwarding, AlarmsApi, CauseReader } from '../../../../src/services/alarms/contract.ts'
 import { errorBodyOfLines } from '../../../../src/services/shared/http/refusal.ts'
@@ -15,12 +15,12 @@ export interface Bench {
   readonly service: OperatedAlarmsService
   readonly storage: Storage
   readonly clock: { now: number }
-  /** as the tester of tenant `acme` */
+  /** API of the tester of tenant `acme` */
   readonly api: AlarmsApi
   readonly app: FastifyInstance
-  /** lines of the log */
+  /** Log lines */
   readonly log: readonly string[]
-  /** a request as that tester; the body is JSON */
+  /** Sends a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: object, headers?: Record<string, string>): Answer
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface BenchOptions {
   readonly clock?: { now: number }
   readonly engine?: () => AlarmForwarding | undefined
   readonly causes?: CauseReader
-  /** what ids begin with; default `a` */
+  /** Prefix of ids; default `a` */
   readonly ids?: string
 }
 
@@ -72,12 +72,12 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   }
 }
 
-/** An app that believes who the request says it is. */
+/** Creates an app that trusts the identity in the request. */
 export function appOf(service: OperatedAlarmsService): Promise<FastifyInstance> {
   return trustingApp(errorBodyOfLines, (app) => alarmsRoutes(app, { service }))
 }
 
-/** As much of an alarm as must be there. */
+/** Returns a minimal alarm with the given changes. */
 export function alarmOf(more: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   return { type: 'HEAT', text: 'too hot', severity: 'MAJOR', source: { id: 'boiler-1' }, ...more }
 }

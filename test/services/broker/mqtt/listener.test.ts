@@ -40,7 +40,7 @@ async function client(door: MqttListener, options: IClientOptions = {}): Promise
   return made
 }
 
-/** What a raw connection is told, packet by packet. */
+/** Opens a raw connection that records each packet it receives. */
 async function raw(door: MqttListener, protocolVersion = 4) {
   const socket = connectTcp(door.port, '127.0.0.1')
   open.push(async () => socket.destroy())
@@ -65,7 +65,7 @@ const hello = (more: object = {}): Packet => ({
   ...more,
 })
 
-/** A raw connection that was accepted. */
+/** Opens a raw connection that the listener has accepted. */
 async function connected(version: 4 | 5 = 4, options: Partial<MqttOptions> = {}, more: object = {}) {
   const broker = new FakeBroker()
   const door = await openDoor(broker, options)
@@ -244,7 +244,7 @@ it('of what waits for a slow reader the oldest is lost, and the newest comes', a
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => broker.feed.readers).toBe(1)
   const told = () => packets.filter((packet) => packet.cmd === 'publish')
-  // so many may be unacknowledged, and one more was taken from those that wait
+  // 100 messages may be unacknowledged; message 101 was already taken from the waiting ones
   for (let n = 1; n <= 101; n++) {
     broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
     if (n <= 100) await expect.poll(() => told().length).toBe(n)
@@ -302,7 +302,7 @@ const text = (value: string | number[]): number[] => {
   const bytes = [...Buffer.from(value)]
   return [bytes.length >> 8, bytes.length & 0xff, ...bytes]
 }
-/** A packet of less than 128 bytes. */
+/** Builds a packet shorter than 128 bytes. */
 const bytesOf = (first: number, ...parts: number[][]): Buffer =>
   Buffer.from([first, parts.flat().length, ...parts.flat()])
 const GOOD_TOPIC = text('resources/r/events')
@@ -312,7 +312,7 @@ const USER = [38, ...text('a'), ...text('b')]
 
 // Holds MQTT-4
 describe.each([4, 5] as const)('what the standard does not take closes a connection of version %i', (version) => {
-  /** the properties of a packet, which version 4 does not have */
+  /** Encodes the properties of a packet, which version 4 lacks */
   const props = (...all: number[][]): number[] => (version === 5 ? [all.flat().length, ...all.flat()] : [])
   const rows: [string, Buffer, number][] = [
     ['a topic that is not UTF-8', bytesOf(0x32, text([0x61, 0xc3, 0x28]), ID, props(), BODY), 0x81],
@@ -373,7 +373,7 @@ describe.each([4, 5] as const)('what the standard does not take closes a connect
       bytesOf(0x62, [0, 4]),
       bytesOf(0xc0),
     ])
-    // in pieces of every size
+    // write in pieces of varying size
     for (let at = 0, size = 1; at < all.length; at += size, size = (size % 7) + 1)
       socket.write(all.subarray(at, at + size))
     await expect.poll(() => packets).toHaveLength(6)
@@ -473,7 +473,7 @@ it('a version that nobody knows is told so', async () => {
 
 it('a first packet is not taken when it is larger than one has to be', async () => {
   const { socket, closed } = await raw(await openDoor(new FakeBroker()))
-  // what it says, before it is there
+  // announces a packet that is too large, before sending it
   socket.write(Buffer.from([0x10, 0x80, 0x80, 0x40]))
   expect(await closed).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-/** The same door as others see it: Debian's command line clients, when they are installed. */
+/** Tests the MQTT listener with independent clients: Debian's command line tools, if installed. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PacketFrames } from '../../../../src/services/broker/mqtt/packet-frames.ts'
 
-/** A packet PUBLISH with so many bytes behind its length. */
+/** Builds a PUBLISH packet with `size` bytes after its length. */
 function packet(size: number): Buffer {
   const length: number[] = []
   for (let rest = size; length.length === 0 || rest > 0; rest >>= 7)

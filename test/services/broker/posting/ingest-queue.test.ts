@@ -1,4 +1,4 @@
-/** Posts on their way: many units are under way at once, and nobody can tell (INGEST-1 to INGEST-6). */
+/** Tests posts in flight: many units are processed at once without visible effects (INGEST-1 to INGEST-6). */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Forwarding } from '../../../../src/services/broker/contract.ts'
@@ -11,7 +11,7 @@ import type { Store, Write } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { withCommit } from '../../rules/durable/support/slow-store.ts'
 
-/** A queue at a store whose commits end when the test says so. */
+/** Creates a queue over a store whose commits end when the test says so. */
 function opened({ posts = 1_000, engine }: { posts?: number; engine?: Forwarding } = {}) {
   const commits: { end(): void; fail(error: Error): void }[] = []
   let position = 0
@@ -48,7 +48,7 @@ function bodiesOf(writes: readonly Write[]): number {
   return writes.reduce((sum, one) => sum + (one.kind === 'append' ? one.bodies.length : 0), 0)
 }
 
-/** Ends commits until nothing is on its way; ending one again does nothing. */
+/** Ends commits until nothing is in flight; ending a commit twice has no effect. */
 async function endAll(queue: IngestQueue, commits: () => readonly { end(): void }[]): Promise<void> {
   while (queue.size > 0) {
     await turn()
@@ -57,7 +57,7 @@ async function endAll(queue: IngestQueue, commits: () => readonly { end(): void 
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
-/** as many leave in the middle of a turn */
+/** Number of posts that leave before the turn ends */
 const ENOUGH = 32
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -216,7 +216,7 @@ describe('posts on their way', () => {
     const first = commits.length
     const clients = posted(['a', 'b'])
     const passed = queue.passed()
-    // those of clients go on at once, and whoever waits for what came waits for no more than is with the store
+    // posts of clients continue at once, and a reader waits only for what the store has already received
     expect(commits.length).toBe(first + 1)
     for (let i = 0; i <= first; i++) commits[i]?.end()
     await Promise.all([clients, passed])

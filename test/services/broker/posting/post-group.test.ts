@@ -1,4 +1,4 @@
-/** Posts that share a unit of the log become what they would be by themselves (POSTGROUP-1, POSTGROUP-2). */
+/** Tests that posts sharing a unit of the log become what they would be alone (POSTGROUP-1, POSTGROUP-2). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Json, JsonText } from '../../../../src/kernel/json.ts'

@@ -1,4 +1,4 @@
-/** Texts of a message are put together of the one that there is, not made again: they say what would have been made. */
+/** Tests that the text of a message, assembled from existing text, equals the text that would be generated. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answerTo, PublishedMessage } from '../../../../src/services/broker/posting/answer.ts'
@@ -33,7 +33,7 @@ describe('a message that was read', () => {
         expect(answer).toBeInstanceOf(PublishedMessage)
         expect(answer instanceof PublishedMessage && answer.json).toBe(JSON.stringify(answer))
         const [message, text] = [routedMessageOf(arrival), routedText(arrival)]
-        // read back, keys that are whole numbers come first again
+        // after parsing, whole-number keys come first again
         expect(readAgain(text)).toBe(JSON.stringify(message))
         const about = { h: 1, r: 'root', at: NOW }
         const body = messageBody({ messages: message, text, kept: { s: 'events' } }, about)
@@ -45,7 +45,7 @@ describe('a message that was read', () => {
   })
 })
 
-/** Nothing where the body is refused. */
+/** Returns undefined when the body is rejected. */
 function readable(resource: string, body: object) {
   try {
     return readPost(resource, body, {}, NOW)

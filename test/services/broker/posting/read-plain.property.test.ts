@@ -1,4 +1,4 @@
-/** A message of metrics alone is read by a shorter way than one that names its resource: both give the same. */
+/** Tests the fast path for messages of metrics alone: it must return the same as the general path. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
@@ -26,7 +26,7 @@ function own([name, given]: readonly [string, unknown]): readonly [string, Prope
 function read(given: object): unknown {
   try {
     const [arrival] = readPost('r', given, {}, NOW).arrivals
-    // Whether it came without a time is all that tells them apart.
+    // The paths differ only in whether the message came without a time.
     return { ...arrival, isUnstamped: undefined, keys: Object.keys(arrival?.message ?? {}) }
   } catch (error) {
     if (error instanceof AppError) return { code: error.code, message: error.message, issues: error.issues }

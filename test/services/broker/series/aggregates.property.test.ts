@@ -30,7 +30,7 @@ const questions = fc.record({
   share: fc.integer({ min: 1, max: 1_000 }).map((thousandths) => thousandths / 1_000),
 })
 
-/** As the words say it, of samples that are in order. */
+/** Computes an aggregate by its definition, for samples in order. */
 function naive(group: readonly SampleValue[], share: number): readonly (SampleValue | null)[] {
   const numbers = group.filter((value) => typeof value === 'number')
   const sorted = numbers.toSorted((a, b) => a - b)

@@ -22,7 +22,7 @@ describe('a deviation', () => {
     const far = values.map((value, i) => [i, 1.7e12 + value] as const)
     for (const aggregates of ['std', 'std,median']) {
       const [row] = (await rowsOf(await shelf(far), { from: 0, until: 10, grouping: '1s', aggregates })) as number[][]
-      // what pandas says of the same numbers near to 0
+      // pandas' result for the same numbers close to 0
       expect(Math.abs((row?.[1] ?? 0) - 1.5619641938460507)).toBeLessThan(1e-15)
     }
   })

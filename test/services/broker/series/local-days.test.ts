@@ -1,4 +1,7 @@
-/** Groups that are days and weeks of a zone. Counts of the tables are those of pandas 3.1.1, of samples each half hour. */
+/**
+ * Tests groups by days and weeks of a time zone. Counts in the tables come from pandas 3.1.1, with samples every half
+ * hour.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../support/arbitraries/runs.ts'
@@ -10,7 +13,7 @@ function eachHalfHour(from: number, until: number): Points {
   return Array.from({ length: Math.ceil((until - from) / HALF) }, (_, i) => [from + i * HALF, i] as const)
 }
 
-/** The day that a clock in the zone shows, `2026-03-29`. */
+/** Returns the day that a clock in the zone shows, such as `2026-03-29`. */
 function dayIn(zone: string): (time: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' })
   return (time) => format.format(time)
@@ -22,9 +25,9 @@ const PERIODS: readonly (readonly [zone: string, from: number, until: number, co
   // midnight is skipped
   ['America/Sao_Paulo', 1_541_127_600_000, 1_541_556_000_000, [48, 48, 46, 48, 48]],
   ['America/Sao_Paulo', 1_518_746_400_000, 1_519_095_600_000, [48, 50, 48, 48]],
-  // from 23:30 to 00:30
+  // clocks change from 23:30 to 00:30
   ['America/Toronto', Date.UTC(1919, 2, 29, 5), Date.UTC(1919, 3, 2, 4), [48, 47, 47, 48]],
-  // 30 December 2011 is left out
+  // 30 December 2011 is skipped
   ['Pacific/Apia', 1_325_066_400_000, 1_325_412_000_000, [48, 48, 48, 48]],
 ]
 
@@ -32,7 +35,7 @@ describe('local days', () => {
   it.each(PERIODS)('of %s from %d to %d have their hours', async (zone, from, until, counts) => {
     const series = await shelf(eachHalfHour(from - DAY, until + DAY))
     const asked = { from, until, grouping: 'day', zone }
-    // sums of storage, and each sample by itself
+    // with sums of storage, and with single samples
     for (const aggregates of ['count,first', 'count,first,median']) {
       const rows = (await rowsOf(series, { ...asked, aggregates })) as readonly (readonly number[])[]
       expect(rows.map(([, count]) => count)).toEqual(counts)

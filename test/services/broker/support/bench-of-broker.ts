@@ -1,4 +1,6 @@
-/** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
+/**
+ * Provides the broker on memory, with an HTTP app, an engine that records what it receives, and a clock moved by hand.
+ */
 import type { AddressInfo } from 'node:net'
 import type { InjectOptions } from 'fastify'
 import { messageBody } from '../../../../src/log/message-entry.ts'
@@ -16,7 +18,7 @@ export const NOON = Date.UTC(2026, 10, 20, 12)
 
 type Forwarded = ForwardedPost['messages']
 
-/** An engine that takes everything as it is, and stands beside the log. */
+/** An engine that accepts everything and does not use the log. */
 export class TakingEngine implements Forwarding {
   readonly taken: { readonly messages: Forwarded; readonly hops: number }[] = []
   readonly #log: TenantLog
@@ -25,7 +27,7 @@ export class TakingEngine implements Forwarding {
     this.#log = log
   }
 
-  /** in the order in which they were received */
+  /** Messages in the order of their arrival */
   get messages(): readonly Forwarded[number][] {
     return this.taken.flatMap(({ messages }) => messages)
   }
@@ -49,7 +51,7 @@ export class TakingEngine implements Forwarding {
 
 /** Timers that the test fires. */
 export class HandTimers {
-  /** ms since some moment */
+  /** Monotonic ms */
   elapsed = 0
   readonly #works = new Map<number, Set<() => void>>()
 
@@ -59,7 +61,7 @@ export class HandTimers {
     return () => works.delete(work)
   }
 
-  /** Everything that is done each so many ms is done so many times. */
+  /** Runs everything scheduled with the interval `ms`, `times` times. */
   fire(ms: number, times = 1): void {
     for (let i = 0; i < times; i++) for (const work of this.#works.get(ms) ?? []) work()
   }
@@ -68,10 +70,10 @@ export class HandTimers {
 export type BrokerBench = Awaited<ReturnType<typeof brokerBench>>
 
 export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | 'every' | 'report' | 'store'>> {
-  /** has the store of tenant `acme` */
+  /** Contains the store of tenant `acme` */
   readonly storage?: Storage
   readonly clock?: { now: number }
-  /** identify this process and its store; default `life1`, and a store that does not last */
+  /** Ids of this process and of its store; default: `life1`, and a volatile store */
   readonly life?: string
   readonly store?: string
 }
@@ -113,14 +115,14 @@ export async function brokerBench(options: BenchOptions = {}) {
     engine,
     timers,
     clock,
-    /** failures without a caller */
+    /** Failures without a caller */
     reports,
-    /** as the tester of tenant `acme` */
+    /** API of the tester of tenant `acme` */
     api: service.as({ tenant: 'acme', user: 'tester' }),
     app,
     ask: (method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>) =>
       ask(app, method, url, body, headers),
-    /** base address, once it listens */
+    /** Listens and returns the base address */
     async listen(): Promise<string> {
       await app.listen({ port: 0, host: '127.0.0.1' })
       return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`

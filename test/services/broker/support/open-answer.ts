@@ -1,15 +1,15 @@
-/** An answer that goes on, read as it comes. */
+/** Reads a response that does not end, as it arrives. */
 export interface OpenAnswer extends AsyncDisposable {
   readonly status: number
   readonly type: string
-  /** what came so far; of a long answer the end */
+  /** Text received so far; of a long response, only the end */
   readonly text: string
-  /** Resolves when what came has the text; rejects when the answer ends before. */
+  /** Resolves when the received text contains `text`; rejects when the response ends before. */
   until(text: string): Promise<void>
   ended(): Promise<void>
 }
 
-/** characters */
+/** Maximum number of stored characters */
 const MAX_KEPT = 200_000
 
 export async function openAnswer(url: string, headers: Record<string, string> = {}): Promise<OpenAnswer> {
@@ -26,7 +26,7 @@ export async function openAnswer(url: string, headers: Record<string, string> = 
         wake()
       }
     } catch {
-      // aborted, or cut off by the other side
+      // aborted, or closed by the server
     }
     isOver = true
     wake()

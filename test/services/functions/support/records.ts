@@ -1,4 +1,4 @@
-/** Records of functions as tests need them. */
+/** Provides records of functions for tests. */
 import type { FunctionRecord } from '../../../../src/services/functions/function-record.ts'
 import { checkManifest } from '../../../../src/services/functions/manifest-schema.ts'
 

@@ -1,4 +1,4 @@
-/** The Pythons with frameworks that tests use where they are there, in a cache outside of the checkout. */
+/** Finds the Python environments with frameworks that tests use if present, in a cache outside the checkout. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -12,7 +12,7 @@ import type { ModelDriver, PackageOfFiles } from '../../../../src/services/model
 import { pythonDriver } from '../../../../src/services/models/python/python-driver.ts'
 import { type PythonRuntime, PythonRuntimes } from '../../../../src/services/models/python/python-runtimes.ts'
 
-/** One virtual environment for each framework; `REFLEXARC_FRAMEWORKS` names another place. */
+/** Contains one virtual environment per framework; `REFLEXARC_FRAMEWORKS` names another folder. */
 export const FRAMEWORKS_FOLDER = process.env['REFLEXARC_FRAMEWORKS'] ?? join(homedir(), '.cache/reflexarc-frameworks')
 
 const LIMITS = {
@@ -28,7 +28,7 @@ export interface TestDriver extends AsyncDisposable {
   readonly pool: ProcessPool | undefined
 }
 
-/** Says loudly what is not there: then nothing is tested with it. */
+/** Returns the environment of a framework. If it is missing, prints clearly that nothing is tested with it. */
 export async function installedRuntime(framework: Framework): Promise<PythonRuntime | undefined> {
   const found = await new PythonRuntimes(FRAMEWORKS_FOLDER).of(framework)
   if (found === undefined) {
@@ -81,7 +81,7 @@ export async function testDriver(options: Partial<PoolOptions> = {}): Promise<Te
   }
 }
 
-/** What fixtures/models/train.py wrote down. */
+/** What fixtures/models/train.py recorded. */
 export interface Recorded {
   readonly version: string
   readonly instances: readonly Json[]
@@ -91,7 +91,7 @@ export interface Recorded {
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/models')
 
-/** The files of the model in fixtures/models, and what its library predicts. */
+/** Returns the files of the model in fixtures/models, and its library's predictions. */
 export function fixtureOf(framework: Framework): { readonly model: PackageOfFiles; readonly record: Recorded } {
   const folder = join(FIXTURES, framework)
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,4 +1,4 @@
-/** Models in Python, each run by its own library in a confined process, as far as the libraries are installed. */
+/** Tests Python models, each run by its own library in a confined process, if the library is installed. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { deflateSync, inflateSync } from 'node:zlib'
@@ -116,7 +116,7 @@ describe.skipIf(tensorflow === undefined)('a model of TensorFlow', () => {
   })
 })
 
-/** A pickle that evaluates an expression when it is loaded, as anybody can write one. */
+/** Builds a pickle that evaluates an expression when loaded, as an attacker could. */
 function pickleOf(expression: string): ReadonlyMap<string, Uint8Array> {
   const text = `cbuiltins\neval\n(S${JSON.stringify(expression)}\ntR.`
   return new Map([['model.joblib', new TextEncoder().encode(text)]])

@@ -1,4 +1,4 @@
-/** Other people's servers of models, each with the model of fixtures/models/sklearn, as far as they are installed. */
+/** Tests independent model servers, each with the model of fixtures/models/sklearn, if installed. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -21,16 +21,16 @@ afterAll(() => {
   for (const { child } of started) child.kill('SIGKILL')
 })
 
-/** The Python that has a server; undefined, and said loudly, when it is not there. */
+/** Returns the Python that contains a server. If it is missing, prints that clearly and returns undefined. */
 function installed(name: string): string | undefined {
-  // not beside those that run models of files, which are found by what they have
+  // not in the folder of environments that run model files, which are found by their packages
   const python = join(FRAMEWORKS_FOLDER, '.servers', name, 'bin/python')
   if (existsSync(python)) return python
   process.stderr.write(`*** NOT TESTED: models on ${name}: ${python} is not there\n`)
   return undefined
 }
 
-/** Four that nobody has. */
+/** Returns four free ports. */
 async function freePorts(): Promise<readonly number[]> {
   const servers = [0, 0, 0, 0].map(() => createServer().listen(0, '127.0.0.1'))
   await until(() => servers.every(({ listening }) => listening))
@@ -41,7 +41,7 @@ async function freePorts(): Promise<readonly number[]> {
 
 interface Started {
   readonly child: ChildProcess
-  /** what it said last, for whoever has to find out why it ended */
+  /** The server's last output, which shows why it ended */
   said: string
 }
 
@@ -53,7 +53,7 @@ function start(python: string, args: readonly string[]): Started {
   return made
 }
 
-/** A driver, as soon as the model can be opened there. */
+/** Returns a driver as soon as the server can open the model. */
 async function driverOf(server: Started, model: RemotePackage): Promise<ModelDriver> {
   const driver = remoteDriver(REMOTE_OPTIONS)
   await until(async () => {

@@ -1,4 +1,7 @@
-/** Models that another server has: what is asked of it, what is asked again, and what happens when it is away. */
+/**
+ * Tests models on another server: which requests are sent, which are repeated, and what happens while the server is
+ * away.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../src/kernel/json.ts'
@@ -241,7 +244,7 @@ describe('a request', () => {
       ['http://away', 'http://good'].map((url) => driver.open(remotePackage('v1', { url, protocol: 'v1' }))),
     )
     const ask = (model: OpenModel | undefined) => model?.call({ operation: 'predict', instances: [[1, 2]] })
-    // four requests are under way, what comes then waits
+    // four requests are in flight; further requests wait
     const calls: unknown[] = []
     for (let at = 0; at < 10; at++) {
       calls.push(ask(away))

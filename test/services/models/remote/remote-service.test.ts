@@ -1,4 +1,6 @@
-/** Models of other servers in the service: what their records say, and what becomes of them when a server is away. */
+/**
+ * Tests models of other servers in the service: what their records contain, and what happens while a server is away.
+ */
 import { afterAll, describe, expect, it } from 'vitest'
 import { Seal } from '../../../../src/platform/seal.ts'
 import type { InternalFunctions } from '../../../../src/services/functions/contract.ts'
@@ -102,7 +104,7 @@ describe('a model of another server', () => {
     server.seen.length = 0
     await api.predict('sum', { instances: [[1, 2]] })
     expect(server.calls[0]?.headers.authorization).toBe('Bearer secret')
-    // what was shown may be sent back, also with other parts of the record
+    // a sealed text can be sent back, even with other parts of the record changed
     await api.replace('sum', { remote: { ...shown, model: 'table' } })
     await settled(api)
     server.seen.length = 0
@@ -111,7 +113,7 @@ describe('a model of another server', () => {
       path: '/v2/models/table/infer',
       headers: { authorization: 'Bearer secret' },
     })
-    // but not to another server, nor for another model
+    // but it is rejected with another server or another model
     const elsewhere = { ...shown, url: 'http://elsewhere.example' }
     await expect(api.replace('sum', { remote: elsewhere })).rejects.toMatchObject({ code: 'VALIDATION' })
     await expect(api.create({ name: 'other', remote: shown })).rejects.toMatchObject({ code: 'VALIDATION' })
@@ -134,7 +136,7 @@ describe('a model of another server', () => {
     await expect(call()).rejects.toMatchObject({ code: 'REMOTE_FAILED' })
     await expect(call()).rejects.toMatchObject({ code: 'REMOTE_FAILED' })
     expect(await api.predict('sum', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
-    // one that was never there says why, and is looked for again at each call
+    // a server that was never reachable is reported with the reason, and tried again on each call
     await api.replace('away', { remote: at({ url: second.url, model: 'sum', protocol: 'v1' }) })
     await settled(api, 'away')
     expect(await api.get('away')).toMatchObject({

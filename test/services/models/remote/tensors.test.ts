@@ -1,4 +1,4 @@
-/** Instances as tensors of the Open Inference Protocol, and tensors of answers as values. */
+/** Tests instances encoded as tensors of the Open Inference Protocol, and result tensors decoded to values. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
 import { rowsOfOutputs } from '../../../../src/services/models/remote/read-outputs.ts'

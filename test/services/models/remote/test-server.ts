@@ -1,4 +1,4 @@
-/** A small server of models for tests, which speaks both protocols: its models add up what they are sent. */
+/** A small model server for tests that supports both protocols: its models add up their inputs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -30,13 +30,13 @@ interface Answer {
   readonly body?: unknown
 }
 
-/** What `sum` takes: two numbers. `table` says nothing of what it takes. */
+/** The inputs of `sum`: two numbers. `table` does not describe its inputs. */
 const INPUTS = [{ name: 'x', datatype: 'FP64', shape: [-1, 2] }]
 
 export class TestServer {
   readonly #server: Server
   readonly seen: Seen[] = []
-  /** What is answered in the place of the rest; undefined: nothing. */
+  /** Returns a response that replaces the usual one; undefined: none. */
   instead: (request: Seen) => Answer | Promise<Answer> | 'drop' | undefined = () => undefined
 
   private constructor() {
@@ -57,7 +57,7 @@ export class TestServer {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** Of all requests that were seen, those with a body. */
+  /** All requests received so far that had a body. */
   get calls(): readonly Seen[] {
     return this.seen.filter(({ method }) => method === 'POST')
   }
@@ -102,7 +102,7 @@ function infer(model: string, body: unknown): Answer {
   const sums = Array.from({ length: rows }, (_, at) => {
     return added(inputs.flatMap(({ data, shape: [, length = 1] }) => data.slice(at * length, (at + 1) * length)))
   })
-  // as MLServer has single values
+  // MLServer's form for single values
   const output = { name: 'y', shape: [rows, 1], datatype: 'FP64', parameters: { content_type: 'np' }, data: sums }
   return { body: { model_name: model, outputs: [output] } }
 }
@@ -111,7 +111,7 @@ function added(values: readonly Json[]): number {
   return values.reduce<number>((sum, value) => sum + Number(value), 0)
 }
 
-/** Of this machine's timers, and addresses of it. */
+/** Options with this machine's timers and addresses. */
 export const REMOTE_OPTIONS: RemoteDriverOptions = {
   transport: remoteModels(nodeTransport({ allow: ['127.0.0.1'] })),
   later: machineTimers.later,

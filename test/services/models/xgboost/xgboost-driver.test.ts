@@ -1,4 +1,7 @@
-/** The driver that evaluates boosters itself keeps to what every driver keeps to, and predicts what the library predicts. */
+/**
+ * Tests the driver that evaluates boosters itself: it follows the rules of all drivers, and predicts what the library
+ * predicts.
+ */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
@@ -15,7 +18,7 @@ interface Case {
   readonly binary?: string
 }
 
-/** Recorded by the library in all forms that it saves. */
+/** Recorded by the library in each format that it saves. */
 const RECORDED = ['1.7.6', '3.2.0'].map((library) => {
   const place = new URL(`../../../../fixtures/models/boosters/golden-${library}.json`, import.meta.url)
   return [library, (JSON.parse(readFileSync(place, 'utf8')) as { readonly cases: readonly Case[] }).cases] as const
@@ -46,7 +49,7 @@ describe('a booster', () => {
     expect(values).toHaveLength(predictions.length)
     values.flat().forEach((value, at) => {
       const wanted = predictions.flat()[at] ?? Number.NaN
-      // some units in the last place of 32 bits: the library adds in another order
+      // differs in the last digits of 32-bit floats, since the library adds in another order
       expect(
         Math.abs(Number(value) - wanted),
         `value ${at}: ${JSON.stringify(value)} for ${wanted}`,

@@ -1,4 +1,7 @@
-/** As much of S3 over HTTP as a store of contents asks for, in memory. It checks no signatures: others judge those. */
+/**
+ * Implements the part of S3 over HTTP that the content store uses, in memory. It checks no signatures, which other
+ * tests do.
+ */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +9,7 @@ import { buffer } from 'node:stream/consumers'
 
 export interface S3Server {
   readonly endpoint: string
-  /** keys of objects, and of uploads that are not complete */
+  /** Objects by key, and incomplete uploads */
   readonly objects: ReadonlyMap<string, Buffer>
   readonly uploads: ReadonlyMap<string, unknown>
   close(): Promise<void>

@@ -20,7 +20,7 @@ async function batches(content: string | Uint8Array, options: BatchOptions = {})
   return all
 }
 
-/** All batches as one: `resource metric time value` of each sample, and `line: message` of what was refused. */
+/** Reads all batches: `resource metric time value` for each sample, and `line: message` for each rejected line. */
 async function read(content: string | Uint8Array, options: BatchOptions = {}) {
   const all = await batches(content, options)
   return {

@@ -1,4 +1,4 @@
-/** Files that are put into a bucket become series, and series files. */
+/** Tests that files put into a bucket become series, and that series become files. */
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -286,7 +286,7 @@ describe('an export', () => {
     await host.settled()
     const lines = (await host.textOf('etl-export', object)).trimEnd().split('\n')
     const times = new Set(lines.slice(1).map((line) => line.split(',')[1]))
-    // each third time of the first 25,000 is one of both
+    // every third time among the first 25,000 occurs in both
     expect([lines.length - 1, times.size]).toEqual([25_000 + 25_000 - 8_334, 25_000 + 25_000 - 8_334])
   })
 

@@ -1,4 +1,4 @@
-/** When an attempt of an import or export is the last one. */
+/** Tests when an attempt of an import or export is the last one. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { JobContext } from '../../../../src/jobs/contract.ts'

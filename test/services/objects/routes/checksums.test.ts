@@ -13,7 +13,7 @@ async function read(header: string, wanted: string, ...texts: readonly string[])
 }
 
 describe('a content with a checksum', () => {
-  // of "123456789", as the registries of these sums have it, and of "abc"
+  // checksums of "123456789" from their registries, and of "abc"
   it.each([
     ['content-md5', 'abc', 'kAFQmDzST7DWlj99KOF/cg=='],
     ['x-amz-checksum-crc32', '123456789', 'y/Q5Jg=='],

@@ -1,4 +1,4 @@
-/** Deliveries of changes: to which subscribers, in which order, and their retries. */
+/** Tests deliveries of changes: to which subscribers, in which order, and with which retries. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_STALLS } from '../../../../src/jobs/job-change.ts'
 import { deferred } from '../../../support/deferred.ts'

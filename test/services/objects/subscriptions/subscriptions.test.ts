@@ -1,4 +1,4 @@
-/** Subscriptions as documents: what they may be, how their secrets are kept, who may change them. */
+/** Tests subscriptions as documents: what is valid, how secrets are stored, and who may change subscriptions. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SUBSCRIPTIONS } from '../../../../src/services/objects/subscriptions/subscription-record.ts'
 import { type SubscriptionsHost, subscriptionOf, SubscriptionsWorld, TENANT } from './world.ts'

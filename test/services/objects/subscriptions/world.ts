@@ -1,4 +1,7 @@
-/** Subscriptions over objects and broker in memory, with webscripts that a test answers for, and timers that it fires. */
+/**
+ * Provides subscriptions over objects and a broker in memory, with webscripts that a test answers and timers that it
+ * fires.
+ */
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { JobTimers } from '../../../../src/jobs/contract.ts'
 import { createBrokerService } from '../../../../src/services/broker/service.ts'
@@ -23,28 +26,28 @@ export const START = Date.UTC(2026, 0, 1)
 export const SECRET = 'of the webscript'
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** What a target was told. */
+/** A call that a webscript received. */
 export interface Told extends Pick<ScriptRequest, 'method' | 'query' | 'headers'> {
   readonly script: string
   readonly body: Record<string, unknown> | undefined
 }
 
-/** Statuses by webscript; a function is asked at each call. */
+/** Returns the status for a call of a webscript. */
 export type Answering = (told: Told) => number | Promise<number>
 
 let ids = 0
 
-/** What outlives a host. */
+/** State that survives a host. */
 export class SubscriptionsWorld {
   now = START
   readonly told: Told[] = []
-  /** changes that reached the rules */
+  /** Changes that reached the rules */
   readonly heard: ObjectChange[] = []
   answering: Answering = () => 200
   readonly #disk = new MemoryDisk()
   readonly #timers = new Set<{ readonly at: number; work(): void }>()
 
-  /** Opens the store, as a host does that starts; `kill` lets it go as a crash does. */
+  /** Opens the store as a starting host does; `kill` abandons it as in a crash. */
   async host(): Promise<SubscriptionsHost> {
     const storage = openMemory({ disk: this.#disk, clock: () => this.now })
     const host = new SubscriptionsHost(this, storage)
@@ -58,7 +61,7 @@ export class SubscriptionsWorld {
     return () => this.#timers.delete(timer)
   }
 
-  /** The clock goes on, and what is due on the way is done, in order. */
+  /** Advances the clock, and runs what becomes due, in order. */
   async advance(ms: number, host: SubscriptionsHost): Promise<void> {
     const end = this.now + ms
     for (;;) {
@@ -72,7 +75,7 @@ export class SubscriptionsWorld {
     this.now = end
   }
 
-  /** Those of a host that is gone. */
+  /** Drops the timers of a host that has ended. */
   forgetTimers(): void {
     this.#timers.clear()
   }
@@ -169,7 +172,7 @@ export class SubscriptionsHost {
     return Buffer.concat(pieces).toString()
   }
 
-  /** Everything that can be done now is done. */
+  /** Waits until everything possible at this time is done. */
   async settled(): Promise<void> {
     for (let turn = 0; turn < 3; turn++) {
       await this.service.idle()
@@ -184,12 +187,12 @@ export class SubscriptionsHost {
     this.#world.forgetTimers()
   }
 
-  /** The store is gone for this host after so many more commits. */
+  /** Makes the store fail for this host after `commits` more commits. */
   dieAfter(commits: number): void {
     this.#left = commits
   }
 
-  /** The store is taken away from under it: nothing that it still does counts. */
+  /** Closes the store under a running host: nothing that the host still does counts. */
   async kill(): Promise<void> {
     await this.storage.close()
     this.#world.forgetTimers()
@@ -233,7 +236,7 @@ export class SubscriptionsHost {
   }
 }
 
-/** Commits no more once it may not: as when the process was killed between two of them. */
+/** Wraps a storage so that commits fail once not allowed, as if the process were killed between two commits. */
 function mortal(storage: Storage, mayCommit: () => boolean): Storage {
   return {
     ...storage,
@@ -258,7 +261,7 @@ function bodyOf(text: string): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>
 }
 
-/** A subscription of everything that is put. */
+/** Builds a subscription to everything that is put. */
 export function subscriptionOf(more: object = {}, channel: object = {}) {
   return {
     channel: {

@@ -23,7 +23,7 @@ describe('slots of queries', () => {
     for (const end of ends) end.resolve()
     expect(await Promise.all([all[0], ...all.slice(2)])).toEqual([0, 2, 3, 4])
     expect(begun).toEqual([0, 1, 2, 3, 4])
-    // and again, when nobody waits
+    // works again when no query waits
     expect(await slots.run(async () => 'later')).toBe('later')
   })
 

@@ -1,4 +1,4 @@
-/** Numbers as bytes are those that JavaScript writes. */
+/** Tests that numbers written as bytes equal those written by JavaScript. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_DIGITS, writeNumber } from '../../../../src/services/queries/render/digits.ts'

@@ -1,4 +1,4 @@
-/** The query service on memory, with an HTTP app in front of it and a clock that the test moves. */
+/** Provides the query service on memory, with an HTTP app and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Caller } from '../../../../src/kernel/caller.ts'
 import type { QueriesApi, InternalQueries, ResourceSelector } from '../../../../src/services/queries/contract.ts'
@@ -16,12 +16,12 @@ export interface Bench extends AsyncDisposable {
   readonly service: InternalQueries
   readonly storage: Storage
   readonly clock: { now: number }
-  /** as the tester of tenant `acme` */
+  /** API of the tester of tenant `acme` */
   readonly api: QueriesApi
   readonly app: FastifyInstance
-  /** a request as that tester; a body is JSON */
+  /** Sends a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** stores samples: for each time its value */
+  /** Stores samples: values by time */
   put(resource: string, metric: string, samples: Readonly<Record<number, SampleValue>>, tenant?: string): Promise<void>
   close(): Promise<void>
 }

@@ -43,7 +43,9 @@ const lineOf = ({ from, until, window, freq = '-', rows }: ReturnType<typeof spe
   String(rows ?? '-'),
 ]
 
-/** What is asked as parameters of a URL, then begin, end, window, frequency and rows. The first are captured answers. */
+/**
+ * The query as URL parameters, then begin, end, window, frequency and rows. The first examples are recorded answers.
+ */
 const EXAMPLES = `
 freq=PT1H&window=PT3H&until=2020-09-08T12:10:00 | 2020-09-08T09:00Z 2020-09-08T12:00Z PT3H PT1H 3
 freq=PT1H&window=PT2H&until=1641621060000 | 2022-01-08T03:00Z 2022-01-08T05:00Z PT2H PT1H 2
@@ -100,7 +102,7 @@ describe('the time line', () => {
     fc.assert(
       fc.property(queries, (query) => {
         const { line, problems } = resolved(query)
-        // either something is wrong and said, or there is a time line
+        // the result is either problems or a time line
         expect(line === undefined).toBe(problems.length > 0)
         if (line === undefined) return
         const { from, until, freq } = windowSpecOf(line)

@@ -13,7 +13,7 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 type Call = Parameters<ActuatorCall['run']>[0]
 type Outcome = Awaited<ReturnType<ActuatorCall['run']>>
 
-/** A store with commands of resources, and an actuator that answers when it is told to. */
+/** A store with commands to resources, and an actuator that answers when the test says so. */
 class Bench {
   readonly #disk = new MemoryDisk()
   storage = this.#opened()
@@ -35,7 +35,7 @@ class Bench {
     await this.runner.start()
   }
 
-  /** The store was opened by the life that is gone, and is opened anew. */
+  /** Closes the store of the ended life, and opens it again. */
   async reopen(): Promise<void> {
     await this.storage.close()
     this.storage = this.#opened()
@@ -51,13 +51,13 @@ class Bench {
     runner.committed(resource)
   }
 
-  /** Commits a command, and nobody hears of it. */
+  /** Commits a command without notifying the runner. */
   async plan(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
     const command = { name, timestamp: NOON, ...more }
     await this.storage.tenant(TENANT).commit(this.runner.planning(resource, command, hops))
   }
 
-  /** The clock goes on, and what is due by then is done. */
+  /** Advances the clock, and runs what becomes due. */
   advance(ms: number): void {
     this.now += ms
     for (const timer of [...this.timers].toSorted((a, b) => a.at - b.at)) {
@@ -148,7 +148,7 @@ describe('a command', () => {
     await b.runner.idle()
     expect(b.calls.slice(1).map(({ properties }) => properties['speed'])).toEqual([1, 2, 3, 4, 5])
     b.now -= 3_600_000
-    // all are done, and the log has its order too
+    // all are done, in the order of the log
     await b.again()
     await b.send('p1', 'open', { speed: 6 })
     await b.runner.idle()

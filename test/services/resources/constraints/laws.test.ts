@@ -1,4 +1,4 @@
-/** Constraints, their merging and their JSON Schema agree with each other. */
+/** Tests that constraints, their merging and their JSON Schema agree with each other. */
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Numbers and texts in the query of a listing: the same on every medium. */
+/** Tests numbers and texts in listing queries: the same on every medium. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const CASES: readonly (readonly [query: string, ids: string])[] = [
   ['lev:"9"', '010'],
   ['lev:eq(10.5)', '10 b'],
   ['lev:in(10.5,"9",high)', '010 10 b c'],
-  // an id is a text: another one of the same value is another id
+  // an id is a text: another spelling of the same number is a different id
   ['id:10', '10'],
   ['id:10 OR lev:gt(1000)', '10'],
   ['id:gt(9)', '010 10'],

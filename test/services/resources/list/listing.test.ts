@@ -1,4 +1,4 @@
-/** Which resources a listing gives, in what order and form. */
+/** Tests which resources a listing returns, in which order and form. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { pluck } from '../../support/answer.ts'

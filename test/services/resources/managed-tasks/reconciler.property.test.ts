@@ -77,7 +77,7 @@ describe('managed tasks', () => {
         if (world.life.isDead || steps.some((one) => one.do === 'die')) await world.again()
         world.tasks.missingTemplates.clear()
         await world.upkeep.idle()
-        // what failed is tried again when its time comes, without anybody writing
+        // failed work is retried when its time comes, without further writes
         for (let round = 0; round < 3; round++) {
           world.ring()
           await world.upkeep.idle()

@@ -72,7 +72,7 @@ describe('the upkeep of managed tasks', () => {
     world.ring()
     await world.upkeep.idle()
     expect([world.tasks.names, world.upkeep.waiting]).toEqual([world.wanted, 0])
-    // the first one is made after all: there are two, and one goes
+    // the first task was created after all: of the two, one is removed
     for (const answer of silent) answer()
     await expect.poll(() => world.tasks.made).toBe(3)
     await world.upkeep.idle()

@@ -1,4 +1,4 @@
-/** The resources service on memory, with an HTTP app in front of it and a clock that the test moves. */
+/** Provides the resources service on memory, with an HTTP app and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { resourcesErrorBody } from '../../../../src/services/resources/refusals.ts'
 import { resourcesRoutes } from '../../../../src/services/resources/api.ts'
@@ -19,12 +19,12 @@ export interface Bench {
   readonly service: HostedResources
   readonly storage: Storage
   readonly clock: { now: number }
-  /** as the tester of tenant `acme` */
+  /** API of the tester of tenant `acme` */
   readonly api: ReturnType<HostedResources['as']>
   readonly app: FastifyInstance
-  /** writes when resources were heard last, as the timer of a host does */
+  /** Writes when resources last sent data, as a host's timer does */
   sweep(): void
-  /** a request as that tester; the body is JSON */
+  /** Sends a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

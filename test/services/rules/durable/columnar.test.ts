@@ -1,4 +1,4 @@
-/** Tasks of a host go their short way while nobody reads their events. */
+/** Tests that tasks use the short path while their events have no readers. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, VirtualClock } from '../../../../src/index.ts'
 import { generatorHere } from '../../../../src/platform/generate.ts'
@@ -16,7 +16,7 @@ async function host() {
       version: '1.0.0',
       kind: 'sensor',
       states: ['Low', 'High'],
-      // The short way finds the state by these, and makes no call.
+      // The short path finds the state from these steps, without a call.
       steps: () => ({ parameter: 'level', cuts: [10], states: ['Low', 'Low', 'High'] }),
       execute: (context) => {
         calls++
@@ -67,7 +67,7 @@ async function host() {
     send: async (...levels: number[]) => {
       for (const level of levels) await runner.intake.receive([{ messages: { resource: 'boiler', level } }])
     },
-    /** calls of the sensor's plug since this was asked last */
+    /** Returns the number of calls of the sensor's plug since the last query */
     calls: () => {
       const since = calls
       calls = 0
@@ -113,7 +113,7 @@ describe('a task of a host', () => {
     const events = api.inspection.events('t1', { signal: controller.signal })[Symbol.asyncIterator]()
     const first = events.next()
     await new Promise((resolve) => setImmediate(resolve))
-    // the state of the last message is made up for who reads
+    // the state of the last message is computed for the reader
     await send(3)
     calls()
     await send(4, 5)

@@ -1,4 +1,4 @@
-/** Whatever happens, and at whatever commit the process dies: the next one goes on as if it had been one process. */
+/** Tests crashes at any commit: the next process continues as if there had been only one. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ports, Rule } from '../../../../src/index.ts'
@@ -6,7 +6,7 @@ import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
 import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
-/** Cool-down, eviction, a chance, an asynchronous sensor behind a gate, and calls out that are tried again. */
+/** Uses a cool-down, eviction, a chance, an asynchronous sensor behind a gate, and outgoing calls that are retried. */
 const REACTIVE: Rule = {
   sensors: [
     { label: 'level', name: 'level', version: '1.0.0', resource: '$', evictionTime: 7000 },
@@ -53,7 +53,7 @@ const PERIODIC: Rule = {
   task: { type: 'periodic', frequency: 2000 },
 }
 
-/** All of it answers at once, so that the task sits in a quiet lane while it is not played again. */
+/** Everything answers at once, so that the task stays in a quiet lane except during replays. */
 const CALM: Rule = {
   sensors: [{ label: 'level', name: 'bound', version: '1.0.0', resource: '$' }],
   actuators: [{ label: 'note', name: 'note', version: '1.0.0' }],
@@ -104,7 +104,7 @@ type Step =
   | { readonly do: 'push' | 'run' | 'begin' | 'end'; readonly task: string }
   | { readonly do: 'change'; readonly task: string; readonly touches: 'nothing' | 'sensor' | 'actuator' }
   | { readonly do: 'answer'; readonly error?: string }
-  /** an input that tells the disk what time it is */
+  /** an input that writes the current time to the disk */
   | { readonly do: 'stamp' }
 
 const task = fc.constantFrom(...Object.keys(RULES))
@@ -134,7 +134,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** Each of them is another one. */
+/** Returns a changed task, each time a different one. */
 function changed(before: RunnableTask, touches: 'nothing' | 'sensor' | 'actuator', number: number): RunnableTask {
   const { sensors = [], actuators = [], ...rest } = before.source as Rule
   const eviction = touches === 'sensor' && { evictionTime: 5000 + number }
@@ -147,18 +147,18 @@ function changed(before: RunnableTask, touches: 'nothing' | 'sensor' | 'actuator
   return { ...before, source, settings: { ...before.settings, tags: { number } } }
 }
 
-/** Somebody who keeps the documents of the service, does the steps, and tries again what was not acknowledged. */
+/** Stores the service's documents, executes the steps, and retries what was not acknowledged. */
 class Keeper {
   readonly ground = new Ground()
   readonly running = new Map<string, RunnableTask>()
   readonly #epochs = new Map<string, number>()
-  /** changes made so far */
+  /** Number of changes so far */
   #changes = 0
-  /** the change that is being made: durable together with its document */
+  /** The change in progress, which becomes durable together with its document */
   #changing: { readonly before: RunnableTask; readonly task: RunnableTask } | undefined
   readonly #cuts: number[]
   #opened = 0
-  /** where time should be, had nobody died */
+  /** The expected time if no process had died */
   #now = 0
   life: Life
 
@@ -185,7 +185,7 @@ class Keeper {
     }
   }
 
-  /** Everything that was due has been, in a process that lives. */
+  /** Waits until a living process has done everything that is due. */
   async present(): Promise<void> {
     await this.life.rest()
     while (this.life.isDead) {
@@ -194,7 +194,7 @@ class Keeper {
     }
   }
 
-  /** The outside answers whoever asks under that id, until it is asked no more. */
+  /** Answers open calls with that id until none is repeated. */
   async #answer(error: string | undefined): Promise<void> {
     const { outside } = this.ground
     const [id] = outside.open.toSorted()
@@ -204,7 +204,7 @@ class Keeper {
     }
   }
 
-  /** False: the process died before. */
+  /** Executes a step; false: the process died before acknowledging it. */
   async #isAcknowledged(step: Exclude<Step, { do: 'answer' }>): Promise<boolean> {
     const { life } = this
     await life.to(this.#now)
@@ -254,7 +254,7 @@ class Keeper {
     this.#changing = undefined
   }
 
-  /** What the service stores before it tells the runner. */
+  /** Stores what the service writes before it calls the runner. */
   #document(what: 'begin' | 'end', id: string): void {
     if (what === 'end') return void this.running.delete(id)
     const epoch = (this.#epochs.get(id) ?? 0) + 1
@@ -262,7 +262,7 @@ class Keeper {
     this.running.set(id, runnableOf(id, RULES[id] ?? {}, { resource: id === 'c' ? 'y' : 'x' }, epoch))
   }
 
-  /** The next process comes at once, as far as the disk can tell. */
+  /** Starts the next process at once, with the time as the disk knows it. */
   async restart(): Promise<void> {
     const { storage } = this.life
     const store = storage.tenant(TENANT)
@@ -290,14 +290,14 @@ class Keeper {
   }
 
   #open(at: number): Life {
-    // states are stored often in one life, and as users have it in the next
+    // checkpoints are frequent in every other life, with default settings in between
     const often = this.#opened++ % 2 === 0 ? { checkpointMs: 500 } : {}
     return this.ground.open({ at, ports: PORTS, ...often, commits: this.#cuts.shift() ?? Number.POSITIVE_INFINITY })
   }
 
   /**
-   * All that can be seen of the present runs. When attempts were made is the one thing that a crash may change, and a run
-   * that was replaced while the process died leaves nothing.
+   * Returns everything visible about the present runs. A crash may only change when attempts were made, and a run
+   * replaced while the process died leaves nothing.
    */
   async seen(): Promise<unknown> {
     const tasks: unknown[] = []
@@ -311,7 +311,7 @@ class Keeper {
         told.filter((one) => isPresent(one.id)).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
       ])
     }
-    // at least once: the same call may have been made again, under the same id
+    // at least once: the same call may be repeated under the same id
     const once = (ids: readonly string[]) => [...new Set(ids.filter(isPresent))].sort()
     return { tasks, calls: once(this.ground.outside.calls), open: once(this.ground.outside.open) }
   }

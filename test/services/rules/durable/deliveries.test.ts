@@ -1,4 +1,4 @@
-/** What users see of calls that act: those that wait for earlier ones among them, before and after a restart. */
+/** Tests what users see of calls that act, including calls that wait for earlier ones, before and after a restart. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type PlugResult, type Ports, type Rule } from '../../../../src/index.ts'
@@ -26,14 +26,14 @@ async function deliveriesOf(life: Life) {
   return life.runner.nodes.deliveries('a', { limit: 100 })
 }
 
-/** All that a look at the task shows, but for when attempts were made: an open call is made again. */
+/** Returns everything visible about a task, except when attempts were made, since open calls are repeated. */
 async function seen(life: Life): Promise<unknown> {
   const { time: _time, ...explained } = life.runner.nodes.explain('a', 'send')
   const deliveries = (await deliveriesOf(life)).map(({ lastAttemptTime: _last, ...delivery }) => delivery)
   return JSON.parse(JSON.stringify({ look: life.look('a'), explained, deliveries }))
 }
 
-/** How the process ends: by a crash with the states that were stored, by one without any, or as it is told to. */
+/** How the process ends: by a crash with stored states, by a crash without, or by a regular stop. */
 const ENDS = [
   ['crash', 10],
   ['crash', 1e9],
@@ -115,7 +115,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
       await life[how]()
       ground.outside.forget()
       life = ground.open({ at: n * 3_600_000, checkpointMs })
-      // the first of two dies before its tasks go on
+      // the first of two lives dies before its tasks continue
       if (n === lives) await life.runner.resume([task])
       else await life.send('nobody', { level: 1 })
       await life.rest()
@@ -196,7 +196,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
   })
 })
 
-/** Its first call answers when the test says so, later ones at once, each as given. */
+/** Creates a plug whose first call answers when the test says so, later ones at once, each with the given answer. */
 function sends(...answers: readonly (() => PlugResult<never> | Promise<PlugResult<never>>)[]): {
   plugs: readonly Plug[]
   first: () => void
@@ -312,7 +312,7 @@ describe('a call that fails while its host stops', () => {
     await life.send('b', { level: 11 })
     await life.rest()
     const [call = ''] = outside.open
-    // something is on its way to the disk, for which the stop waits
+    // something is being written, and the stop waits for it
     const sent = life.send('b', { level: 1 })
     const stopped = life.close()
     outside.answer(call, 'the runner is closed')
@@ -347,7 +347,7 @@ it.each([
   const later = ground.open({ at: 1000, checkpointMs: 1e9 })
   await later.runner.resume(how === 'stopped' ? [] : [again])
   expect(await deliveriesOf(later)).toEqual([delivered])
-  // nor does that of a later run take its place, and all of them go with the task
+  // the call of a later run does not replace it either, and all calls are removed with the task
   const third = runnableOf('a', ruleOf(), { resource: 'b' }, next)
   await later.begin(third)
   await later.send('b', { level: 12 })
@@ -381,13 +381,13 @@ async function turns(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await turn()
 }
 
-/** Lives on one disk, whose commits the test holds up before and after they are done, or refuses. */
+/** Runs lives on one disk; the test delays commits before and after they are done, or rejects them. */
 class GatedGround {
-  /** before a commit */
+  /** Awaited before each commit */
   before: Promise<unknown> = Promise.resolve()
-  /** after a commit of inputs of that kind: it is done, and nobody is told so */
+  /** Kind of inputs whose commits are done but never acknowledged */
   silentAfter = ''
-  /** what does not only add to the log is refused */
+  /** Rejects all commits that do more than append to the log */
   isFull = false
   readonly #disk = new MemoryDisk()
   readonly #plugs: readonly Plug[]
@@ -411,7 +411,7 @@ class GatedGround {
     return new Life({ ...storage, tenant }, new Outside(), { at, checkpointMs, plugs: this.#plugs })
   }
 
-  /** A message comes, and the run is begun anew before it is durable; `between`: what happens between both. */
+  /** Sends a message and restarts the run before the message is durable. `between`: called between both. */
   async beginAnew(life: Life, between = () => {}): Promise<{ done: Promise<unknown>; again: RunnableTask }> {
     let goOn = (): void => undefined
     this.before = new Promise<void>((resolve) => (goOn = resolve))
@@ -427,7 +427,7 @@ class GatedGround {
   }
 }
 
-/** What the next host lists, when the new run has acted once. */
+/** Returns what the next host lists after the new run has acted once. */
 async function listedAfterNext(ground: GatedGround, life: Life): Promise<unknown> {
   await life.send('b', { level: 12 })
   await life.rest()
@@ -473,7 +473,7 @@ describe('a delivery whose message was on its way when its run was begun anew', 
       first()
     })
     await turns(5)
-    // states are stored
+    // checkpoint is written
     life.clock.advanceTo(300)
     await turns(5)
     await life.crash()

@@ -1,4 +1,4 @@
-/** What tasks wait for while the host is away, over crashes on one disk. */
+/** Tests what tasks wait for while the host is down, across crashes on one disk. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { Sensor } from '../../../../src/core/rule/rule.ts'
@@ -25,7 +25,7 @@ const tasks = (sensor: Sensor) => [
   runnableOf('another', { sensors: [silence('1d')] }, { resource: 'another' }),
 ]
 
-/** A life with the tasks; the first begins them, a later one takes them up. */
+/** Opens a life with the tasks; the first life begins them, later ones resume them. */
 async function lifeAt(ground: Ground, sensor: Sensor, at: number, isFirst: boolean): Promise<Life> {
   const life = ground.open({ at: BEGIN + at, plugs: builtins })
   if (isFirst) for (const one of tasks(sensor)) await life.begin(one)

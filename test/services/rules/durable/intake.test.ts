@@ -1,4 +1,4 @@
-/** What a caller of the intake gets beside the tasks: its own writes in the same commit, channels, hops. */
+/** Tests what callers of the intake get besides running tasks: their own writes in the same commit, channels, hops. */
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
 import { definePlug } from '../../../../src/index.ts'

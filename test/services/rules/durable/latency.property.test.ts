@@ -1,4 +1,4 @@
-/** How long answers take changes nothing in the runner that survives either, and neither do crashes meanwhile. */
+/** Tests that neither latency of answers nor crashes meanwhile change results of the durable runner. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { latencyCases } from '../../../support/arbitraries/latency-cases.ts'
@@ -13,7 +13,7 @@ type Scheduler = Extract<Answers, { readonly clock: unknown }>['clock']
 const TASK = 'a'
 const MAX_INSTANTS = 20_000
 
-/** Somebody who hands a case to one runner after the other. */
+/** Feeds a case to one runner after another. */
 class Driver {
   readonly slow: SlowPlugs
   readonly #ground = new Ground()
@@ -39,7 +39,7 @@ class Driver {
     await this.life.rest()
   }
 
-  /** The next process comes at once, as far as the disk can tell. */
+  /** Starts the next process at once, with the time as the disk knows it. */
   async crash(at: number): Promise<void> {
     await this.life.to(Math.max(this.life.clock.now(), CASE_START + at))
     const store = this.life.storage.tenant(TENANT)
@@ -67,7 +67,7 @@ class Driver {
   }
 
   #open(at: number): Life {
-    // states are stored often in one life, and as users have it in the next
+    // checkpoints are frequent in every other life, with default settings in between
     const often = this.#opened++ % 2 === 0 ? { checkpointMs: 500 } : {}
     return this.#ground.open({ at, ...often, plugs: this.slow.plugs })
   }
@@ -76,7 +76,7 @@ class Driver {
 interface Seen {
   readonly calls: readonly string[]
   readonly attempts: Readonly<Record<string, readonly string[]>>
-  /** of the task and its sensors and relations, as users see them */
+  /** The visible state of the task, its sensors and its relations */
   readonly look: unknown
   readonly broken: readonly string[]
 }
@@ -105,7 +105,7 @@ async function lived(
   return {
     calls,
     attempts: Object.fromEntries(attempts),
-    // what waited when a onetime task was over, and when its last actuator answered, follow from latency
+    // latency determines what waited when a onetime task ended, and when its last actuator answered
     look: {
       info: { ...info, finishedTime: undefined, health: { ...counted(info.health), dropped: undefined } },
       view: view.filter(({ kind }) => kind !== 'actuator'),
@@ -115,7 +115,7 @@ async function lived(
   }
 }
 
-/** Without counts of nothing: whether a onetime task was over when a stamped message came follows from latency, too. */
+/** Drops counts of zero. Latency also determines whether a onetime task had ended when a stamped message arrived. */
 function counted(health: object): object {
   return Object.fromEntries(Object.entries(health).filter(([name, value]) => value !== 0 || name.startsWith('errors')))
 }

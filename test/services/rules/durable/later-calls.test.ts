@@ -23,7 +23,7 @@ const ruleOf = (properties: Record<string, string>): Rule => {
 }
 const asking = runnableOf('asking', ruleOf({ site: '${task.resource.meta.site}' }), { resource: 'boiler' })
 const plain = runnableOf('plain', ruleOf({}), { resource: 'pump' })
-// nothing is stored but inputs: all of it is played again
+// only inputs are stored, so that everything is replayed
 const OPTIONS = { plugs: [seen], ports: { metadata: async () => ({ site: 'cellar' }) }, checkpointMs: 1e9 }
 
 // Holds RECOVERY-1
@@ -118,7 +118,7 @@ describe('what is played again', () => {
     task: { type: 'reactive' },
   }
 
-  /** Inputs, a crash, and what the next life wrote, told and called until its tasks went on. */
+  /** Returns what the next life wrote, reported and called before its tasks continued after a crash. */
   async function lifeAfter(messages: number) {
     const ground = new Ground()
     const task = runnableOf('sends', sends, { resource: 'boiler' })
@@ -175,7 +175,7 @@ describe('a plug that acts', () => {
       triggers: [{ sourceLabel: 'seen', destinationLabel: 'act', statesTrigger: ['Seen'] }],
     }
     const task = runnableOf('acts', rule, { resource: 'pump' })
-    // the begin and the message; what is written after them is lost
+    // the begin and the message are durable; later writes are lost
     const first = ground.open({ ...OPTIONS, plugs, commits: 2 })
     await first.begin(task)
     await first.send('pump', { level: 1 })

@@ -1,4 +1,4 @@
-/** Tasks whose log is ahead have a time of their own, and lose it without going back. */
+/** Tests tasks whose log is ahead of the clock: they keep their own time, and lose the lead without going back. */
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../../src/index.ts'
 import { LeadingClock } from '../../../../src/services/rules/durable/leading-clock.ts'

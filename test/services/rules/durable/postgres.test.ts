@@ -51,7 +51,7 @@ describeWithPostgres('a runner on PostgreSQL', (start) => {
       life = await ground.open({ at: fall, checkpointMs: 20 })
       await life.runner.resume([task])
       const { seen } = (life.runner.nodes.view('a', 'count')[0]?.rawData ?? { seen: 0 }) as { seen: number }
-      // Of each lane one was under way that may be there or not.
+      // In each lane, one message was in flight, which may or may not be stored.
       expect(seen).toBeGreaterThanOrEqual(acknowledged)
       expect(seen).toBeLessThanOrEqual(acknowledged + 8 * fall)
     }

@@ -1,4 +1,4 @@
-/** Each promise of the runner by itself. */
+/** Tests each promise of the runner separately. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Rule, type TaskSettings } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
@@ -42,7 +42,7 @@ async function begun(ground: Ground, rule: Rule, settings: TaskSettings = {}): P
   return life
 }
 
-/** A task runs over a store whose commits fail as long as a failure is set. */
+/** Runs a task over a store whose commits fail while a failure is set. */
 async function withFate(outside = new Ground().outside, options: ConstructorParameters<typeof Life>[2] = {}) {
   const fate: { failure: AppError | undefined } = { failure: undefined }
   const storage = openMemory()
@@ -55,7 +55,7 @@ async function withFate(outside = new Ground().outside, options: ConstructorPara
   return { life, fate }
 }
 
-/** Dies, and comes back at another time. */
+/** Crashes, and restarts at another time. */
 async function again(ground: Ground, life: Life, at: number, rule: Rule, settings: TaskSettings = {}): Promise<Life> {
   await life.crash()
   const next = ground.open({ at })
@@ -291,7 +291,7 @@ describe('what is stored', () => {
     await send(20)
     await life.to(30_000)
     expect(await bounds()).toEqual({ first: 22, last: 21 })
-    // a commit of its own, which a few entries are not worth
+    // a separate commit, which is not worthwhile for a few entries
     await send(20)
     await life.to(60_000)
     expect(await bounds()).toEqual({ first: 22, last: 41 })

@@ -1,4 +1,4 @@
-/** A task that got another name and other tags while it ran goes on where it was, after a crash too. */
+/** Tests that a task whose name and tags were changed continues where it was, even after a crash. */
 import { expect, it } from 'vitest'
 import { definePlug, VirtualClock, type Rule } from '../../../../src/index.ts'
 import { openDurableRunner } from '../../../../src/services/rules/durable/durable-runner.ts'
@@ -7,7 +7,7 @@ import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 
 const TENANT = 'acme'
-/** a call that was under way when the process died is made again, with the same text */
+/** A call open when the process died is repeated with the same text */
 const said = new Set<string>()
 const PLUGS = [
   definePlug({

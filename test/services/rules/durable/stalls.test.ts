@@ -1,4 +1,4 @@
-/** Limits of calls while the store says nothing. */
+/** Tests time limits of calls while the store does not respond. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
@@ -16,7 +16,7 @@ const SENDS: Rule = {
   triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] }],
   task: { type: 'reactive' },
 }
-/** The same, and a call that fails is made once more after a second. */
+/** The same rule, but a failed call is repeated once after a second. */
 const RETRIED: Rule = {
   ...SENDS,
   actuators: (SENDS.actuators ?? []).map((send) => {
@@ -26,12 +26,12 @@ const RETRIED: Rule = {
 const LIMIT = 50_000
 const task = runnableOf('a', SENDS, { resource: 'boiler' })
 
-/** A store that stands still, or is away, when the test says so. */
+/** A store that hangs or is unavailable when the test says so. */
 class Ground {
   readonly outside = new Outside()
-  /** what it takes to be refused */
+  /** Awaited before a commit is rejected */
   refusing = Promise.resolve()
-  /** what came before it stood still and is refused after that */
+  /** Which commits that were sent during the hang are rejected after it */
   refusesAfter: (writes: readonly Write[]) => boolean = () => false
   readonly #disk = new MemoryDisk()
   #isAway = false
@@ -75,7 +75,7 @@ class Ground {
   }
 }
 
-/** Time passes, although the store says nothing. */
+/** Lets time pass although the store does not respond. */
 async function pass(life: Life, time: number): Promise<void> {
   for (let at = life.clock.nextAt(); at !== undefined && at <= time; at = life.clock.nextAt()) {
     life.clock.advanceTo(at)
@@ -87,7 +87,7 @@ async function pass(life: Life, time: number): Promise<void> {
 
 let ground: Ground
 let life: Life
-/** A task runs, and nothing has been sent to it. */
+/** Starts a task without messages. */
 beforeEach(async () => {
   ground = new Ground()
   life = ground.open()
@@ -96,7 +96,7 @@ beforeEach(async () => {
 })
 afterEach(() => life.close())
 
-/** A call is under way. */
+/** Starts a call. */
 async function called(): Promise<void> {
   await life.send('boiler', { level: 12 })
   await life.rest()
@@ -170,7 +170,7 @@ describe('while the store stands still', () => {
     let refuse = (): void => undefined
     ground.refusing = new Promise((resolve) => (refuse = resolve))
     ground.goOn()
-    // what is left out is on its way from here on, and refused when the next message has come
+    // the commit that records the excluded time is pending from here, and is rejected after the next message
     ground.goAway()
     await second
     await pass(life, LIMIT + 5500)
@@ -280,7 +280,7 @@ describe('while the store stands still', () => {
   it('a state that is stored at last does not make the time count in which a message waited, and is refused', async () => {
     await called()
     ground.standStill()
-    // the state is on its way before the message
+    // the state is written before the message
     await pass(life, 1000)
     const sent = life.send('boiler', { level: 13 })
     await turn()
@@ -294,7 +294,7 @@ describe('while the store stands still', () => {
     await expect(sent).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await pass(life, LIMIT + 7000)
     ground.refusesAfter = () => false
-    // but for its first second
+    // only the first second of the call's time has counted
     await pass(life, 2 * LIMIT + 5900)
     expect(ground.outside.open).toHaveLength(1)
     await pass(life, 2 * LIMIT + 7500)
@@ -326,7 +326,7 @@ describe('while the store stands still', () => {
     life = ground.open(LIMIT + 6000)
     await life.runner.resume([task])
     await life.rest()
-    // nor does the second count in which nobody was there
+    // a second without a running process does not count either
     await life.to(2 * LIMIT + 5999)
     expect(ground.outside.open).toHaveLength(1)
     await life.to(2 * LIMIT + 6000)

@@ -1,11 +1,11 @@
-/** What waits for a task when its process dies, and states that are too large for one document. */
+/** Tests what waits for a task when its process dies, and states too large for one document. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type Rule } from '../../../../src/index.ts'
 import { STATES } from '../../../../src/services/rules/durable/records.ts'
 import { STATE_PARTS } from '../../../../src/services/rules/durable/stored-states.ts'
 import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 
-/** A sensor that answers when the test says so, and an actuator that notes what it was given. */
+/** Creates a sensor that answers when the test says so, and an actuator that records its inputs. */
 function slow(): { plugs: Plug[]; open: (() => void)[]; seen: number[] } {
   const open: (() => void)[] = []
   const seen: number[] = []
@@ -66,7 +66,7 @@ describe('messages that wait when the process dies', () => {
     await first.to(200)
     const record = await first.storage.tenant(TENANT).collection(STATES).get('t')
     if (checkpointMs !== undefined) {
-      // known by their places in the log, not copied
+      // referenced by their positions in the log, not copied
       const waiting = record?.value.state?.waiting ?? []
       expect(waiting).toHaveLength(17)
       expect(JSON.stringify(waiting)).not.toContain('level')
@@ -78,7 +78,7 @@ describe('messages that wait when the process dies', () => {
     await second.runner.resume([task])
     await second.rest()
     await answerAll(second, open)
-    // an actuator that answers at once is called again where its input is applied again
+    // an actuator that answers at once is called again when its input is replayed
     expect([...new Set(seen)]).toEqual(Array.from({ length: 21 }, (_, level) => level))
     expect(second.runner.nodes.info('t')).toMatchObject({ invocationCount: 21, health: { dropped: 0 } })
     await second.close()
@@ -103,7 +103,7 @@ describe('too many messages that wait in all tasks', () => {
   })
 })
 
-/** Keeps all it has seen: its memory outgrows a document. */
+/** Keeps everything it has seen, until its state exceeds a document. */
 const HOARD = definePlug({
   name: 'hoard',
   version: '1.0.0',

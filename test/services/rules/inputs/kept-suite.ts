@@ -1,4 +1,4 @@
-/** What kept inputs promise on every store, against a plain list of what the log had. */
+/** Tests what stored inputs guarantee on every store, against a plain list of the log's contents. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
@@ -17,7 +17,7 @@ const TASKS = ['t1', 't2']
 const UNLIMITED: KeepLimits = { ageMs: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
 const DAY = 86_400_000
 
-/** `usual`: histories of the property */
+/** `usual`: number of random histories */
 export function keptInputs(name: string, newStore: () => Promise<Store>, usual: number): void {
   describe(`kept inputs on ${name}`, () => {
     it('read as the log had them, whatever was flushed, merged, dropped, deleted or killed between', async () => {
@@ -52,7 +52,7 @@ type Step =
 interface NewBody {
   readonly later: number
   readonly body: (at: number) => Json
-  /** undefined: it is not kept */
+  /** Undefined: the entry is not stored as an input */
   readonly input: ((at: number) => Input) | undefined
 }
 
@@ -159,7 +159,7 @@ const range: fc.Arbitrary<InputRange> = fc
   })
   .map((one) => Object.fromEntries(Object.entries(one).filter(([, limit]) => limit !== undefined)))
 
-/** A tenant's log with its keeper, and the list of what was logged. */
+/** A tenant's log with its keeper, and a list of what was logged. */
 class Life {
   keeper!: InputKeeper
   readonly #model = new MemoryInputs()
@@ -167,7 +167,7 @@ class Life {
   #log!: TenantLog
   #now = 1_000
   #trimmed = 0
-  /** the next manifest is lost, after its segment was written */
+  /** Whether the next manifest is lost after its segment was written */
   #isTorn = false
 
   constructor(store: Store) {

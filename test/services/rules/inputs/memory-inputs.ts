@@ -1,4 +1,4 @@
-/** Kept inputs as plain lists: a naive model, and a source for tests of readers. */
+/** Stores inputs in plain lists: a naive model, and a source for tests of readers. */
 import type {
   InputCheckpoint,
   InputRange,

@@ -1,4 +1,4 @@
-/** A task at an instant, replayed from kept inputs, is what a look at it showed then. */
+/** Tests that a task replayed to an instant from stored inputs equals what was visible then. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ports, Rule } from '../../../../src/index.ts'
@@ -17,7 +17,7 @@ const SEND = {
 }
 const LEVEL = { label: 'level', name: 'level', version: '1.0.0', resource: '$' }
 
-/** Cool-down, eviction, a chance, an asynchronous sensor behind a gate, and calls out that are tried again. */
+/** Uses a cool-down, eviction, a chance, an asynchronous sensor behind a gate, and outgoing calls that are retried. */
 const REACTIVE: Rule = {
   sensors: [
     { ...LEVEL, evictionTime: 7000 },
@@ -41,7 +41,7 @@ const PERIODIC: Rule = {
   task: { type: 'periodic', frequency: 2000 },
 }
 
-/** A row while it is live. */
+/** A row of a batch while it is live. */
 const CALM: Rule = {
   sensors: [{ label: 'level', name: 'bound', version: '1.0.0', resource: '$' }],
   actuators: [{ label: 'note', name: 'note', version: '1.0.0' }],
@@ -164,18 +164,21 @@ class Host {
     }
   }
 
-  /** The task at an instant, or now. */
+  /** Returns the task at an instant, or now. */
   async #past(id: string, at?: number): Promise<TaskStateView> {
     return JSON.parse(JSON.stringify(await this.life.runner.past.state(id, at))) as TaskStateView
   }
 
-  /** What was seen, and what a replay shows; nothing of instants at which something came after the look. */
+  /**
+   * Returns pairs of what was visible and what a replay shows, without instants at which further inputs arrived
+   * afterwards.
+   */
   async replayed(): Promise<readonly { readonly seen: unknown; readonly replayed: unknown }[]> {
     const pairs: { seen: unknown; replayed: unknown }[] = []
     for (const { id, seen, epoch } of this.looks) {
       const isOver = epoch !== this.#running.get(id)?.epoch
       const replayed = await this.#past(id, seen.at).catch((error: unknown) => {
-        // a run that ended before its first checkpoint
+        // the run ended before its first checkpoint
         if (isOver && error instanceof AppError && error.code === 'NOT_FOUND') return undefined
         throw error
       })
@@ -223,7 +226,7 @@ class Host {
   }
 
   #open(): Life {
-    // an answer at once is not in the log: a copy calls what does not act again
+    // an immediate answer is not in the log, so the copy calls a plug that does not act again
     const plugs = this.#ground.outside.plugs.map((plug) =>
       plug.name === 'note' ? { ...plug, acts: false as const } : plug,
     )

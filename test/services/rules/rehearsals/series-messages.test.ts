@@ -34,7 +34,7 @@ const FROM = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
 const LENGTH = 60
 
-/** Readings of some resources: no two of them at one time. */
+/** Readings of some resources, with at most one per time. */
 const readings = fc
   .uniqueArray(
     fc.record({
@@ -64,7 +64,7 @@ async function historyOf(samples: readonly Sample[], page: number): Promise<Rehe
   }
 }
 
-/** Samples of one time as one message. */
+/** Merges samples with equal times into messages. */
 function messagesOf(samples: readonly Sample[]): readonly Message[] {
   const byTime = new Map<number, Record<string, unknown> & Message>()
   for (const { resource, metric, time, value } of samples.toSorted((a, b) => a.metric.localeCompare(b.metric))) {

@@ -1,4 +1,4 @@
-/** The partitions of one tenant over one store, each of which may end at any commit, stand still, or move. */
+/** Models the partitions of one tenant over one store; each may end at any commit, hang, or move. */
 import type { Message } from '../../../../src/core/task/origin.ts'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
@@ -10,7 +10,7 @@ import type { Log, Storage, Store } from '../../../../src/storage/contract.ts'
 import { fenceStore, takeFence } from '../../../../src/storage/fence-store.ts'
 import { Life, Outside, runnableOf, TENANT } from '../durable/support/lives.ts'
 
-/** A host that has a partition. */
+/** A host that owns a partition. */
 interface Holder {
   readonly life: Life
   readonly relay: Relay
@@ -37,7 +37,7 @@ export class ModelTenant {
     return this.#storage.tenant(TENANT)
   }
 
-  /** `commits`: after so many the host is gone, and nobody is told that the next one is done. */
+  /** Opens a partition. `commits`: the host dies after this many, and the next one is never acknowledged. */
   async open(partition: number, commits = Number.POSITIVE_INFINITY): Promise<void> {
     this.#terms += 1
     const holder = String(this.#terms)
@@ -83,21 +83,21 @@ export class ModelTenant {
     }
   }
 
-  /** Whoever is gone is followed by another. */
+  /** Replaces all hosts that have died. */
   async reopen(): Promise<void> {
     for (let partition = 0; partition < this.count; partition += 1) {
       if (this.#holders.get(partition)?.isDead !== false) await this.open(partition)
     }
   }
 
-  /** Another host takes over; the one before goes on as long as the store lets it. */
+  /** Lets another host take over; the previous one continues as long as the store permits. */
   async overtake(partition: number, commits?: number): Promise<void> {
     const before = this.#holders.get(partition)
     if (before !== undefined) this.#zombies.push(before)
     await this.open(partition, commits)
   }
 
-  /** Ends in order, and goes on at another host. */
+  /** Ends in order, and continues on another host. */
   async move(partition: number): Promise<void> {
     const before = this.#holders.get(partition)
     await before?.relay.stop()
@@ -105,7 +105,7 @@ export class ModelTenant {
     await this.open(partition)
   }
 
-  /** Whether it was acknowledged. */
+  /** Sends a message; returns whether it was acknowledged. */
   async send(partition: number, message: Message, channel?: string, isLate = false): Promise<boolean> {
     const holder = isLate ? this.#zombies.at(-1) : this.#holders.get(partition)
     try {
@@ -116,11 +116,11 @@ export class ModelTenant {
     }
   }
 
-  /** Whether it runs. */
+  /** Begins a task; returns whether it runs. */
   async begin(id: string): Promise<boolean> {
     const holder = this.#holders.get(this.rules[id]?.partition ?? 0)
     if (holder === undefined || this.#running.has(id)) return this.#running.has(id)
-    // the document stands in the store as of now: who goes on with the partition begins what was not begun
+    // the document is stored from now on: the partition's next owner begins tasks that were not begun
     this.#running.add(id)
     await holder.life.begin(this.#runnable(id)).catch(() => undefined)
     return true
@@ -131,7 +131,7 @@ export class ModelTenant {
     for (const { life, isDead } of this.#holders.values()) if (!isDead) await life.to(this.now)
   }
 
-  /** Until nothing moves any more and nothing waits to be handed over. */
+  /** Waits until nothing changes and nothing is left to hand over. */
   async settle(): Promise<void> {
     for (let round = 0; round <= this.count; round += 1) {
       await this.reopen()
@@ -143,7 +143,7 @@ export class ModelTenant {
     }
   }
 
-  /** What the tasks of a partition were given, as its log has it. */
+  /** Returns the inputs of a partition's tasks, from its log. */
   async inputs(partition: number): Promise<readonly Input[]> {
     const entries = await this.#base.log(LOG_NAME).read(partition, 0, 10_000)
     return entries.flatMap(({ body }) => inputOf(body) ?? [])
@@ -172,7 +172,7 @@ export class ModelTenant {
   }
 }
 
-/** Nothing of it is let go: a test reads all of it. */
+/** Disables trimming, since a test reads the whole log. */
 function whole(log: Log): Log {
   return new Proxy(log, {
     get: (target, name) => {

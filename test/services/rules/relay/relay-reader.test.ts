@@ -59,7 +59,7 @@ it('who stops it waits for the commit that is under way, and the next reader goe
   const store = openMemory().tenant('acme')
   await store.log(RELAY_LOG).append(
     1,
-    // each is a commit of its own
+    // each is a separate commit
     ['a', 'b', 'c'].map((resource, n) => ({ to: n % 2 === 0 ? 'task' : 'home', data: { k: 'data', m: { resource } } })),
   )
   const taken: string[] = []

@@ -1,4 +1,7 @@
-/** Tasks of several partitions, handed messages of each other's resources: as one host that is given each partition's log. */
+/**
+ * Tests tasks of several partitions that receive each other's messages: they behave like one host that received each
+ * partition's log.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
@@ -9,7 +12,7 @@ import { Ground, runnableOf } from '../durable/support/lives.ts'
 import { ModelTenant } from './model-tenant.ts'
 
 const COUNT_ID = 3
-/** One at home in each partition. */
+/** One resource per partition. */
 const RESOURCES = [0, 1, 2].map((home) => {
   for (let n = 0; ; n += 1) if (partitionOf(`r${n}`, COUNT_ID) === home) return `r${n}`
 })
@@ -47,7 +50,7 @@ const HEARD: Readonly<Record<keyof typeof RULES, readonly string[]>> = {
 
 type Step =
   | { readonly do: 'send'; readonly resource: string; readonly isLate: boolean }
-  /** messages that come to another partition than that of their resource, as events of alarms do */
+  /** Messages that reach a partition other than their resource's, as events of alarms do */
   | { readonly do: 'tell'; readonly by: number; readonly resource: string }
   | { readonly do: 'begin'; readonly task: keyof typeof RULES }
   | { readonly do: 'wait'; readonly ms: number }
@@ -88,10 +91,10 @@ interface Sent {
   readonly n: number
   readonly resource: string
   readonly channel: string
-  /** through which partition it came */
+  /** Partition that received the message */
   readonly by: number
   readonly isAcknowledged: boolean
-  /** tasks that had begun before it was sent */
+  /** Tasks that had begun before the message was sent */
   readonly hearers: ReadonlySet<string>
 }
 
@@ -123,7 +126,7 @@ async function played(steps: readonly Step[]) {
   return { tenant, begun, sent }
 }
 
-/** The numbers of messages of a resource that the tasks of a partition were given. */
+/** Returns the numbers of a resource's messages that the tasks of a partition received. */
 async function given(tenant: ModelTenant, at: number, of: string, channel: string): Promise<readonly number[]> {
   const messages = await tenant.messages(at)
   return messages.flatMap((one) =>
@@ -146,7 +149,7 @@ describe('partitions of a tenant', () => {
             const mine = sent.filter((one) => one.resource === of && one.channel === channel)
             const due = mine.filter((one) => one.isAcknowledged && one.hearers.has(task))
             expect(all).toEqual(expect.arrayContaining(due.map(({ n }) => n)))
-            // those that came through one partition keep their order
+            // messages that came through one partition keep their order
             for (const by of [0, 1, 2]) {
               const numbers = new Set(mine.flatMap((one) => (one.by === by ? [one.n] : [])))
               const came = all.filter((n) => numbers.has(n))

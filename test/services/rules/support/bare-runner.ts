@@ -1,4 +1,4 @@
-/** A runner over a bare engine, without a log or a store, for tests of the service. */
+/** A runner over a plain engine, without a log or a store, for tests of the service. */
 import { filter, Subject } from 'rxjs'
 import type { SchedulerLike } from 'rxjs'
 import { resolveResources } from '../../../../src/core/engine/model.ts'
@@ -27,13 +27,13 @@ export interface BareOptions {
   readonly scheduler?: SchedulerLike
 }
 
-/** of each task */
+/** Number of events stored per task */
 export const KEPT_EVENTS = 100
 
 export class BareRunner implements TaskRunner {
   readonly events$ = new Subject<EngineEvent>()
   readonly ended$ = new Subject<EndedRun>()
-  /** what was applied and resumed, as short lines */
+  /** What was applied and resumed, as short lines */
   readonly told: string[] = []
   readonly #ports: Ports | undefined
   readonly #preparer: Preparer

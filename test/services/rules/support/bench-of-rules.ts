@@ -1,4 +1,4 @@
-/** The rules service on memory, with an HTTP app in front of it and a clock that the test moves. */
+/** Provides the rules service on memory, with an HTTP app and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
 import type { RulesApi, InternalRules } from '../../../../src/services/rules/contract.ts'
@@ -21,10 +21,10 @@ export interface Bench {
   readonly runner: BareRunner
   readonly storage: Storage
   readonly clock: VirtualClock
-  /** as the tester of tenant `acme` */
+  /** API of the tester of tenant `acme` */
   readonly api: RulesApi
   readonly app: FastifyInstance
-  /** a request as that tester; the body is JSON */
+  /** Sends a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export interface BenchOptions {
   readonly ports?: Ports
   readonly clock?: VirtualClock
   readonly resources?: ResourceFinder
-  /** what newId gives first, second ...; default t1, t2 ... */
+  /** Number in the first id; default 1, for t1, t2 ... */
   readonly firstId?: number
 }
 
@@ -71,7 +71,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   }
 }
 
-/** An app that believes who the request says it is. */
+/** Creates an app that trusts the identity in the request. */
 export function appOf(service: InternalRules): Promise<FastifyInstance> {
   return trustingApp(rulesErrorBody, (app) => rulesRoutes(app, { service }))
 }

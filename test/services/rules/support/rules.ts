@@ -1,4 +1,4 @@
-/** Rules, templates and plugs that tests of the service talk about. */
+/** Provides rules, templates and plugs for tests of the service. */
 import { definePlug } from '../../../../src/core/plug/define.ts'
 import type { Plug, Rule, Template } from '../../../../src/index.ts'
 
@@ -40,7 +40,7 @@ const broken = definePlug({
 
 const always = definePlug({ name: 'always', version: '1.0.0', kind: 'sensor', states: ['ON'], execute: () => 'ON' })
 
-/** Two versions of `heat`, the newer of which stands for old ones, and of the others one each. */
+/** Two versions of `heat`, of which the newer replaces older ones, and one version of each other plug. */
 export const PLUGS: readonly Plug[] = [heat('1.0.0'), heat('1.1.0', '>=0.2.0 <1'), say, broken, always]
 
 export const GRAPH = {
@@ -59,7 +59,7 @@ export function templateOf(name = 'overheating', more: Partial<Template> = {}): 
   return { name, ...GRAPH, ...more }
 }
 
-/** A rule that makes one tick and is done. */
+/** A rule that runs once and ends. */
 export const ONCE: Rule = {
   sensors: [{ label: 'on', name: 'always', version: '1.0.0' }],
   task: { name: 'once', type: 'onetime' },

@@ -22,7 +22,7 @@ const thing = checked(
 const ofBody = (document: unknown) => refusedBy(() => thing.read(document))
 const ofRule = (document: unknown) => validateRule(document, plugs).issues
 
-/** JSON Patch, as far as fixes go. */
+/** Applies JSON Patch operations that fixes use. */
 function patched(document: unknown, operations: readonly PatchOperation[]): unknown {
   const copy: unknown = structuredClone(document)
   const placeOf = (pointer: string) => {
@@ -41,7 +41,7 @@ function patched(document: unknown, operations: readonly PatchOperation[]): unkn
   return copy
 }
 
-/** The good rule, with each text of it in which `from` stands as `to`. */
+/** Returns the valid rule with `from` replaced by `to` in its text. */
 const misspelt = (from: string, to: string): unknown => JSON.parse(JSON.stringify(goodRule()).replace(from, to))
 
 describe('a fix', () => {

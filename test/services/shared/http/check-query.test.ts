@@ -1,4 +1,4 @@
-/** Parameters that a route does not read, and those that are there too often. */
+/** Tests parameters that a route does not read, and parameters that occur too often. */
 import { fastify, type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

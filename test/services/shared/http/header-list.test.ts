@@ -1,4 +1,4 @@
-/** Lists in headers come back as they were, as far as they fit. */
+/** Tests that lists survive encoding in headers, up to the size limit. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { headerOfList, listOfHeader } from '../../../../src/services/shared/http/header-list.ts'

@@ -1,4 +1,4 @@
-/** A broker in memory, whose posts can be held back. */
+/** A broker in memory whose posts can be held back. */
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Caller } from '../../../../../src/kernel/caller.ts'
 import { Feed } from '../../../../../src/kernel/feed.ts'
@@ -14,7 +14,7 @@ export interface TakenPost {
 export class FakeBroker {
   readonly posts: TakenPost[] = []
   readonly feed = new Feed<BrokerMessage>()
-  /** what a post waits for before it is durable */
+  /** Returns what a post waits for before it counts as durable */
   hold: (post: TakenPost) => Promise<void> | undefined = () => undefined
 
   api({ tenant }: Caller): BrokerApi {
@@ -37,7 +37,7 @@ export class FakeBroker {
     } as Partial<BrokerApi> as BrokerApi
   }
 
-  /** Lets readers see a message. */
+  /** Publishes a message to readers. */
   tell(tenant: string, resource: string, channel: 'events' | 'commands', message: BrokerMessage): void {
     this.feed.publish(`${tenant} ${channel} ${resource}`, message)
     if (channel === 'events') this.feed.publish(`${tenant} all`, { ...message, resource })

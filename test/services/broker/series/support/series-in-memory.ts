@@ -1,14 +1,14 @@
-/** Series over storage in memory, at a fixed time, with what a test puts into it. */
+/** Provides series over storage in memory, at a fixed time, with samples from the test. */
 import { createSeries, type TenantSeries } from '../../../../../src/services/broker/series/create-series.ts'
 import type { Sample, SampleValue, StoredMessage } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 
-/** epoch ms: 2024-03-01T12:00:00Z */
+/** Epoch ms of 2024-03-01T12:00:00Z */
 export const NOW = 1_709_294_400_000
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 
-/** Samples of `r`, `m` unless a test says otherwise. */
+/** Samples of resource `r`, metric `m` by default. */
 export type Points = readonly (readonly [time: number, value: SampleValue])[]
 
 export async function shelf(
@@ -28,7 +28,7 @@ function isPoint(point: Points[number] | Sample): point is Points[number] {
   return Array.isArray(point)
 }
 
-/** The rows of `r`, `m`. */
+/** Returns the rows of resource `r`, metric `m`. */
 export async function rowsOf(of: TenantSeries, query: Parameters<TenantSeries['series']['get']>[2]): Promise<unknown> {
   return (await of.series.get('r', 'm', query)).series
 }

@@ -1,10 +1,10 @@
-/** A life that can be ended at any moment: what it asks of others afterwards comes to nothing, as after kill -9. */
+/** Simulates a process that can end at any moment: its later calls have no effect, as after kill -9. */
 
 export class Mortal {
   #isDead = false
   #left = Number.POSITIVE_INFINITY
 
-  /** So many more questions are answered; the one that follows may still be done, but nobody hears of it. */
+  /** Lets `questions` more calls be answered; the next one may still take effect, but gets no answer. */
   dieAfter(questions: number): void {
     this.#left = questions
   }
@@ -17,7 +17,7 @@ export class Mortal {
     return this.#isDead
   }
 
-  /** The same object, as long as this life lasts. */
+  /** Returns the same object, usable as long as this life lasts. */
   over<T extends object>(target: T): T {
     return new Proxy(target, {
       get: (of, name) => {
@@ -40,7 +40,7 @@ export class Mortal {
       : answer.then((value: unknown) => (this.#isDead ? never() : this.#wrapped(value)))
   }
 
-  /** Data are handed on as they are. */
+  /** Wraps objects with methods; passes plain data on. */
   #wrapped(value: unknown): unknown {
     return typeof value === 'object' && value !== null && hasMethods(value) ? this.over(value) : value
   }

@@ -1,4 +1,4 @@
-/** Managed tasks that outlive whoever makes them, with templates that come and go. */
+/** Managed tasks that survive their reconciler, with templates that appear and disappear. */
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { ManagedTasks, WantedTask } from '../../../../../src/services/resources/contract.ts'
@@ -6,7 +6,7 @@ import type { ManagedTasks, WantedTask } from '../../../../../src/services/resou
 export class KeptTasks implements ManagedTasks {
   readonly kept = new Map<string, WantedTask>()
   readonly missingTemplates = new Set<string>()
-  /** templates of which making a task is not answered, and how it is in the end */
+  /** Templates for which creating a task gets no answer, with the pending answers */
   readonly silentTemplates = new Map<string, (() => void)[]>()
   made = 0
   #number = 0
@@ -34,7 +34,7 @@ export class KeptTasks implements ManagedTasks {
     this.kept.delete(taskId)
   }
 
-  /** `resource key` of each, in order. */
+  /** `resource key` of each task, in order. */
   get names(): readonly string[] {
     return [...this.kept.values()].map(({ resource, key }) => `${resource} ${key}`).toSorted()
   }

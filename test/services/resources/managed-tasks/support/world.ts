@@ -1,4 +1,4 @@
-/** Documents, their log and tasks that outlive the upkeep over them. */
+/** Provides documents, their log and tasks, which survive the reconciler that uses them. */
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../../src/kernel/json.ts'
 import { Semaphore } from '../../../../../src/kernel/semaphore.ts'
@@ -20,7 +20,7 @@ export class World {
   readonly log: string[] = []
   readonly resources = new Map<string, ResourceEntity>()
   readonly types = new Map<string, ResourceEntity>()
-  /** whether the store refuses these writes of the upkeep */
+  /** Whether the store rejects these writes of the reconciler */
   refuses: (writes: readonly Write[]) => boolean = () => false
   readonly #books = openCollections(TENANT, this.storage.tenant(TENANT))
   readonly #timers = new Set<() => void>()
@@ -28,7 +28,7 @@ export class World {
   upkeep: Reconciler = this.#upkeep()
   #ids = 0
 
-  /** Another life after the one before, which is over from now on. */
+  /** Starts another life; the previous one ends. */
   async again(): Promise<void> {
     this.life.kill()
     this.#timers.clear()
@@ -66,14 +66,14 @@ export class World {
     this.upkeep.wake()
   }
 
-  /** The time of everything that waits comes. */
+  /** Fires all pending timers. */
   ring(): void {
     const due = [...this.#timers]
     this.#timers.clear()
     for (const work of due) work()
   }
 
-  /** `resource key` of each task that should be there. */
+  /** `resource key` of each task that should exist. */
   get wanted(): readonly string[] {
     const all = [...this.resources.values()].flatMap((resource) => {
       const type = resource['resourceTypeId']

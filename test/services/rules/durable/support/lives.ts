@@ -1,4 +1,4 @@
-/** A disk that outlives runners, runners that die at a commit, and rules whose every step is seen. */
+/** Provides a disk that survives runners, runners that die at a commit, and rules whose every step is visible. */
 import { definePlug } from '../../../../../src/core/plug/define.ts'
 import {
   VirtualClock,
@@ -31,12 +31,12 @@ interface OpenCall {
   settle(error?: string): void
 }
 
-/** Calls of actuators that the outside saw, and what it answers. */
+/** Records calls of actuators, and answers them. */
 export class Outside {
-  /** ids of effects, in the order of the calls */
+  /** Ids of effects, in the order of the calls */
   readonly calls: string[] = []
   #open: OpenCall[] = []
-  /** answers of `send`: `true` at the next moment, `false` when the test says so */
+  /** Whether `send` answers at the next moment, or when the test says so */
   answersAtOnce = true
 
   readonly plugs: readonly Plug[] = [
@@ -108,7 +108,7 @@ export class Outside {
     return this.#open.map(({ id }) => id)
   }
 
-  /** Answers the open calls of an id. */
+  /** Answers the open calls with an id. */
   answer(id: string, error?: string): void {
     for (const call of this.#open) if (call.id === id) call.settle(error)
     this.#open = this.#open.filter((call) => call.id !== id)
@@ -119,40 +119,40 @@ export class Outside {
     signal.addEventListener('abort', () => (this.#open = this.#open.filter((other) => other !== call)))
   }
 
-  /** The process that made the open calls is gone. */
+  /** Forgets open calls, whose process has ended. */
   forget(): void {
     this.#open = []
   }
 }
 
 export interface LifeOptions {
-  /** epoch ms at which it begins */
+  /** Epoch ms of the start */
   readonly at?: number
-  /** commits that reach the disk; those after are lost, and nobody is told that they are done */
+  /** Number of commits that reach the disk; later ones are lost and never acknowledged */
   readonly commits?: number
   readonly checkpointMs?: number
-  /** other plugs than the outside's */
+  /** Plugs instead of the recorded ones */
   readonly plugs?: readonly Plug[]
   readonly ports?: Ports
-  /** default: one that it has to itself */
+  /** Default: a separate log */
   readonly log?: DurableOptions['log']
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
   readonly maxRemembered?: number
   readonly keepInputs?: DurableOptions['keepInputs']
-  /** told what goes to the log */
+  /** Receives log entries */
   readonly told?: (message: string, details: object) => void
-  /** before a task is bound to resources */
+  /** Called before a task is bound to resources */
   readonly bind?: (resources: readonly string[]) => Promise<void>
 }
 
-/** What stays, on any medium. */
+/** What survives on any medium. */
 export interface AnyGround {
   readonly outside: Outside
   open(options?: LifeOptions): Life | Promise<Life>
 }
 
-/** What stays on a medium that takes a while to open. */
+/** What survives on a medium that opens slowly. */
 export class SlowGround implements AnyGround {
   readonly outside = new Outside()
   readonly #open: () => Promise<Storage>
@@ -166,7 +166,7 @@ export class SlowGround implements AnyGround {
   }
 }
 
-/** What stays. */
+/** What survives in memory. */
 export class Ground implements AnyGround {
   readonly outside = new Outside()
   readonly #disk = new MemoryDisk()
@@ -181,7 +181,7 @@ const toldAs =
   (message: string, details: object = {}): void =>
     told(message, details)
 
-/** One runner, from its start to its end or crash. */
+/** One runner, from its start until its end or crash. */
 export class Life {
   readonly clock: VirtualClock
   readonly runner: DurableRunner
@@ -247,7 +247,7 @@ export class Life {
     return (await this.runner.intake.receive([{ messages: { resource, ...values }, ...options }])).taken
   }
 
-  /** Moves the clock through all that is due, and lets promises and commits come to rest at each instant. */
+  /** Advances the clock through everything due, and lets promises and commits settle at each instant. */
   async to(time: number): Promise<void> {
     for (let at = this.clock.nextAt(); at !== undefined && at <= time; at = this.clock.nextAt()) {
       this.clock.advanceTo(at)
@@ -257,7 +257,7 @@ export class Life {
     await this.rest()
   }
 
-  /** Until nothing moves any more. */
+  /** Waits until nothing changes any more. */
   async rest(): Promise<void> {
     for (let listening = 0; listening < 3 && !this.#isDead; listening++) {
       const { commits } = this
@@ -266,21 +266,21 @@ export class Life {
     }
   }
 
-  /** Everything that a look into a task shows. */
+  /** Returns everything visible about a task. */
   look(id: string): unknown {
     const { nodes } = this.runner
     const info = nodes.info(id)
     return JSON.parse(JSON.stringify({ info, view: nodes.view(id) }))
   }
 
-  /** What happens in a task from now on. */
+  /** Collects a task's events from now on. */
   events(id: string): EngineEvent[] {
     const events: EngineEvent[] = []
     this.runner.reports.watch(id).subscribe((event) => events.push(event))
     return events
   }
 
-  /** The process is gone: nothing of it reaches the disk any more. */
+  /** Ends the process: nothing reaches the disk any more. */
   async crash(): Promise<void> {
     this.#isDead = true
     this.#outside.forget()

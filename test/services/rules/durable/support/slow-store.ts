@@ -3,7 +3,7 @@ import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Committed, Store } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 
-/** The same store, but for its commits. */
+/** Returns the store with another commit function. */
 export function withCommit(store: Store, commit: Store['commit']): Store {
   return {
     collection: (spec) => store.collection(spec),
@@ -15,18 +15,18 @@ export function withCommit(store: Store, commit: Store['commit']): Store {
   }
 }
 
-/** A store in memory whose commits take some turns of the loop, and are answered in order. */
+/** A store in memory whose commits take some turns of the event loop, and are acknowledged in order. */
 export class SlowStore {
   readonly inner = openMemory().tenant('acme')
   readonly store = withCommit(this.inner, (writes) => this.#commit(writes))
   underWay = 0
-  /** that were under way at once */
+  /** Maximum number of concurrent commits */
   most = 0
   commits = 0
   readonly #turns: number[]
   #before: Promise<unknown> = Promise.resolve()
 
-  /** `turns` of the first commits, one each; others take 1 */
+  /** `turns`: duration of each of the first commits; others take 1 */
   constructor(turns: readonly number[] = []) {
     this.#turns = [...turns]
   }
@@ -41,7 +41,7 @@ export class SlowStore {
       await slow
       return committed
     } catch (error) {
-      // what can be seen in the writes themselves is refused at once
+      // errors visible in the writes themselves are reported at once
       if (error instanceof AppError && error.code === 'CONFLICT') await slow
       throw error
     } finally {

@@ -1,4 +1,4 @@
-/** What a runner must keep over the death of its process, whatever it stands on. */
+/** Tests what every runner must preserve when its process dies, on any medium. */
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Rule } from '../../../../../src/index.ts'
@@ -22,7 +22,7 @@ const LEVEL: Rule = {
 }
 const watch = () => runnableOf('a', LEVEL, { resource: 'boiler' })
 
-/** Another process goes on. */
+/** Continues in another process. */
 async function again(ground: AnyGround, before: Life, at = 0): Promise<Life> {
   await before.crash()
   const after = await ground.open({ at })
@@ -71,7 +71,7 @@ export function survives(newGround: () => AnyGround): void {
     await before.rest()
     const seen = names.map((name) => before.look(name))
     await before.crash()
-    // the first waits longest
+    // the first one waits longest
     const bind = async ([resource = '']: readonly string[]) => {
       const turns = 10 * (names.length - names.indexOf(resource.slice('boiler '.length)))
       for (let turn = 0; turn < turns; turn++) await setImmediate()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { jsonLines, serverEvents, textEvents } from '../../../../../src/services/shared/http/client/streams.ts'
 
-/** An answer whose bytes come in pieces of one size. */
+/** Creates a response whose bytes arrive in pieces of one size. */
 function answerOf(text: string, size = 1_000): Response {
   const bytes = new TextEncoder().encode(text)
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size))
