@@ -60,7 +60,7 @@ export interface Client {
 
 /**
  * A client of one host for one caller; it holds no connection open by itself. What a service refuses is thrown as the
- * AppError that it was there, as far as the wire tells errors apart; a host that cannot be reached is what fetch throws.
+ * AppError that it was there, as far as the response distinguishes errors; a host that cannot be reached is what fetch throws.
  * Answers have the types of the contracts, and are not checked again. Throws `VALIDATION` for a bad URL or bad credentials.
  */
 export function createClient({ url, credentials, fetch }: ClientOptions): Client {
@@ -91,7 +91,7 @@ function hostUrl(text: string): string {
   if (/^https?:$/.test(protocol) && search === '' && hash === '' && username === '') return text.replace(/\/{1,9}$/, '')
   throw new AppError(
     'VALIDATION',
-    `"${text.slice(0, 200)}" is no URL of a host; write for example http://127.0.0.1:8080`,
+    `"${text.slice(0, 200)}" is not the URL of a host; write, for example, http://127.0.0.1:8080`,
   )
 }
 

@@ -43,7 +43,7 @@ export function createEngine(options: CreateEngineOptions): Engine {
   })
 }
 
-/** Node puts a UUID together of fourteen pieces and keeps them all; read anew it is one piece, a kilobyte smaller. */
+/** Flattens a UUID, which Node builds of fourteen strings and retains: a copy is one string, a kilobyte smaller. */
 function flat(uuid: string): string {
   return JSON.parse(`"${uuid}"`) as string
 }

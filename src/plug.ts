@@ -1,5 +1,5 @@
 /**
- * All that a plug may import: how to declare one, the types of what it is given and gives, and a few helpers.
+ * All that a plug may import: how to declare one, the types of its input and results, and a few helpers.
  * plugins/hello-world/plug.ts is the one to copy.
  */
 export {

@@ -114,7 +114,7 @@ describe('a client is not made', () => {
     expect(() => createClient({ url })).toThrow(
       expect.objectContaining({
         code: 'VALIDATION',
-        message: expect.stringContaining('is no URL of a host') as string,
+        message: expect.stringContaining('is not the URL of a host') as string,
       }),
     )
   })

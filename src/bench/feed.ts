@@ -24,7 +24,7 @@ export class Feed {
     for (const { timestamp, ...message } of used) {
       const isCopied = message.resource === resource
       for (let copy = 0; copy < (isCopied ? copies : 1); copy++) {
-        // gives all messages one object shape, like those of a parser
+        // makes all messages one object shape, like those of a parser
         messages.push({ ...message, resource: isCopied ? copyName(message.resource, copy) : message.resource })
         times.push(Number(timestamp))
       }

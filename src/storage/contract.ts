@@ -74,10 +74,10 @@ export interface Presence {
    */
   gone(name: string, calledOff: AbortSignal): Promise<void>
   /**
-   * Calls `heard` with every notification, and with undefined when notifications may have been lost. `heard` must
+   * Calls `listener` with every notification, and with undefined when notifications may have been lost. `listener` must
    * return at once.
    */
-  hear(heard: (word: string | undefined) => void): void
+  hear(listener: (word: string | undefined) => void): void
   /** notifications of the last so many ms may not have arrived yet; infinite without a connection */
   readonly deafFor: number
 }

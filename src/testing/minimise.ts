@@ -90,7 +90,7 @@ function tamerMessages(messages: readonly Message[], i: number): readonly Messag
   })
 }
 
-/** Gives a message the same gap as the message before, or a late one the time of its arrival. */
+/** Assigns a message the same gap as the message before, or a late one the time of its arrival. */
 function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> | undefined {
   const times = clockTimes(messages)
   const [message, time, before, earlier] = [messages[i], times[i], times[i - 1], times[i - 2]]

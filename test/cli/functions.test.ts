@@ -79,7 +79,7 @@ reflexarc functions deploy too-cold
     ['init x --runtime plug-cobol', '--runtime plug-cobol: there are plug-node24, plug-python3'],
     ['init 1-2', 'plug.json'],
     ['deploy nowhere', 'nowhere: cannot be read'],
-    ['deploy nowhere --url boiler', '"boiler" is no URL of a host'],
+    ['deploy nowhere --url boiler', '"boiler" is not the URL of a host'],
     ['deploy too-cold --url http://127.0.0.1:1', '--url: no host answers at http://127.0.0.1:1'],
     ['list --secret wrong', 'The API key or its secret is wrong'],
     ['test too-cold --properties [1]', '--properties: [1] is not a JSON object'],

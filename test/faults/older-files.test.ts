@@ -48,7 +48,7 @@ describe('a state.db that is older than the series.db beside it', () => {
     const third = await start()
     await post(third, [7])
     await third.stop()
-    expect(log.filter((line) => line.includes('the log is older, as of a backup'))).toHaveLength(1)
+    expect(log.filter((line) => line.includes('the log is older, for example from a'))).toHaveLength(1)
     log.length = 0
     const fourth = await start()
     await post(fourth, [8])

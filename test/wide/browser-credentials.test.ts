@@ -126,7 +126,7 @@ describe('a browser that is signed in as one tenant', () => {
         { authorization: null, cookie: 'spy=1' },
       ])
       await page.open(`${own}/api/tasks`)
-      expect(await page.evaluate('document.body.innerText')).toContain('This origin has webscripts')
+      expect(await page.evaluate('document.body.innerText')).toContain('This origin serves only webscripts')
       await page.open(`${api}/api/v1/umbrella/spy/x`)
       expect((await seenSince(before)).at(-1)).toEqual({ authorization: null, cookie: null })
     })

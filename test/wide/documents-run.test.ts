@@ -19,6 +19,7 @@ const WALKS = [
   'queries',
   'converters',
   'objects',
+  'rehearse',
 ].map(pageOf)
 
 interface Snippet extends Block {
@@ -146,6 +147,15 @@ async function freePort(): Promise<number> {
  * they print.
  */
 async function walk(tutorial: string, rewrite = (script: string) => script): Promise<readonly unknown[]> {
+  const printed = await walkText(tutorial, rewrite)
+  return printed
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): unknown => JSON.parse(line))
+}
+
+/** Like `walk`, with all that the commands print. */
+async function walkText(tutorial: string, rewrite = (script: string) => script): Promise<string> {
   const [port, mqtt] = [String(await freePort()), String(await freePort())]
   const blocks = shellOf(pageOf(tutorial))
   expect(blocks.length).toBeGreaterThan(1)
@@ -156,15 +166,25 @@ async function walk(tutorial: string, rewrite = (script: string) => script): Pro
   const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
   const moved = rewrite(script).replaceAll(/\b(?:18830|8090)\b/g, (fixed) => (fixed === '8090' ? port : mqtt))
   return mustRun('bash', ['-uc', moved.replaceAll('src/cli/main.ts', `'${builtCode('cli.js')}'`)], folder)
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line): unknown => JSON.parse(line))
 }
 
 describe('the tutorials', () => {
   it('keep clear of the ports of npm start', () => {
     const taken = WALKS.filter((page) => shellOf(page).some((text) => /\b(?:8080|1883)\b/.test(text)))
     expect(taken).toEqual([])
+  })
+
+  it('rehearse a rule on stored data, beside another version and with other thresholds', async () => {
+    const printed = await walkText('rehearse')
+    for (const part of [
+      '"summary":"1 of 2 resources had data"',
+      '"text":"85 degrees"',
+      '"counts":{"equal":0,"added":3,"removed":0,"moved":0}',
+      '"values":{"/sensors/0/properties/enter":90},"firings":0',
+    ]) {
+      // printed by the grep of the page
+      expect(printed.split('\n')).toContain(part)
+    }
   })
 
   it('take a rule through a crash to the same state', async () => {

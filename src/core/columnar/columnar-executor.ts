@@ -50,7 +50,7 @@ export class ColumnarExecutor implements Executor, Batches {
    */
   readonly clock = numbersInPlace(2).fill(Number.NEGATIVE_INFINITY)
   readonly singleListeners = new SingleListenerIndex()
-  /** counts messages that tasks took in their full states, except those that a row began */
+  /** counts messages that tasks took in their full states, except messages that a row began */
   readonly plain = noPlainCounts()
   /** why the current message bypasses rows, if the message itself is the cause */
   reason: PlainReason = 'sent'

@@ -7,7 +7,7 @@
  * CONVERTER-3 the list of rejected payloads is limited: when it is full, payloads that cannot be converted are not
  *   accepted
  * CONVERTER-4 a rendering ends within its limits, and can access only its payload
- * CONVERTER-5 no method gives access to a converter of another tenant
+ * CONVERTER-5 no method grants access to a converter of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `TEMPLATE` (the template cannot be read), `CONVERSION`
  * (the rendered result cannot be used), `FORWARDING` (the broker or the resources failed), `NOT_FOUND`, `CONFLICT` (a

@@ -186,7 +186,7 @@ const NPM = [
   '--fetch-retry-maxtimeout=2000',
 ]
 
-/** Returns the install command; undefined when there are no dependencies. */
+/** Returns the install command; undefined without dependencies. */
 function npmCommand(assets: Assets): InstallCommand | undefined {
   const project = jsonOf(assets, 'package.json')
   const wanted = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>

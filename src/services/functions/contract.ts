@@ -3,7 +3,7 @@
  *
  * FUNCTION-1 a version is `running` only after it has responded to a check
  * FUNCTION-2 published versions are immutable, with the assets that were built and checked
- * FUNCTION-3 no method gives access to a function of another tenant
+ * FUNCTION-3 no method grants access to a function of another tenant
  * FUNCTION-4 a version that a task or template uses is not removed
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.

@@ -15,7 +15,7 @@
  * OBJECT-5 a signed address permits one method on one path (a form: on paths with its prefix) until it expires, and
  *   never more than its signer's rights
  * OBJECT-6 the host buffers only a limited part of a content
- * OBJECT-7 no method or address gives access to an object of another tenant
+ * OBJECT-7 no method or address grants access to an object of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden
  * path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,

@@ -6,7 +6,7 @@
  * QUERY-1 all times in a request are relative to the same `now`, and the resolved time line is returned
  * QUERY-2 a sample labelled t aggregates [t, t + freq) of all stored samples, even outside the requested range
  * QUERY-3 a large result is sent in parts: memory use is independent of its size, and no part blocks the event loop
- * QUERY-4 no method gives access to samples or queries of another tenant
+ * QUERY-4 no method grants access to samples or queries of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken),
  * `PRECONDITION`, `TOO_LARGE`, `RATE_LIMITED` (too many queries are waiting), `DATA` (series cannot be read: 502 over

@@ -4,7 +4,7 @@
  *
  * VAULT-1 methods of the API and texts of errors never contain a value
  * VAULT-2 a value is stored sealed: the store without the key of the host does not reveal it
- * VAULT-3 no method gives access to a secret of another tenant
+ * VAULT-3 no method grants access to a secret of another tenant
  *
  * Errors are AppErrors: `VALIDATION`, `NOT_FOUND`, `TOO_LARGE`, `STORE` (the host's key has changed).
  */

@@ -1,4 +1,4 @@
-/** Reads samples and messages from PostgreSQL, leaving out those that expire by `now` (epoch ms). */
+/** Reads samples and messages from PostgreSQL, without the ones that expire by `now` (epoch ms). */
 import { type Json, parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange } from '../check-series.ts'
 import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'

@@ -81,7 +81,7 @@ export class SeriesCompactor {
     }
   }
 
-  /** Begins a fold; returns undefined when there are no unfolded samples. */
+  /** Begins a fold; returns undefined when all samples are folded. */
   #begin(): Fold | undefined {
     const blocks: SampleBlock[] = []
     let upTo = 0

@@ -75,7 +75,7 @@ export type StateAnswer =
       readonly results: readonly number[]
       /** names of the collections with a searchable change */
       readonly changed: readonly string[]
-      /** former searchable values of the documents that `tells` asked for and that changed, in order */
+      /** former searchable values of changed documents, for writes that ask for them, in order */
       readonly told: readonly PreviousColumns[]
     }
   | { readonly misfits: readonly WriteConflict[] }

@@ -216,7 +216,7 @@ interface Property {
   readonly at: number
 }
 
-/** Returns undefined when some part is not a property, or when there are no parts. */
+/** Returns undefined when some part is not a property, or when the list of parts is empty. */
 function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
   const properties: Property[] = []
   for (const part of parts) {

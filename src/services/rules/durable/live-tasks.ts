@@ -194,10 +194,7 @@ export class LiveTasks {
     return taken.then(({ resumed }) => resumed)
   }
 
-  /**
-   * Resolves when the tasks are being resumed. The inner promise is wrapped in an object, so that awaiting the result
-   * does not await it.
-   */
+  /** Resolves when the tasks are being resumed. The object keeps an `await` from awaiting the inner promise. */
   async #takeUp(
     tasks: readonly RunnableTask[],
     states: ReadonlyMap<string, StateRecord>,
@@ -266,9 +263,7 @@ export class LiveTasks {
     this.#afterwards()
   }
 
-  /**
-   * From now on a call may have failed only because of the stop: the next runner repeats it.
-   */
+  /** From now on a call may have failed only because of the stop: the next runner repeats it. */
   closing(): void {
     this.#isClosing = true
   }

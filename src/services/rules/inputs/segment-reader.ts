@@ -2,8 +2,7 @@
  * Reads segments of kept inputs: inflates the blocks that a range needs, and converts rows to inputs in log order. A
  * damaged block is reported and left out (INPUTS-3).
  */
-import { promisify } from 'node:util'
-import { inflate } from 'node:zlib'
+import { inflateSync } from 'node:zlib'
 import type { Message } from '#core'
 import { AppError, messageOf, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -36,8 +35,6 @@ export interface RowFilter {
   /** Returns whether a message belongs to a resource that was deleted after the message's position. */
   isDeleted(resource: string, position: number): boolean
 }
-
-const inflated = promisify(inflate)
 
 export class SegmentReader {
   readonly #blobs: Blobs
@@ -110,7 +107,7 @@ export class SegmentReader {
       for (const [i, length] of run.lengths.entries()) {
         const place = run.first + i
         try {
-          const text = await inflated(bytes.subarray(offset, offset + length))
+          const text = inflateSync(bytes.subarray(offset, offset + length))
           read(JSON.parse(text.toString()) as readonly Group[], footer)
         } catch (error) {
           this.#report(`Block ${place} of the kept inputs ${segment.id} is damaged: ${messageOf(error)}`)
@@ -125,7 +122,7 @@ export class SegmentReader {
     const bytes = await this.#bytes(segment, segment.bytes - segment.footerBytes, segment.bytes)
     if (bytes === undefined) return undefined
     try {
-      return JSON.parse((await inflated(bytes)).toString()) as Footer
+      return JSON.parse(inflateSync(bytes).toString()) as Footer
     } catch (error) {
       this.#report(`The footer of the kept inputs ${segment.id} is damaged: ${messageOf(error)}`)
       return undefined

@@ -6,8 +6,7 @@
  * at each of its resources. Messages with the same fields share a shape, so that a row of three numbers takes little
  * more space than the numbers.
  */
-import { promisify } from 'node:util'
-import { deflate } from 'node:zlib'
+import { deflateSync } from 'node:zlib'
 import type { Message } from '#core'
 import { FORBIDDEN_KEYS, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -86,8 +85,7 @@ interface Row {
   readonly text: string
 }
 
-const deflated = promisify(deflate)
-/** approximate number of characters per block */
+/** approximate number of characters per block: few enough to deflate in the event loop */
 const BLOCK_LENGTH = 16_384
 const MAX_SHAPES = 500
 const FORBIDDEN: ReadonlySet<string> = new Set(FORBIDDEN_KEYS)
@@ -139,8 +137,8 @@ export class SegmentWriter {
     const blocks: BlockRow[] = []
     let from = Number.POSITIVE_INFINITY
     let until = Number.NEGATIVE_INFINITY
-    const close = async (block: OpenBlock) => {
-      const bytes = await deflated(`[${block.groups.join()}]`)
+    const close = (block: OpenBlock) => {
+      const bytes = deflateSync(`[${block.groups.join()}]`)
       pieces.push(bytes)
       blocks.push(block.row(bytes.length))
       from = Math.min(from, block.from)
@@ -152,14 +150,14 @@ export class SegmentWriter {
       for (let i = 0; i < rows.length;) {
         i = block.take(key, rows, i)
         if (block.length >= BLOCK_LENGTH) {
-          await close(block)
+          close(block)
           block = new OpenBlock()
         }
         await yielder.due()
       }
     }
-    if (block.groups.length > 0) await close(block)
-    const footer = await deflated(JSON.stringify({ shapes: this.#shapes, blocks } satisfies Footer))
+    if (block.groups.length > 0) close(block)
+    const footer = deflateSync(JSON.stringify({ shapes: this.#shapes, blocks } satisfies Footer))
     const isEmpty = this.#lastAt < this.#firstAt
     return {
       content: Buffer.concat([...pieces, footer]),

@@ -37,6 +37,7 @@ export class TaskReplay {
   readonly #withheld = new Set<string>()
   #isBegun = false
   #isWithoutRule = false
+  #isOver = false
   /** log position of the last applied input */
   position: number
 
@@ -148,7 +149,9 @@ export class TaskReplay {
       const { beginning, changing } = this.#engine
       if (rule !== undefined) (input.k === 'begin' ? beginning : changing).set(this.#id, rule)
     }
-    if (input.k === 'end' || input.k === 'forget') this.#isWithoutRule = false
+    if (isRun(input) || input.k === 'end') this.#isOver = input.k === 'end'
+    // an ended task is shown until the runner opens again
+    if (input.k === 'forget' || (input.k === 'open' && this.#isOver)) this.#isWithoutRule = false
     try {
       await this.#engine.apply(input, position)
     } catch {

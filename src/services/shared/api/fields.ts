@@ -41,7 +41,7 @@ export const CHECKED = { 'x-check': true } as const
 const FOUND_BY = new WeakMap<(value: never) => boolean, FindProblems>()
 
 /**
- * Adds a rule to the schema. `find` describes all problems, including those that the schema itself detects, so it must
+ * Adds a rule to the schema. `find` describes all problems, including problems that the schema itself detects, so it must
  * accept any value. `holds`: a faster equivalent for values that match the schema.
  */
 export function refined<S extends TSchema>(

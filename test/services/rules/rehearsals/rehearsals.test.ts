@@ -95,7 +95,9 @@ describe('POST /api/rehearsals', () => {
 
   it('takes a template with its variables', async () => {
     const bench = await opened({})
-    const sensors = [{ ...HOT.sensors?.[0], properties: { value: 'temperature', enter: '${variables.limit}', leave: 10 } }]
+    const sensors = [
+      { ...HOT.sensors?.[0], properties: { value: 'temperature', enter: '${variables.limit}', leave: 10 } },
+    ]
     const template = { ...HOT, sensors, name: 'T', variables: [{ name: 'limit', type: 'double' }] }
     const body = { rule: template, source: { messages: messages([70, 95]) }, sweep: { '/variables/limit': [60, 99] } }
     const answer = await rehearsed(bench, { ...body, variables: { limit: 90 } })
