@@ -1,6 +1,4 @@
-/**
- * Exports the engine for users of the library and of the plug SDK: rules, engine, simulation, and what a plug may use.
- */
+/** Exports the engine for users of the library and of the plug SDK. */
 export type {
   Changed,
   Engine,

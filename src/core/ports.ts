@@ -1,22 +1,12 @@
-/**
- * Defines what the engine asks of its environment: three questions, all optional, each with a value or a promise as
- * result. A value avoids the slower path with promises.
- *
- * Not included: sending messages, alarms or mail (actuators do that through plugs), storage (a host saves tasks with
- * `task.save`), clocks and randomness (engine options).
- */
+/** Defines what the engine asks of its environment; a value as result, not a promise, avoids the slower path. */
 export interface Ports {
-  /** metadata of a resource including inherited values; undefined when the resource does not exist */
   metadata?(resource: string): Awaitable<Readonly<Record<string, unknown>> | undefined>
-  /** a tenant secret for `${vault.KEY}`; undefined when it does not exist */
   secret?(key: string): Awaitable<string | undefined>
-  /** last stored value of a metric, for variables with `overrideByData` */
   latestValue?(resource: string, metric: string): Awaitable<unknown>
 }
 
 export type Awaitable<T> = T | PromiseLike<T>
 
-// Service ports of plugs, for the adapters that implement them
 export type {
   AlarmPort,
   Cause,

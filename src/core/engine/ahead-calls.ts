@@ -31,7 +31,6 @@ const NOT_HERE = { reply: undefined, lines: [], abort: undefined, isOpen: false 
 
 export interface AheadHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** plugs that have returned a promise before */
   readonly later: WeakSet<Plug>
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
@@ -45,7 +44,6 @@ export class AheadCalls {
   #nodes: readonly SensorNode[]
   readonly #calls = new Map<number, Map<string, AheadCall>>()
   #size = 0
-  /** number of the newest input that was examined */
   #seen = 0
 
   constructor(model: TaskModel, host: AheadHost, task: JournaledTask) {
@@ -127,7 +125,6 @@ export class AheadCalls {
     for (const calls of this.#calls.values()) for (const call of calls.values()) this.#closed(call)
   }
 
-  /** Stores the outcome of a call ahead, recorded before a crash or from the open call. */
   answered(number: number, node: string, outcome: Outcome, clock: number): void {
     const call = this.#calls.get(number)?.get(node)
     if (call !== undefined) call.outcome = outcome

@@ -1,7 +1,4 @@
-/**
- * Provides what a call may read that begins before its turn: its message and properties. Anything else may still change
- * before that turn, so reading it is rejected; a plug that needs more must not declare that it reads only its message.
- */
+/** Provides what a call may read that begins before its turn: its message and properties; all else may still change. */
 import { AppError, ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
 import { readParts } from '../language/placeholders/read-path.ts'

@@ -1,7 +1,4 @@
-/**
- * Lets one call of a plug read its task: as the plug's own context (PlugContext) and as the scope of placeholders
- * (Scope).
- */
+/** Lets one call of a plug read its task, as the plug's context and as the scope of placeholders. */
 import { nextSeed, ownValue, randomOf, seedOf } from '#kernel'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../language/placeholders/read-path.ts'
@@ -22,16 +19,10 @@ export interface CallDependencies {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly streamVariables: readonly string[]
   signalOf(execution: Execution, call: number): AbortSignal
-  /** Returns a snapshot of the task, for an execution that may outlast the current input. */
   frozen(run: TaskRun, execution: Execution): TaskRun
-  /** Synchronizes the task's state, for a plug that reads the state after its call. */
   upToDate(): void
-  /** Sets the time of the task and hands over its history, for a call that logs while its task still runs as a row. */
   serve(): void
-  /**
-   * Returns the id of the message or event that began the chain of an origin. `first`: becomes that id if the chain has
-   * none yet.
-   */
+  /** `first`: becomes the root of the origin's chain if it has none yet. */
   rootOf(origin: Origin, first: string): string
 }
 
@@ -52,7 +43,6 @@ export class CallContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
   #run: TaskRun
-  /** the current task, even when the call sees a snapshot */
   readonly #live: TaskRun
   readonly #execution: Execution
   readonly #around: CallDependencies
@@ -82,7 +72,6 @@ export class CallContext implements PlugContext, Scope {
     this.#run = this.#around.frozen(this.#run, this.#execution)
   }
 
-  /** Notes that the plug returned a promise, which may stay open beyond its deadline. */
   outlasts(): void {
     this.#outlasts = true
   }
@@ -177,7 +166,6 @@ export class CallContext implements PlugContext, Scope {
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
 
-  /** Returns a random number whose seed depends on the execution, so that other calls do not affect it. */
   random(): number {
     const { id } = this.#execution
     const { seed } = this.#run.started ?? this.#run.state

@@ -1,8 +1,4 @@
-/**
- * Performs one call of a plug: fetches what its placeholders need, resolves its properties, calls the plug and reads
- * the result. Synchronous when the plug and the ports are. Never throws: failures are outcomes. Values of secrets are
- * removed from the outcome, so that they are never stored or shown.
- */
+/** Performs one call of a plug; never throws, and removes the values of secrets from the outcome. */
 import { isPlainObject, messageOf, redactedDeep, redacting } from '#kernel'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Needs, Scope } from '../language/placeholders/scope.ts'
@@ -18,7 +14,7 @@ import { secretName, withSecrets } from './secret-names.ts'
 export interface Caller extends CallDependencies {
   readonly ports: Ports
   readonly dataVariables: readonly string[]
-  /** Returns the snapshot, taken at firing, that an acting call sees; undefined: use the current task. */
+  /** undefined: use the current task */
   seenBy(execution: Execution): TaskRun | undefined
 }
 
@@ -95,10 +91,7 @@ function withNames(fetched: Fetched): Fetched {
   return { ...fetched, secrets: new Map([...(fetched.secrets ?? [])].map(([key]) => [key, secretName(key)])) }
 }
 
-/**
- * Returns the properties that were created when the call fired, or those for its loop's item with secrets inserted.
- * Undefined: they must be created now.
- */
+/** Undefined: the properties must be created now. */
 function renderedOf(
   { rendered, items, item }: Execution,
   { secrets, redact }: Fetched,
@@ -119,7 +112,6 @@ export function outcomeOf(plug: Plug, result: unknown): Outcome | Promise<Outcom
     : settle(Promise.resolve(result).then(read))
 }
 
-/** Sets the properties of a call's context; returns a failure if the properties are invalid. */
 export function fillProperties(
   node: NodeProperties,
   context: Fillable,
@@ -162,7 +154,6 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** Fetches what the node's placeholders read. Synchronous when all ports are. */
 export function fetchNeeds(
   run: TaskRun,
   execution: Execution,

@@ -1,4 +1,4 @@
-/** Caches time zones and parsed schedules for an engine. Tasks of one template share a schedule and its occurrences. */
+/** Caches time zones and parsed schedules for an engine. */
 import { LruCache } from '#kernel'
 import { parseSchedule } from '../schedule/parse-schedule.ts'
 import { RememberedSchedule } from '../schedule/remembered.ts'
@@ -22,10 +22,7 @@ export class Clocks {
     this.#runsAtStart = runsAtStart
   }
 
-  /**
-   * Parses like `parseSchedule`. Equal expressions, zones and policies share a schedule, unless its occurrences depend
-   * on the start.
-   */
+  /** Shares a schedule between equal settings, unless its occurrences depend on the start. */
   parse(settings: ScheduleSettings): Schedule {
     if (settings.type !== 'scheduled') return parseSchedule(settings, this.#zones)
     const { start } = settings

@@ -1,4 +1,4 @@
-/** Counts what an engine did since its creation; the totals only grow. */
+/** Counts what an engine did since its creation. */
 export interface Counts {
   /** messages, timers, commands and late results, once per task that processed them */
   readonly steps: number
@@ -11,7 +11,6 @@ export interface Counts {
   /** readings older than a newer one of the same sensor, once per task */
   readonly late: number
   readonly duplicate: number
-  /** readings older than the time of a task, but not late */
   readonly skewed: number
   /** readings whose repetition is no longer recognized, because too many were remembered; absent: none */
   readonly forgotten?: number

@@ -28,7 +28,6 @@ export class Delays {
     this.#delayed.add(delayed)
   }
 
-  /** Delivers the earliest delayed reply now, whatever its due time. */
   hurry(): void {
     let next: Delayed | undefined
     for (const one of this.#delayed) if (next === undefined || one.at < next.at) next = one

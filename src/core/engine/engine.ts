@@ -1,10 +1,4 @@
-/**
- * Runs many tasks on one clock: routes messages by resource, queues work in one serial lane, calls plugs and runs
- * timers. This is the only impure part of the core; clock, randomness and ports are injected.
- *
- * The engine processes one piece of work at a time. Work that arrives meanwhile (a subscriber or plug calls `receive`)
- * waits in a bounded queue. Timers that are due act before work that arrives at the same instant.
- */
+/** Runs many tasks on one clock, one piece of work at a time; the only impure part of the core. */
 import type { Observable, SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
@@ -59,10 +53,8 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks: Clocks
   readonly #executor: Executor
-  /** current time, epoch ms; in an array because storing a number there allocates nothing */
   readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
   readonly #scheduler: SchedulerLike
-  /** replies that a simulation delays */
   readonly delays: Delays
   readonly #router = new Router<LiveTask, MessageSource<LiveTask>>((resource) => this.#executor.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
@@ -70,21 +62,16 @@ export class CoreEngine implements Engine {
   readonly #end: PendingFlush = { hasWork: false }
   readonly #waiting = new ReentrancyQueue(this.#end)
   readonly #fullStates: StateCache
-  /** reasons why messages cannot take the fastest path, as bits */
   #detours = 0
   #order = 0
   readonly #open = new OpenCount()
-  /** messages that wait for earlier messages of their tasks */
   readonly #inputs = { count: 0, maxLag: 0 }
   readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts = noCounts()
   readonly remembered: RememberedReadings
   readonly #runs = new RunNumbers()
 
-  /**
-   * `registry`: for a host that replaces plugs while the engine runs. `preparer`: may be shared by many short-lived
-   * engines with the same plugs, so that a rule is checked and compiled once.
-   */
+  /** `preparer`: may be shared by many short-lived engines, so that a rule is checked and compiled once. */
   constructor(
     options: EngineOptions,
     registry: PlugRegistry = createRegistry(options.plugs),
@@ -209,7 +196,7 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** Begins a run whose number and resolved resources the host supplies. `VALIDATION`, `SCHEDULE`. */
+  /** Throws `VALIDATION`, `SCHEDULE`. */
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
     this.#requireOpen()
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
@@ -328,10 +315,7 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /**
-   * The fastest path is inlined here: this function is large enough that V8 compiles it together with the row lookup,
-   * instead of inlining it into a caller without room for both.
-   */
+  /** Inlined here, since V8 compiles this function with the row lookup, not into a caller without room for both. */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
     if (this.#detours === 0 && sent === undefined && isOne(messages)) {
       const now = this.#now()
@@ -360,7 +344,6 @@ export class CoreEngine implements Engine {
     return true
   }
 
-  /** Handles messages that the fastest path did not accept, or that left work to do. */
   #goOn(message: Message, isTaken: boolean): boolean {
     this.#detours |= BUSY
     try {
@@ -417,7 +400,7 @@ export class CoreEngine implements Engine {
     return this.#task(id).explain(node)
   }
 
-  /** Returns the longest time, in ms, that an input waited for earlier ones since the last call of this method. */
+  /** Returns ms, since the last call of this method. */
   takeMaxLag(): number {
     const { maxLag } = this.#inputs
     this.#inputs.maxLag = 0
@@ -436,7 +419,6 @@ export class CoreEngine implements Engine {
     return this.#open.settled()
   }
 
-  /** Stops counting open calls in `openCalls` and `settled`; their results are still used. */
   giveUp(): void {
     for (const task of this.#tasks.values()) task.giveUp()
   }
@@ -480,7 +462,6 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** Resolves resources, which may be asynchronous, then starts the task without interruption. */
   async #begin(task: LiveTask): Promise<void> {
     const { prepared } = task
     const resolved = await resolveResources(task.id, prepared, this.#ports)

@@ -3,17 +3,11 @@ import { FIRED, typeBit } from './event-filter.ts'
 import type { EngineEvent, EventType } from './events.ts'
 import { firingsOf, withoutWhy, type Firing } from './firing.ts'
 
-/**
- * The events of one input in order: of a message in all its tasks, of timers due at one time, of a command, or of a
- * late result. A batch is immutable and can be read at any time; it retains what its events refer to, such as the
- * message.
- */
+/** The events of one input in order; immutable, and retains what its events refer to, such as the message. */
 export interface EventBatch extends Iterable<EngineEvent> {
   /** never 0 */
   readonly length: number
-  /** Counts the events of a type without creating the events. */
   count(type: EventType): number
-  /** Returns the event at an index, created when read; undefined beyond the end. */
   at(index: number): EngineEvent | undefined
   firings(): readonly Firing[]
 }
@@ -21,7 +15,7 @@ export interface EventBatch extends Iterable<EngineEvent> {
 export interface EventRecord {
   readonly type: 'record'
   count(types: number): number
-  /** Creates all events, once. `fired` events contain their why, unless the engine has `why: false`. */
+  /** Creates all events, once. */
   events(): readonly EngineEvent[]
   firings(why: boolean): readonly Firing[]
 }
@@ -80,7 +74,6 @@ export class PartsBatch implements EventBatch {
   }
 }
 
-/** A batch of a single record: the most frequent kind, kept lean. */
 export class RecordBatch implements EventBatch {
   readonly length: number
   readonly #record: EventRecord
@@ -119,7 +112,6 @@ function eventsOf(parts: readonly EventPart[], { types, why }: Wanted): readonly
   const [first] = parts
   if (parts.length === 1 && first?.type === 'record') {
     const all = first.events()
-    // Usual case: the subscriber wants all events of the record.
     if (why && all.length === first.count(types)) return all
   }
   const wanted: EngineEvent[] = []

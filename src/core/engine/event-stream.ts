@@ -1,8 +1,4 @@
-/**
- * Creates streams of events: Observables that never error and isolate their subscribers. RxJS rethrows errors of
- * subscribers on a timer, which ends a Node process; here such errors go to the logger, also through `pipe`, and other
- * subscribers continue.
- */
+/** Creates streams of events that isolate subscribers: RxJS would rethrow their errors, which ends a Node process. */
 import { Observable, type Observer, type Operator, type Subscriber, type Subscription } from 'rxjs'
 
 type Next<T> = ((value: T) => void) | null

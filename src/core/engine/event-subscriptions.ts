@@ -1,7 +1,5 @@
 /**
- * Manages subscriptions to events, one by one as they happen, or in batches when an input is done. Subscribers to all
- * tasks are notified before subscribers to one task, each group in order of subscription. Unsubscribing takes effect
- * immediately; subscribing during an input takes effect with the next input.
+ * Manages subscriptions to events: those to all tasks come first, and one begun during an input starts with the next.
  */
 import { concatMap, type Observable, type Subscriber } from 'rxjs'
 import {
@@ -26,11 +24,10 @@ interface EventListener extends Wanted {
 
 interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  /** true when the subscriber wants details of all tasks: rows then keep records for it instead of creating events */
+  /** true: rows keep records for this subscriber instead of creating events */
   readonly takesRecords: boolean
-  /** order of notification after one input */
   readonly rank: number
-  /** the pending record if only one is pending, which is usual while rows process messages */
+  /** the pending record if only one is pending, which is usual */
   record: EventRecord | undefined
   readonly pending: EventPart[]
 }
@@ -40,17 +37,13 @@ const AFTER_ALL = 2 ** 40
 
 const FIRINGS = FIRED | HELD
 
-/** Groups the subscribers to all tasks, or to one task. The lists are replaced on change. */
 class Group {
   types = 0
-  /** wanted types of events that rows cannot emit: their tasks process messages on their full states */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
   recorded: readonly BatchListener[] = []
-  /** other batch subscribers that want `fired` or `held` events */
   firings: readonly BatchListener[] = []
-  /** `fired` and `held` types that those batch subscribers want, as bits */
   recordedFirings = 0
 
   count(): void {
@@ -67,10 +60,8 @@ class Group {
 export interface SubscriptionsHost {
   readonly end: PendingFlush
   report(error: unknown): void
-  /** Called when subscribers to events of a task (undefined: of all tasks) changed. */
   changed(task: string | undefined): void
   isBusy(): boolean
-  /** whether events about single messages are emitted at all */
   readonly detail: boolean
   readonly history: EventHistory | undefined
 }
@@ -81,15 +72,12 @@ export class EventSubscriptions {
   readonly #host: SubscriptionsHost
   readonly #history: EventHistory | undefined
   readonly #report: (error: unknown) => void
-  /** number of subscribers to `fired` events that want their why */
   #whys = 0
-  /** types that any subscriber wants of any task, as bits */
   anyTypes = 0
   /** first listener with pending parts; `#more` holds the others */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
   #batches = 0
-  /** new subscribers, added when the current input is done */
   #joining: (() => void)[] = []
 
   constructor(host: SubscriptionsHost) {
@@ -101,7 +89,6 @@ export class EventSubscriptions {
 
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
-    // a batch subscription lets tasks stay in their rows
     if (filter.tasks === undefined && (types & ~FIRINGS) === 0) {
       return this.batches(filter).pipe(concatMap((batch) => [...batch]))
     }
@@ -131,7 +118,6 @@ export class EventSubscriptions {
     })
   }
 
-  /** Returns the types that subscribers to all tasks or the history want, as bits. */
   get types(): number {
     return this.#history === undefined ? this.#all.types : ALL_TYPES
   }
@@ -140,12 +126,10 @@ export class EventSubscriptions {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Returns the types that subscribers to all tasks want one by one and rows cannot emit, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
   }
 
-  /** Returns the `fired` and `held` types that rows record, as bits. */
   get recordedFirings(): number {
     return this.#all.recordedFirings
   }
@@ -186,7 +170,6 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** Passes an event of a row's message that has no record to batch subscribers and the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
     const type = typeBit(event.type)

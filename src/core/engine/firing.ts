@@ -1,10 +1,9 @@
-/** Represents firings whose parts are created when read, for subscribers that read little of each firing. */
+/** Represents firings whose parts are created when read. */
 import type { EngineEvent, FiredEvent, Why, WhySensor, WhyStep, WhyTrigger } from './events.ts'
 
-/** A sensor behind a firing; the `why` of the event also says when and by which input its state was reached. */
 export type SensorState = Pick<WhySensor, 'node' | 'state'>
 
-/** Why a destination fired. Firings share equal parts: do not change them. As JSON it is the `why` of the event. */
+/** Why a destination fired. Firings share equal parts: do not change them. */
 export interface FiringWhy extends Readonly<Omit<Why, 'also' | 'sensors' | 'via'>> {
   readonly also: readonly WhyTrigger[] | undefined
   readonly sensors: readonly SensorState[]
@@ -12,7 +11,6 @@ export interface FiringWhy extends Readonly<Omit<Why, 'also' | 'sensors' | 'via'
   toJSON(): Why
 }
 
-/** One firing in a batch of events. As JSON it is its event. */
 export interface Firing extends Readonly<Omit<FiredEvent, 'type' | 'at' | 'why'>> {
   readonly at: number | undefined
   /** undefined: the subscriber does not want it, or the engine has `why: false` */

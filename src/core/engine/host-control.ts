@@ -1,7 +1,4 @@
-/**
- * Defines what a host that stores tasks itself passes to the engine, such as the origin of a task and the number of a
- * run.
- */
+/** Defines what a host that stores tasks itself passes to the engine. */
 import type { Message } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -12,7 +9,7 @@ export interface TaskOrigin {
 }
 
 export interface RestoreOptions {
-  /** rule or template of the task, shared by tasks with the same one; the saved rule is then ignored */
+  /** shared by tasks with the same one; the saved rule is then ignored */
   readonly of?: TaskOrigin
   readonly away?: DowntimeInterval
 }
@@ -22,7 +19,6 @@ export interface BeginOptions {
   /** number of the run, which keeps its effect ids different from those of every other run */
   readonly run: number
   readonly createTime: number
-  /** the resolved resource for every resource text in the graph */
   readonly resources: readonly string[]
 }
 
@@ -31,9 +27,8 @@ export interface ChangeOptions {
   readonly resources: readonly string[]
 }
 
-/** Says where a host stores its messages; the engine then need not save waiting messages with their tasks. */
 export interface KeptMessages {
   position: number
-  /** messages that the engine is receiving; undefined: the host does not store them */
+  /** undefined: the host does not store them */
   messages: Message | readonly Message[] | undefined
 }

@@ -12,7 +12,6 @@ export function isFinal(outcome: Outcome): boolean {
   return outcome.ok && (outcome.after === undefined || outcome.after === 0)
 }
 
-/** Returns where the host stores the messages of an input; undefined if it does not store them. */
 export function keptPlaces({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
   if (input.kind !== 'data' || messages === undefined) return undefined
   const places = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))

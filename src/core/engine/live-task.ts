@@ -1,6 +1,5 @@
 /**
- * Implements one task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts); a task at
- * rest, like most tasks of a fleet, has no lane.
+ * Implements one task of an engine: its timers and its handle.
  *
  * LIVE-1 whether a task rests is invisible: every input and every read creates its lane, with the same state as if it
  *   had never rested.
@@ -41,7 +40,6 @@ import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 export interface TaskHost extends SharedHooks, LaneHost {
   readonly executor: Executor
   now(): number
-  /** Returns the fixed part of a task without clocks that began at `start`, epoch ms. */
   model(task: LiveTask, start: number): TaskModel
   ended(task: LiveTask): void
   readonly packer: StatePacker
@@ -86,7 +84,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#routed = listOrOnly(resources)
   }
 
-  /** Returns the resolved resources, by position in the graph's list. */
   get resolved(): readonly string[] {
     return listOf(this.#resolved)
   }
@@ -103,7 +100,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Sets which types of events subscribers to this task want, as bits. */
   listen(types: number): void {
     if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
@@ -127,7 +123,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#rest === undefined ? (this.#lane?.model.resources ?? []) : distinct(this.resolved)
   }
 
-  /** Begins a run with a freshly resolved model. `number`: number of the run, if the host counts runs. */
   begin(model: TaskModel, seed: number, number?: number): void {
     const lane = this.#open(model)
     const { state } = lane
@@ -137,10 +132,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#restIfIdle()
   }
 
-  /**
-   * Continues a saved run. `makeModel`: creates the fixed part of the task; `away`: downtime of the host. Throws
-   * `SAVED_STATE`, `SCHEDULE`.
-   */
+  /** Continues a saved run. Throws `SAVED_STATE`, `SCHEDULE`. */
   reopen(makeModel: () => TaskModel, saved: SavedState, away?: DowntimeInterval): void {
     const { packer } = this.#host
     const { graph } = this.prepared
@@ -167,7 +159,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#state = this.#freshState(prepared.graph, 0)
   }
 
-  /** Computes the task's state under another rule. `next`: the model as if its clocks began at `now`, epoch ms. */
   carriedOver(prepared: Prepared, next: TaskModel, now: number): CarriedOver {
     this.#executor?.synchronize()
     return this.#look(({ model, state }) => {
@@ -199,13 +190,12 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     })
   }
 
-  /** Processes one input and all that follows at once, ahead of waiting inputs. */
+  /** Goes ahead of waiting inputs. */
   take(now: number, input: Input): void {
     this.#executor?.detach()
     this.#awake()?.take(now, input)
   }
 
-  /** Processes messages that arrived together: one invocation, or more if a resource repeats. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
     this.executor.tookPlain(messages, sent)
     this.executor.detach()
@@ -260,7 +250,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#lane === lane
   }
 
-  /** Reports an internal error, which does not affect other tasks. */
   mistake(error: unknown): void {
     this.#host.report(`task ${this.id}`, error)
   }
@@ -288,10 +277,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane?.giveUp()
   }
 
-  /**
-   * Moves the deadlines of calls in progress. `move`: maps a deadline, epoch ms, and the timeout of the call to the new
-   * deadline. Returns false if none was moved.
-   */
+  /** Maps the deadlines of calls in progress, epoch ms. Returns false if none was moved. */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
     return this.#lane?.moveLimits(move) ?? false
   }
@@ -401,7 +387,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return RestingState.ofSaved(saved, this.prepared.graph, this.#host.now())
   }
 
-  /** `packed`: the state from which the task was restored. */
   #restIfIdle(packed?: PackedState): void {
     const lane = this.#lane
     if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.types !== 0) return
@@ -409,7 +394,6 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (this.#rest !== undefined) this.#forgetLane()
   }
 
-  /** Returns the lane, for a change; undefined if the task never started, or was removed. */
   #awake(): TaskLane | undefined {
     if (!this.#isGone) this.#wake()
     return this.#lane

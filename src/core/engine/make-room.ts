@@ -13,10 +13,7 @@ interface Room {
 
 const ENOUGH: Room = { mayWait: true, dropped: [], why: '' }
 
-/**
- * Drops waiting inputs in favor of a new one, as the task's `whenBusy` demands; drops the oldest message when too many
- * wait.
- */
+/** Obeys the task's `whenBusy`; drops the oldest message when too many wait. */
 export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, input: LaneInput): Room {
   const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
   if (isBrokerData && settings.whenBusy === 'skip') {

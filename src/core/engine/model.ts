@@ -27,7 +27,7 @@ export function limitsOf(options: Partial<ModelLimits>): ModelLimits {
   return { streamValidity, maxWaiting, identityIgnores, dedupWindow }
 }
 
-/** Resolves every resource text in the graph. Throws `RESOLUTION`. */
+/** Throws `RESOLUTION`. */
 export async function resolveResources(id: string, prepared: Prepared, ports: Ports): Promise<readonly string[]> {
   const { graph, settings, resource } = prepared
   const needsMetadata = graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')
@@ -41,15 +41,12 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
-/** Returns the resolved resources of a saved task. Tasks whose only resource is their own share its text. */
+/** Tasks whose only resource is their own share its text. */
 export function restoredResources(resources: readonly string[], { resource }: Prepared): readonly string[] {
   return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
 }
 
-/**
- * Builds everything that stays fixed after a start. `start`: epoch ms; `began`: start times of clocks that began later.
- * Throws `SCHEDULE`.
- */
+/** `began`: start times of clocks that began later. Throws `SCHEDULE`. */
 export function buildModel(
   id: string,
   prepared: Prepared,
@@ -102,7 +99,6 @@ function boundTo(resolved: readonly string[], graph: Graph): Bound {
   }
 }
 
-/** Joins the plans of resource texts that resolve to the same resource, so that its data runs the sensors of both. */
 function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly DataPlan[] {
   const sensors: SensorNode[][] = Array.from({ length: count }, () => [])
   for (const sensor of graph.sensors) {

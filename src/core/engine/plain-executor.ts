@@ -1,6 +1,4 @@
-/**
- * Implements the plain executor, which passes each message to each of its tasks; their full state is always up to date.
- */
+/** Implements the plain executor, which passes each message to each of its tasks. */
 import type { Message } from '../task/origin.ts'
 import type { Counts } from './counts.ts'
 import { type Executor, type MessageListener, type MessageSource, type TaskExecutor } from './executor.ts'
@@ -36,9 +34,7 @@ export class PlainExecutor implements Executor {
     return true
   }
 
-  listenersChanged(): void {
-    // nothing to do: each step reads the current subscribers
-  }
+  listenersChanged(): void {}
 
   counted(counts: Counts): Counts {
     return counts
@@ -52,9 +48,7 @@ export class PlainExecutor implements Executor {
 class PlainSource<L extends MessageListener> implements MessageSource<L> {
   readonly listeners = new Listeners<L>()
 
-  changed(): void {
-    // nothing to do: each message reads the current listeners
-  }
+  changed(): void {}
 
   take(message: Message, now: number): void {
     this.takeFully(message, now)

@@ -1,7 +1,4 @@
-/**
- * Turns a user's rule into a compiled graph with complete settings. Equal rules are validated and compiled once, so
- * that all tasks of one template share one graph.
- */
+/** Turns a user's rule into a compiled graph; tasks of one template share one graph. */
 import { AppError, hasKeysOf, haveSameText, type Issue, LruCache, ownValue, validationError } from '#kernel'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
 import { isFrozenCopy } from '../plug/frozen-copy.ts'
@@ -25,7 +22,6 @@ const NO_OVERRIDES: VariableOverrides = { byStream: [], byData: [] }
 interface Source {
   readonly document: Rule | Template
   readonly overrides: VariableOverrides
-  /** graphs by the settings that can change the graph or its checks */
   readonly graphs: LruCache<string, KnownGraph>
   recent: Recent | undefined
   isOffered: boolean
@@ -34,7 +30,7 @@ interface Source {
 interface KnownGraph {
   readonly compiled: CompiledRule
   readonly warnings: readonly Issue[]
-  /** the last prepared task: tasks of one template mostly differ only in their resource */
+  /** tasks of one template mostly differ only in their resource */
   last: PreparedTemplate | undefined
 }
 
@@ -46,7 +42,6 @@ interface Recent {
   readonly names: Names
 }
 
-/** Caches what is valid while the plugs stay the same. */
 class Known {
   readonly sources = new LruCache<string, Source>(MAX_SOURCES)
   readonly structures = new RuleStructures<Source>()
@@ -71,7 +66,6 @@ export class Preparer {
     this.#list = plugs.list()
   }
 
-  /** Validates and compiles a rule. Throws `VALIDATION` with every problem of the rule and its settings. */
   prepare(input: Rule | Template, request: TaskSettings = {}, options: CheckOptions = {}): Prepared {
     return this.#prepare(input, NO_OVERRIDES, request, options)
   }
@@ -120,10 +114,6 @@ export class Preparer {
     return strict ? this.#strict : this.#lenient
   }
 
-  /**
-   * Prepares a rule like a known one. Undefined when the rule differs after all; the full check then finds every
-   * problem.
-   */
   #like(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared | undefined {
     try {
       return this.#overSource(source, its, request, options)
@@ -236,7 +226,6 @@ function isRequestLike(request: TaskSettings, known: TaskSettings): boolean {
   return true
 }
 
-/** Whether names have their usual form; other names need the full check. */
 function areNames({ name = 'x', resource = 'x' }: Names): boolean {
   return typeof name === 'string' && typeof resource === 'string' && resource !== ''
 }
@@ -253,7 +242,7 @@ function isTemplate(input: unknown): input is Template {
   return typeof input === 'object' && input !== null && 'name' in input
 }
 
-/** Whether tasks of one graph are equal except for names; only the settings compared here can differ between them. */
+/** Only the settings compared here can differ between tasks of one graph. */
 function isSameTask(a: TaskSettings, b: TaskSettings): boolean {
   return hasKeysOf(a, b) && haveSameText(a.tags, b.tags) && haveSameText(a.variables, b.variables)
 }
@@ -294,7 +283,7 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.some((issue) => issue.severity === 'ERROR')) throw validationError('the task', issues)
 }
 
-/** Returns the JSON text of the input; cyclic input is left to the validator, which reports it. */
+/** Cyclic input is left to the validator, which reports it. */
 function textOf(input: unknown): string {
   try {
     return JSON.stringify(input) ?? ''

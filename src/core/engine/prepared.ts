@@ -1,7 +1,4 @@
-/**
- * Represents a rule that is ready to start. Tasks of one template share one object; only their names are stored
- * separately.
- */
+/** Represents a rule that is ready to start, which the tasks of one template share. */
 import type { Issue } from '#kernel'
 import type { Graph } from '../graph/graph.ts'
 import { withProperties, type RuleProperties } from '../graph/rule-properties.ts'
@@ -25,7 +22,6 @@ export interface PreparedTemplate {
   readonly warnings: readonly Issue[]
 }
 
-/** The name of a task and its resource, which may be empty. */
 export interface Names {
   readonly name?: string | undefined
   readonly resource?: string | undefined
@@ -60,7 +56,6 @@ export class Prepared {
     return this.#resource === '' ? undefined : this.#resource
   }
 
-  /** Returns the simplified form with overrides and settings, from which the rule can be prepared again. */
   get rule(): Rule {
     const { rule: shared, properties } = this.#shared
     const rule = this.properties === properties ? shared : withProperties(shared, this.properties)

@@ -20,7 +20,6 @@ export class ReentrancyQueue {
     return this.#list.length === 0
   }
 
-  /** Throws `TOO_LARGE` when too much work is waiting. */
   push(work: Work): void {
     if (this.#list.length - this.#taken >= MAX_WAITING) {
       throw new AppError(
@@ -32,7 +31,7 @@ export class ReentrancyQueue {
     this.#end.hasWork = true
   }
 
-  /** Returns the next piece of work by advancing an index, since shifting a long array takes linear time. */
+  /** Advances an index, since shifting a long array takes linear time. */
   next(): Work | undefined {
     const next = this.#list[this.#taken++]
     if (next === undefined || this.#taken >= COMPACT_AFTER) {

@@ -1,14 +1,11 @@
-/**
- * Limits the readings that the tasks of an engine remember to recognize repetitions. Beyond the limit, the oldest
- * readings of all tasks are forgotten and counted.
- */
+/** Limits the readings that the tasks of an engine remember to recognize repetitions. */
 import type { RecentReadings } from '../task/readings/recent.ts'
 import type { Readings } from '../task/readings/readings.ts'
 import type { Counting } from './counts.ts'
 
 /** 64 MiB of readings */
 export const MAX_REMEMBERED = 2 ** 22
-/** Fraction that is kept when readings are forgotten, so that this happens rarely. */
+/** Fraction that is kept, so that forgetting happens rarely. */
 const KEPT = 7 / 8
 
 export interface RememberedOptions {
@@ -27,7 +24,6 @@ export class RememberedReadings {
   readonly #tasks: ReadonlyMap<string, RememberingTask>
   readonly #counts: Counting
   readonly #options: RememberedOptions
-  /** upper bound of the number of allocated readings */
   #room = 0
 
   constructor(tasks: ReadonlyMap<string, RememberingTask>, counts: Counting, options: RememberedOptions) {
@@ -43,7 +39,7 @@ export class RememberedReadings {
     this.#room += count
   }
 
-  /** Returns the time, epoch ms, before which readings must be forgotten; undefined while the limit is not reached. */
+  /** undefined while the limit is not reached */
   get tooOld(): number | undefined {
     const { most } = this.#options
     if (this.#room <= most) return undefined
@@ -51,9 +47,7 @@ export class RememberedReadings {
     return this.#room <= KEPT * most ? undefined : oldestToKeep(this.#recent, KEPT * most)
   }
 
-  /**
-   * Forgets readings from before a time, epoch ms. Counts those whose repetition would still be recognized at `now`.
-   */
+  /** Counts readings whose repetition would still be recognized at `now`. */
   forget(before: number, now: number): void {
     const since = now - this.#options.window
     let count = 0

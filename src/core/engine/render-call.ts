@@ -1,7 +1,4 @@
-/**
- * Creates the properties of an acting call, once when it fires, and determines which things it touches. Synchronous
- * when the ports are. Never throws: failures are outcomes.
- */
+/** Creates the properties of an acting call once, when it fires, and never throws. */
 import { messageOf } from '#kernel'
 import type { Needs } from '../language/placeholders/scope.ts'
 import { actsWith } from '../plug/acts-with.ts'
@@ -17,7 +14,7 @@ type Properties = Readonly<Record<string, unknown>>
 
 export interface Rendered {
   readonly ok: true
-  /** properties for each item, or for the only call; empty: the loop has no items */
+  /** for each item, or for the only call; empty: the loop has no items */
   readonly rendered: readonly Properties[]
   readonly items?: readonly unknown[]
   readonly touches: readonly string[]
@@ -44,10 +41,7 @@ export function renderCall(
   }
 }
 
-/**
- * Whether creating the properties of an acting call needs the ports. Secrets do not count, since the properties hold
- * only their names.
- */
+/** Secrets do not count, since the properties hold only their names. */
 export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
   const { needs } = execution.node.call
   return needs !== undefined && execution.rendered === null && needsPorts(run, execution, caller, withoutSecrets(needs))
@@ -71,7 +65,7 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   return items === undefined ? { ok: true, rendered, touches } : { ok: true, rendered, items, touches }
 }
 
-/** Cuts the properties down to the remaining items, for a sensor that waited between two items of its loop. */
+/** Cuts them to the remaining items, for a sensor that waited between two items of its loop. */
 function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
   const left = rendered.slice(execution.item)
   const touches = left.flatMap((one) => touchesOf(run, execution, one))

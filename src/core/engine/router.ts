@@ -1,7 +1,4 @@
-/**
- * Routes resources to tasks with one lookup per message. The source of a resource is created with its first message,
- * which saves memory while tasks rest.
- */
+/** Routes resources to tasks with one lookup per message. */
 import type { ListenersOf } from './executor.ts'
 
 interface Source<T> {
@@ -10,7 +7,6 @@ interface Source<T> {
 }
 
 export interface Routed {
-  /** set by the router */
   routed: readonly string[]
 }
 
@@ -77,7 +73,6 @@ export class Router<T extends Routed, S extends Source<T>> {
     if (source.listeners.size === 0) this.#sources.delete(resource)
   }
 
-  /** Called when the listener starts to process its messages differently. */
   changed(listener: T): void {
     for (const resource of listener.routed) this.#sources.get(resource)?.changed()
   }

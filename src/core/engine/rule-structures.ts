@@ -1,6 +1,5 @@
 /**
- * Recognizes rules that differ only in properties of nodes, and in names and resources of tasks. For the second such
- * rule only the differences are checked and compiled; it shares the rest with the first.
+ * Recognizes rules that differ only in properties, names and resources, and compiles only the differences.
  *
  * STRUCT-1 a recognized rule has the same outcome as without a cache: the same graph, the same document byte for byte,
  *   the same issues; in doubt it is not recognized.
@@ -30,13 +29,9 @@ export interface Likeness<S> {
 
 const KEYS: ReadonlySet<string> = new Set(['sensors', 'actuators', 'relations', 'triggers', 'notes', 'task'])
 const MAX_KEYS = 1000
-/** Maximum number of structures with equal labels and plugs. */
 const MAX_ALIKE = 8
 const MAX_NODES = 50
-/**
- * Limits the characters and placeholders of a rule, so that parts that are checked separately stay below the limits of
- * a document.
- */
+/** Parts that are checked separately stay below the limits of a document. */
 const MAX_TEXT = 500_000
 const MAX_PLACEHOLDERS = 2_500
 const MAX_NAME = 1000
@@ -45,7 +40,6 @@ export class RuleStructures<S> {
   readonly #byNodes = new LruCache<string, Structure<S>[]>(MAX_KEYS)
   #last: Structure<S> | undefined;
 
-  /** Yields known rules that this rule resembles, the most similar first. */
   *like(input: unknown): Generator<Likeness<S>> {
     const last = this.#last
     const first = last && likeness(input, last)
@@ -77,7 +71,7 @@ export class RuleStructures<S> {
   }
 }
 
-/** Returns the properties of a rule for the graph of a similar rule; undefined if it cannot share that graph. */
+/** undefined if it cannot share that graph */
 export function propertiesOver(
   { graph, properties: first }: CompiledRule,
   rule: RuleGraph,
@@ -104,7 +98,6 @@ export function propertiesOver(
   return new RuleProperties(kept, made, first)
 }
 
-/** Whether the properties of a node are free of issues. */
 function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule: RuleGraph, options: CheckOptions) {
   const { kind, label, slot, call } = known
   const report = new Report(options)
@@ -112,7 +105,6 @@ function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule
   return report.issues.length === 0 && rule[`${kind}s`]?.[slot]?.label === label
 }
 
-/** Returns the properties of a node if its compiled call is otherwise equal to the known one. */
 function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): NodeProperties | undefined {
   const { plug, place, isConstant, uses, ahead } = known.call
   try {
@@ -134,7 +126,7 @@ function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | u
   return a.length === b.length && (a.length === 0 || JSON.stringify(a) === JSON.stringify(b))
 }
 
-/** Returns what rules must share to be worth comparing; undefined for input that is not a plain rule. */
+/** undefined for input that is not a plain rule */
 function keyOf(input: unknown): string | undefined {
   if (!isPlainObject(input)) return undefined
   for (const key of Object.keys(input)) if (!KEYS.has(key)) return undefined

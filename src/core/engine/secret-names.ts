@@ -1,7 +1,4 @@
-/**
- * Replaces secrets with their names in properties that are stored until a call. Each attempt of the call inserts the
- * values, so that values are never stored.
- */
+/** Replaces secrets with their names in stored properties; each attempt of the call inserts the values. */
 import { AppError, isPlainObject } from '#kernel'
 import { plainText } from '../language/placeholders/text.ts'
 import type { BindingUse } from '../language/placeholders/binding.ts'

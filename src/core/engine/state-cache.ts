@@ -1,6 +1,5 @@
 /**
- * Limits how many tasks of an engine have an unpacked full state, which takes several times the memory of a row or a
- * resting task. The states of other tasks are packed until needed.
+ * Limits how many tasks of an engine have an unpacked full state; others are packed until needed.
  *
  * FULLSTATE-1 states are packed only between pieces of work, so that a state in use stays unpacked.
  */
@@ -12,7 +11,7 @@ interface FullTask {
 
 /** Default limit: about 40 MB for typical rules. */
 const MAX_FULL_STATES = 10_000
-/** Maximum number of tasks that are examined after each piece of work, so that adding a task costs bounded time. */
+/** Most tasks examined after each piece of work, so that adding a task costs bounded time. */
 const LOOKS = 2
 
 export class StateCache {

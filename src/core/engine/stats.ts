@@ -1,7 +1,4 @@
-/**
- * Counts which paths messages took through an engine, and why some took the plain path. Rows are not counted per
- * message: each row stores its own number.
- */
+/** Counts which paths messages took through an engine; rows count for themselves. */
 
 /** Counts messages by the reason why a task processed them on its full state. */
 const NO_PLAIN_COUNTS = {
@@ -31,7 +28,6 @@ const NO_PLAIN_COUNTS = {
 
 export type PlainReason = keyof typeof NO_PLAIN_COUNTS
 
-/** Counts messages by path since the engine was created, once per task that processed them; the numbers only grow. */
 export interface EngineStats {
   /** messages processed by many tasks in one pass over their limits */
   readonly vectorized: number

@@ -1,7 +1,4 @@
-/**
- * Connects one task to the state machine and to its plug calls. A class, since closures would cost memory for each
- * task.
- */
+/** Connects one task to the state machine and to its plug calls. */
 import type { TaskExecutor } from './executor.ts'
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
@@ -32,23 +29,19 @@ export interface SharedHooks {
   readonly why: boolean
   readonly detail: boolean
   readonly events: EventSubscriptions
-  /** the same for all tasks of an engine */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
   readonly remembered: RememberedReadings
-  /** id of the message or event that began each chain, by message, or by origin if it has no message */
+  /** by message, or by origin if it has no message */
   readonly roots: WeakMap<object, string>
   readonly open: OpenCount
 }
 
-/**
- * Passes events, timers and cancelled calls of a task on to its engine, and supplies what its plugs ask for. One object
- * for both roles saves memory.
- */
+/** One object for both roles saves memory. */
 export class TaskHooks implements Sink, Caller {
   readonly #owner: TaskOwner
   readonly #host: SharedHooks
-  /** created when a plug first asks for its signal: most tasks never do */
+  /** most tasks never need it */
   #aborts: Map<Execution, AbortController> | undefined
   types = 0
 
@@ -62,7 +55,6 @@ export class TaskHooks implements Sink, Caller {
     this.#host.open.opened()
   }
 
-  /** Called when the call has settled, or its task no longer waits for it. */
   closed(execution: Execution): void {
     if (!execution.isOpen) return
     execution.isOpen = false
@@ -87,7 +79,6 @@ export class TaskHooks implements Sink, Caller {
     const event = this.#wants(RARE_TYPES) ? events.tell : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (loss) => {
-      // subscribers find the event in the history
       event(loss)
       onRare(loss)
     }
@@ -170,9 +161,7 @@ export class TaskHooks implements Sink, Caller {
     }
   }
 
-  /**
-   * Returns the abort signal of a call; aborted for a completed call, even if the plug first asks for the signal then.
-   */
+  /** Aborted for a completed call, even if the plug first asks for the signal then. */
   signalOf(execution: Execution, call: number): AbortSignal {
     const isOver = !execution.isInFlight || execution.phase !== 'called' || execution.calls !== call
     if (isOver) return AbortSignal.abort()

@@ -1,8 +1,5 @@
 /**
- * Processes the inputs of one task one after the other, and calls plugs one at a time. The lane decides when the state
- * machine steps; ../task decides what a step does.
- *
- * Not here: the view of a task and commands of users (live-task.ts), the routing of messages (engine.ts).
+ * Processes the inputs of one task one after the other, and calls plugs one at a time.
  *
  * LANE-1 the next input is taken when all calls of the previous input were made and no sensor's plug is at work or
  *   waits to be retried.
@@ -52,7 +49,6 @@ export interface LaneHost {
   readonly timed: (() => () => void) | undefined
   readonly counts: Counting
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** plugs that have returned a promise before */
   readonly later: WeakSet<Plug>
   readonly kept: KeptMessages
   readonly waiting: { count: number; maxLag: number }
@@ -61,7 +57,6 @@ export interface LaneHost {
 export interface LaneOwner extends JournaledTask, TimerOwner {
   /** Whether the task still uses this lane: a restarted task has another. */
   isCurrent(lane: TaskLane): boolean
-  /** Reports an internal error. */
   mistake(error: unknown): void
   serve(mayFail: boolean): void
   after(): void
@@ -77,7 +72,6 @@ export class TaskLane implements TaskRun {
   readonly #host: LaneHost
   /** true when a timer of the rule became due while the lane was held */
   #hasDue = false
-  /** created when an input waits whose calls may begin ahead */
   #ahead: AheadCalls | undefined
 
   constructor(owner: LaneOwner, host: LaneHost, parts: Pick<TaskLane, 'model' | 'state' | 'sink'>, now: number) {
@@ -90,7 +84,6 @@ export class TaskLane implements TaskRun {
     this.at = now
   }
 
-  /** Processes an input now, ahead of waiting inputs. */
   take(now: number, input: Input): void {
     this.#host.counts.steps++
     try {
@@ -128,7 +121,7 @@ export class TaskLane implements TaskRun {
     if (!isNoted || !this.#hold(now, input)) this.arrive(now, input)
   }
 
-  /** Holds an input that must wait for earlier readings. Returns false if it need not wait. */
+  /** Returns false if the input need not wait for earlier readings. */
   #hold(now: number, input: DataInput): boolean {
     const { readings } = this.state
     if (readings === null || this.model.settings.reorderMs === 0) return false
@@ -144,7 +137,6 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Releases readings that are due, and sets the timer for the next one. */
   #releaseBy(now: number): void {
     const { readings } = this.state
     if (readings === null) return
@@ -184,14 +176,12 @@ export class TaskLane implements TaskRun {
     if (this.state.isFree) this.#work(now)
   }
 
-  /** Processes what is due until now, before an input that arrived together with the previous one. */
   takeDue(now: number): void {
     if (!this.state.isFree) return
     this.#hasDue = true
     this.#goOn(now)
   }
 
-  /** Makes the calls of a restored task, and processes its waiting inputs. */
   resume(now: number): void {
     this.at = Math.max(this.at, now)
     this.#hasDue = !this.state.isFree
@@ -220,7 +210,7 @@ export class TaskLane implements TaskRun {
     return hasMoved
   }
 
-  /** Continues under another rule. Calls of untouched nodes stay open; others are cancelled. */
+  /** Calls of untouched nodes stay open; others are cancelled. */
   change(now: number, { model, state: saved, kept, dropped }: CarriedOver): void {
     const before = this.state
     const open = new Map<number, Execution>()
@@ -250,10 +240,7 @@ export class TaskLane implements TaskRun {
     this.#work(now, () => goOnUnder(this, carried))
   }
 
-  /**
-   * Continues a call that began in the executor. `reply`: the result of its plug; undefined: not called yet. `now`:
-   * time of the input; `at`: time of the clock.
-   */
+  /** `reply`: undefined: not called yet. `now`: time of the input; `at`: time of the clock. */
   goOnWith(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.now = now
     this.at = at
@@ -282,7 +269,7 @@ export class TaskLane implements TaskRun {
     this.#ahead?.giveUp()
   }
 
-  /** Subtracts this task's waiting messages from the engine's total, and drops their calls ahead. */
+  /** Also drops their calls ahead. */
   forgetWaiting(): void {
     this.#host.waiting.count -= this.state.waiting.filter(isData).length + this.#held
     this.#ahead?.dropAll()
@@ -308,7 +295,6 @@ export class TaskLane implements TaskRun {
     this.#work(now, () => this.#settle(execution, reply, now))
   }
 
-  /** Makes all calls and processes inputs until the lane is held or nothing is left. */
   #goOn(clock: number): void {
     do {
       this.#callAll()
@@ -317,7 +303,6 @@ export class TaskLane implements TaskRun {
     } while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
   }
 
-  /** Processes the next input, or a timer that is due before it. */
   #takeNext(clock: number): boolean {
     const { state } = this
     if (isOver(this)) {
@@ -341,7 +326,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Runs timers that are due before an input, or before the clock. Returns false if none is. */
+  /** Returns false if none is due. */
   #takeTimers(head: WaitingInput | undefined, clock: number): boolean {
     const until = head?.time ?? clock
     const { readings } = this.state
@@ -369,7 +354,6 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Completes the last input; the executor processes the next ones. */
   rest(): void {
     this.#begins(0)
   }
@@ -389,7 +373,7 @@ export class TaskLane implements TaskRun {
     else this.#call(execution)
   }
 
-  /** Whether an acting call may have to queue, or needs its properties to determine what it touches. */
+  /** Whether it may have to queue, or needs its properties to determine what it touches. */
   #mustEnqueue({ node, touches }: Execution): boolean {
     if (touches !== null) return false
     const isAlone = this.state.effectQueues.size === 0
@@ -419,7 +403,6 @@ export class TaskLane implements TaskRun {
     this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
     if (outcome !== undefined) return this.#onReply(execution, outcome)
-    // With a journal, the result is used when it is durable.
     this.#await(execution, this.#host.journal === undefined ? Promise.resolve(reply) : undefined, 0, beganAt)
   }
 
@@ -470,7 +453,6 @@ export class TaskLane implements TaskRun {
     this.#await(execution, rendered, 0)
   }
 
-  /** Queues an acting call that did not end at once. */
   #takePlace(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
     const keys = [`node:${execution.node.label}`]
@@ -508,7 +490,6 @@ export class TaskLane implements TaskRun {
     later.add(execution.node.call.plug)
     if (answer === undefined) return
     const noted = timed?.()
-    // Promises of replies never reject.
     void answer.then((reply) => {
       noted?.()
       if (reply !== undefined) this.#cameBack(execution, calls, reply, latency)
@@ -553,7 +534,7 @@ export class TaskLane implements TaskRun {
     this.#callAhead(now)
   }
 
-  /** Counts a dropped input or call, and logs the first, tenth, hundredth and so on. */
+  /** Logs the first, tenth, hundredth and so on. */
   #dropped(why: string): void {
     const { state } = this
     state.dropped++

@@ -1,8 +1,4 @@
-/**
- * Keeps all timers of an engine in one table, with one wake-up on the injected scheduler. A postponed timer stays in
- * place: the task is asked for the actual due time when the timer fires, so re-arming an eviction with every message
- * costs one comparison. Ties are broken by task, kind and node, so that a restored engine acts in the same order.
- */
+/** Keeps all timers of an engine in one table; a postponed timer stays until it fires, so re-arming is cheap. */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { TimerKind } from '../task/input.ts'
 import { TimerTable, type Timer, type TimerOwner } from './timer-table.ts'
@@ -12,7 +8,7 @@ export interface WakePolicy {
   readonly restMs?: number | undefined
 }
 
-/** Longest delay of one wait, since JavaScript's timers hold 31 bits; longer delays are split. */
+/** JavaScript's timers hold 31 bits; longer delays are split. */
 const MAX_DELAY = 2 ** 31 - 1
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -22,7 +18,6 @@ export class TimerQueue {
   readonly #recheckMs: number
   readonly #restMs: number
   readonly #table = new TimerTable()
-  /** holds one number: when the next timer may be due; Infinity if none is set */
   readonly earliest = this.#table.earliest
   #wake: Subscription | undefined
   #wakeAt = NEVER
@@ -35,7 +30,7 @@ export class TimerQueue {
     this.#restMs = Math.max(0, restMs ?? 0)
   }
 
-  /** Requests `owner.fire` at `at` (epoch ms). A repeated request has an effect only when it is earlier. */
+  /** A repeated request has an effect only when it is earlier. */
   ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, order = key): void {
     this.#table.set(owner, kind, key, at, order)
   }
@@ -45,9 +40,7 @@ export class TimerQueue {
     this.#dropUnwanted()
   }
 
-  /**
-   * Drops timers at the front that their owners no longer need, since waiting for them would keep the process alive.
-   */
+  /** Waiting for unwanted timers would keep the process alive. */
   #dropUnwanted(): void {
     for (let top = this.#table.peek(); top !== undefined; top = this.#table.peek()) {
       if (top.owner.dueAt(top.kind, top.key) !== NEVER) return
@@ -56,7 +49,6 @@ export class TimerQueue {
     }
   }
 
-  /** Fires all due timers, earliest first; `now` never decreases. */
   run(now: number): void {
     while ((this.earliest[0] as number) <= now) {
       const timer = this.#table.take()

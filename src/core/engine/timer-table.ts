@@ -1,7 +1,5 @@
 /**
- * Stores the timers of all owners as columns of numbers: a heap finds the earliest timer, a hash finds a timer by its
- * thing, and a chain finds all timers of one owner. Timers as objects would cost some 300 bytes each; here they cost
- * about 60, and a fleet has millions.
+ * Stores the timers of all owners as columns of numbers, some 60 bytes each instead of 300.
  *
  * TIMER-1 one row per thing (owner, kind, key), however often it is requested.
  * TIMER-2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
@@ -15,12 +13,8 @@ import type { TimerKind } from '../task/input.ts'
 export interface TimerOwner {
   /** order among owners; unique per owner */
   readonly order: number
-  /** set by the table: the owner's first row, or NO_TIMER */
   firstTimer: number
-  /**
-   * Returns when the thing is really due: now or earlier, later if it was requested again, or Infinity if it was
-   * forgotten.
-   */
+  /** Later if it was requested again, or Infinity if it was forgotten. */
   dueAt(kind: TimerKind, key: number): number
   fire(kind: TimerKind, key: number, now: number): void
 }
@@ -35,19 +29,15 @@ export interface Timer {
 
 export const NO_TIMER = -1
 
-/** Kinds of timers, in the order in which they act at one instant. */
 const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick', 'release'] as const satisfies readonly TimerKind[]
 const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4, release: 5 }
 const FIRST_CAPACITY = 16
 const ARITY = 4
-/** Size up to which tables double; larger ones grow by half, to waste less. */
+/** Size up to which tables double; larger ones grow by half. */
 const LARGE = 4096
 
 export class TimerTable {
-  /**
-   * when the earliest timer is due, Infinity without one; in an array, so that reading it needs no call and no
-   * allocation
-   */
+  /** Infinity without a timer; in an array, so that reading it needs no call and no allocation */
   readonly earliest = new Float64Array([Number.POSITIVE_INFINITY])
   #size = 0
   #capacity = 0
@@ -60,7 +50,6 @@ export class TimerTable {
   #heap = new Int32Array(0)
   #at = new Float64Array(0)
   #position = new Int32Array(0)
-  /** row of the timer that was taken and may be set again */
   #taken = NO_TIMER
   /** hash table of row numbers plus one; 0 is empty. Its size is a power of two; it is at most three quarters full */
   #buckets = new Int32Array(0)
@@ -69,7 +58,7 @@ export class TimerTable {
     return this.#size
   }
 
-  /** Adds the timer, or moves it to an earlier time; the same or a later time changes nothing. */
+  /** A later time changes nothing. */
   set(owner: TimerOwner, kind: TimerKind, key: number, at: number, order: number): void {
     const rank = RANK[kind]
     const known = this.#find(owner, rank, key)
@@ -99,7 +88,7 @@ export class TimerTable {
     return this.#size === 0 ? undefined : this.#timer(num(this.#heap, 0))
   }
 
-  /** Returns the earliest timer, which `release` removes unless it is set again first. */
+  /** `release` removes it unless it is set again first. */
   take(): Timer | undefined {
     if (this.#size === 0) return undefined
     this.#taken = num(this.#heap, 0)
@@ -152,7 +141,6 @@ export class TimerTable {
     if (last !== row) this.#move(hole, last, lastAt)
   }
 
-  /** Whether a row with time `at` comes before the row at a heap position. */
   #isBefore(at: number, row: number, position: number): boolean {
     const difference = at - num(this.#at, position)
     return difference === 0 ? this.#isFirst(row, num(this.#heap, position)) : difference < 0
@@ -226,7 +214,7 @@ export class TimerTable {
     this.#buckets[bucket] = row + 1
   }
 
-  /** Removes a row from the hash. Rows behind it move up, so that no tombstone is needed. */
+  /** Rows behind it move up, so that no tombstone is needed. */
   #leave(row: number): void {
     const mask = this.#buckets.length - 1
     let hole = this.#homeOf(row)
