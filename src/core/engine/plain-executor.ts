@@ -34,7 +34,9 @@ export class PlainExecutor implements Executor {
     return true
   }
 
-  listenersChanged(): void {}
+  listenersChanged(): void {
+    // nothing to do: each step reads the current subscribers
+  }
 
   counted(counts: Counts): Counts {
     return counts
@@ -48,7 +50,9 @@ export class PlainExecutor implements Executor {
 class PlainSource<L extends MessageListener> implements MessageSource<L> {
   readonly listeners = new Listeners<L>()
 
-  changed(): void {}
+  changed(): void {
+    // nothing to do: each message reads the current listeners
+  }
 
   take(message: Message, now: number): void {
     this.takeFully(message, now)

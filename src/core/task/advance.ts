@@ -1,6 +1,5 @@
 /**
- * Evaluates an input in one pass over the nodes of a rule, in an order fixed at compile time. The pass visits only
- * nodes that the input runs and their followers, stops for each call, and resumes with its result.
+ * Evaluates an input in one pass over the nodes of a rule, in an order fixed at compile time.
  *
  * EVAL-1 an input runs a sensor, decides a gate and fires a destination at most once.
  * EVAL-2 a gate is decided after all its parents, from their states at that moment.
@@ -20,7 +19,6 @@ import type { TaskRun } from './run.ts'
 import { observedState, sensorState, type Evaluation, type Execution, type Touch } from './state.ts'
 import { traceGate } from './trace.ts'
 
-/** Returns the next execution to call; undefined if none is ready, or while the lane is held. */
 export function nextCall(run: TaskRun): Execution | undefined {
   const { state } = run
   if (state.work === null && state.evaluation === null) return undefined
@@ -45,7 +43,6 @@ function nextInEvaluation(run: TaskRun): Execution | null {
   return run.state.calls.shift()
 }
 
-/** Resumes the evaluation until a call is queued, the lane is held, or all nodes were visited. */
 export function advance(run: TaskRun): void {
   const { state } = run
   while (state.evaluation !== null && state.holder === null && state.calls.isEmpty) {
@@ -112,7 +109,6 @@ function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void 
   touchNode(run, gate, touch)
 }
 
-/** Returns the latest touch among a gate's parents in this evaluation. */
 function lastTouch(run: TaskRun, { touched }: Evaluation, gate: GateNode): Touch | undefined {
   let last: Touch | undefined
   let lastPosition = -1

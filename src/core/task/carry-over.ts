@@ -1,6 +1,5 @@
 /**
- * Carries the state of a task over to another rule. Untouched nodes (touched.ts) keep their states, memory, cool-downs,
- * timers, work and waiting effects; touched nodes restart, and what they lose is reported.
+ * Carries the state of a task over to another rule.
  *
  * CARRY-1 a change that touches nothing results in an equal state
  * CARRY-2 counters, the number of the run and its randomness continue, so that no two effects share an id
@@ -33,7 +32,7 @@ export interface CarriedOver {
   readonly lost: readonly Lost[]
 }
 
-/** Computes the state under the new rule. `after`: the new rule as if its clocks began at `now`, epoch ms. */
+/** `after`: the new rule as if its clocks began at `now`, epoch ms. */
 export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, now: number): CarriedOver {
   const kept = untouched(before, after)
   const { graph } = after.model
@@ -65,7 +64,6 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
   return { state, model, kept, edges, dropped, lost: lostBy(before.model.graph, saved, kept, now) }
 }
 
-/** Carries over the `begins` and `ends` bits of triggers; returns the new positions of these triggers. */
 function keepEdges(before: Graph, after: Graph, saved: SavedState, next: SavedState): ReadonlySet<number> {
   const orders = ordersOf(before.triggers.filter(hasEdges), after.triggers.filter(hasEdges), edgeKey)
   for (const [old, order] of orders) {
@@ -118,7 +116,6 @@ function mapped<T extends object>(
   )
 }
 
-/** Returns a waiting input reduced to nodes and states of the new rule; empty if nothing remains. */
 function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
   if (input.kind === 'data') return [input]
   if (input.kind === 'tick') {
@@ -138,7 +135,6 @@ class Names {
   readonly #graph: Graph
   readonly #old: readonly SavedLink[]
   readonly #orders: ReadonlyMap<number, number>
-  /** new positions of links by old ones; undefined: removed */
   readonly #places = new Map<number, number | undefined>()
 
   constructor(before: Graph, after: Graph, saved: SavedState) {
@@ -215,7 +211,7 @@ class Names {
     return { ...rest, ...(index !== undefined && { via: index }) } as T // `via` is adapted or removed
   }
 
-  /** Returns the new position of a link. The link of a removed trigger is replaced by the one before it. */
+  /** The link of a removed trigger is replaced by the one before it. */
   #link(index: number): number | undefined {
     if (this.#places.has(index)) return this.#places.get(index)
     const link = this.#old[index]
@@ -229,7 +225,7 @@ class Names {
   }
 }
 
-/** Maps positions of triggers in the old rule to positions in the new rule. Equal triggers keep their sequence. */
+/** Equal triggers keep their sequence. */
 function ordersOf(
   before: readonly TriggerEdge[],
   after: readonly TriggerEdge[],

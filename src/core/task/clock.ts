@@ -1,7 +1,5 @@
 /**
- * Runs the clocks of a task: its own and those of single sensors. Both kinds share the policies for late ticks
- * (`misfire`) and for ticks that meet unfinished work (`overlap`). Clocks follow the engine's time; each tick is an
- * input of the task, which queues.
+ * Runs the clocks of a task: its own and those of single sensors; each tick is an input, which queues.
  *
  * CLOCK-1 every occurrence ticks at most once, or is counted as skipped.
  * CLOCK-2 an occurrence is missed when the engine did not run, or ran it more than a minute late; a tick in the queue
@@ -19,14 +17,11 @@ import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { traceHeld, traceLog } from './trace.ts'
 
-/** Ticks later than this count as missed. */
 const GRACE_MS = 60_000
 const MAX_WAITING_TICKS = 100
 const NEVER = Number.POSITIVE_INFINITY
 
-/**
- * Sets all clocks at task start. Clocks of sensors come first, so that their data is polled before the task's own tick.
- */
+/** Clocks of sensors come first, so that their data is polled before the task's own tick. */
 export function startClocks(run: TaskRun): void {
   beginClocks(run, run.model.graph.sensors, true, run.now)
 }
@@ -39,7 +34,7 @@ export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask
   if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
-/** Runs all due clocks in order of time; at the same time, those of sensors first, in order of declaration. */
+/** In order of time; at the same time, those of sensors first. */
 export function clocksAreDue(run: TaskRun): void {
   const due: { at: number; node: SensorNode | null }[] = []
   for (const node of run.model.graph.sensors) {
@@ -55,7 +50,7 @@ function clockOf(run: TaskRun): number {
   return run.at - run.model.settings.reorderMs
 }
 
-/** Ticks at most one due occurrence now; other due occurrences wait or are skipped, as `misfire` demands. */
+/** Ticks at most one due occurrence now; others wait or are skipped, as `misfire` demands. */
 function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   const schedule = scheduleOf(run, node)
   if (schedule === undefined) return
@@ -130,7 +125,7 @@ function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): voi
   wait(run, node, scheduledAt)
 }
 
-/** Queues a tick. Consecutive ticks with the same time form one input. */
+/** Consecutive ticks with the same time form one input. */
 function wait({ state, at }: TaskRun, node: SensorNode | null, scheduledAt: number): void {
   const last = state.waiting.at(-1)
   if (last?.input.kind !== 'tick' || last.input.scheduledAt !== scheduledAt) {
@@ -146,14 +141,13 @@ function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'
   traceHeld(run, run.state.invocations, node?.label ?? run.model.id, reason, {})
 }
 
-/** Whether work that this clock began is in progress, or queued. */
 function isBusy(run: TaskRun, node: SensorNode | null): boolean {
   if (isInEvaluation(run, node)) return true
   for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
   return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.nodes.includes(node))
 }
 
-/** Whether a sensor that this clock began is at work. Waits do not count, since a new run ends them, nor do effects. */
+/** Waits do not count, since a new run ends them, nor do effects. */
 function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) {
     if (isWork(execution) && isWorkOf(execution.origin, node)) return true

@@ -20,14 +20,10 @@ const APART_MS = 600_000
 
 type Ruled = { readonly graph: Pick<Graph, 'sensors'>; readonly settings: Pick<SharedSettings, 'downtime'> }
 
-/** Whether a sensor treats a downtime differently from time that passed as usual. */
 export function mindsDowntime({ graph, settings }: Ruled): boolean {
   return graph.sensors.some((node) => policyOf(settings, node) !== 'continue')
 }
 
-/**
- * Whether this downtime is long enough to matter, and a sensor treats it differently from time that passed as usual.
- */
 export function mindsAway(
   ruled: Ruled & { readonly settings: { readonly reorderMs: number } },
   away: DowntimeInterval,
@@ -39,10 +35,7 @@ function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): 
   return downtime ?? settings.downtime ?? call.plug.downtime ?? 'continue'
 }
 
-/**
- * Returns the last downtime that overlaps the time of a sensor's readings; undefined if none does, and if the sensor
- * counts a downtime as time that passed.
- */
+/** undefined also if the sensor counts a downtime as time that passed */
 export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, node: SensorNode): Downtime | undefined {
   const { downtime, readings } = state
   if (downtime === null) return undefined
@@ -54,7 +47,6 @@ export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, n
   return { policy, from: downtime.from - lag, until: downtime.until - lag + model.settings.reorderMs }
 }
 
-/** Applies the downtime of the host to a restored task. */
 export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   const { state, model } = run
   if (state.status !== 'running' || !mindsAway(model, away)) return
@@ -79,10 +71,7 @@ export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   }
 }
 
-/**
- * Returns the end of a wait that a run begins. If the reading of that run is from before the end of the downtime, later
- * readings may have been lost.
- */
+/** Later readings may have been lost when that of the run is from before the end of the downtime. */
 export function endOfFollow(run: TaskRun, node: SensorNode, then: Answer): number {
   const at = run.now + (then.after ?? 0)
   const downtime = downtimeOf(run, node)

@@ -1,20 +1,18 @@
-/**
- * Finds the timers of a task's own time that are due: evictions, following results, and waits and pauses of sensors.
- */
+/** Finds the due timers of a task's own time. */
 import type { SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
 import type { SensorState } from './state.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Returns the earliest due time, epoch ms; Infinity if none is set. */
+/** epoch ms; Infinity if none is set */
 export function earliestDue({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))
   return at
 }
 
-/** Returns when the engine's clock lets the first of these timers act, epoch ms; Infinity if none is set. */
+/** By the engine's clock, epoch ms; Infinity if none is set. */
 export function earliestAct({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) {
@@ -27,12 +25,10 @@ function resultLag({ follow, running }: SensorState): number {
   return follow?.lag ?? running?.wakeLag ?? 0
 }
 
-/** Returns the sensors whose observations expire by a time. */
 export function expiredBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => (state.work?.sensors[slot]?.evictAt ?? NEVER) <= time)
 }
 
-/** Returns the sensors with a result or an end of a pause that is due by a time. */
 export function resultsDueBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => {
     const sensor = state.work?.sensors[slot]

@@ -1,6 +1,5 @@
 /**
- * Queues the unfinished acting calls of one task in the order in which they fired. A call begins when all earlier calls
- * that touch the same thing are finished; other calls run in parallel, up to a limit.
+ * Queues the unfinished acting calls of one task in the order in which they fired.
  *
  * QUEUE-1 calls on one thing begin in the order in which they entered the queues
  * QUEUE-2 a call enters all its queues at once, so that no two wait for each other
@@ -29,7 +28,7 @@ export class EffectQueues {
     return undefined
   }
 
-  /** Enters the queues; returns true if the execution may begin. `most`: maximum number of calls in progress. */
+  /** Returns true if the execution may begin. `most`: maximum number of calls in progress. */
   enqueue(execution: Execution, touches: readonly string[], most: number): boolean {
     const distinct = touches.length === 1 ? touches : [...new Set(touches)]
     execution.touches = distinct
@@ -47,7 +46,6 @@ export class EffectQueues {
     return isFirst
   }
 
-  /** Leaves the queues; returns the executions that may begin now. */
   release(execution: Execution, most: number): readonly Execution[] {
     const touched = execution.touches ?? []
     execution.touches = null

@@ -55,7 +55,6 @@ function orderOf({ graph: { orders }, settings }: TaskRun['model']): EvaluationO
   return settings.parallel ? orders.parallel : orders.serial
 }
 
-/** Skips selected root sensors that the evaluation has not reached yet. */
 export function leaveOut({ state: { evaluation } }: TaskRun, which: (origin: Origin) => boolean): void {
   for (const [node, origin] of evaluation?.selected ?? []) if (which(origin)) evaluation?.selected.delete(node)
 }

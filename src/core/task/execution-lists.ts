@@ -1,7 +1,4 @@
-/**
- * Provides two lists of executions that change several times per message: executions in progress, and executions to
- * call next. The links are fields of the executions, so that neither list allocates.
- */
+/** Provides two lists of executions; the links are fields of the executions, so that neither list allocates. */
 
 export interface Linked<T> {
   isInFlight: boolean
@@ -13,7 +10,7 @@ export interface Queued<T> {
   nextInQueue: T | null
 }
 
-/** Lists executions in the order in which they began. Any of them can end at any time, also during iteration. */
+/** In the order in which they began; any can end at any time, also during iteration. */
 export class InFlight<T extends Linked<T>> {
   #first: T | null = null
   #last: T | null = null
@@ -59,7 +56,7 @@ export class InFlight<T extends Linked<T>> {
   }
 }
 
-/** A first in, first out queue. An execution is in at most one queue, once. */
+/** First in, first out; an execution is in at most one queue, once. */
 export class CallQueue<T extends Queued<T>> {
   #first: T | null = null
   #last: T | null = null

@@ -73,10 +73,7 @@ export function enqueue(run: TaskRun, execution: Execution): void {
   run.state.calls.push(execution)
 }
 
-/**
- * Whether an execution keeps its task from taking the next input: it is about to be called, or its plug is at work.
- * Waits do not count.
- */
+/** Waits do not count. */
 export function isWork({ node, phase }: Execution): boolean {
   return node.kind === 'sensor' && phase !== 'holding' && phase !== 'paused'
 }
@@ -85,10 +82,7 @@ export function letGo(run: TaskRun, execution: Execution): void {
   if (run.state.holder === execution) run.state.holder = null
 }
 
-/**
- * Queues an acting call with its properties and the things that it touches. Returns true if it may begin, or its plug
- * is already at work.
- */
+/** Returns true if it may begin, or its plug is already at work. */
 export function enqueueEffect(
   run: TaskRun,
   execution: Execution,
@@ -122,7 +116,7 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
   run.state.calls.unshift(execution)
 }
 
-/** Sets when an execution wakes. `lag`: ms by which the clock is ahead of `at`, if `at` is in the task's own time. */
+/** `lag`: ms by which the clock is ahead of `at`, if `at` is in the task's own time. */
 export function wakeAt(run: TaskRun, execution: Execution, at: number, lag = 0): void {
   execution.wakeAt = at
   execution.wakeLag = lag
@@ -137,7 +131,7 @@ function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
   return node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
 }
 
-/** Returns the execution that wakes first, for the node at that position. */
+/** `at`: position of the node. */
 export function firstToWake(run: TaskRun, at: number): Execution | undefined {
   const { work } = run.state
   const sensor = work?.sensors[at]
@@ -161,29 +155,22 @@ export function pause(run: TaskRun, execution: Execution, limit: number): void {
   wakeAt(run, execution, run.now + limit, lagOf(run))
 }
 
-/** Starts the deadline of an asynchronous call that began at `since`. */
 export function armTimeout(run: TaskRun, execution: Execution, since = run.at): void {
   if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
   else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
-/**
- * Returns the deadline of a call after an absence of the host, epoch ms: the remaining time counts from `until`. An
- * expired deadline stays as it is.
- */
+/** Epoch ms: the remaining time counts from `until`; an expired deadline stays as it is. */
 export function limitAfter(wakeAt: number, from: number, until: number): number {
   return wakeAt > from ? wakeAt + (until - from) : wakeAt
 }
 
-/**
- * Returns the deadline of a call when the time from `from` to `until` does not count, for the part during which the
- * call was in progress; at most the full timeout from `until`.
- */
+/** At most the full timeout from `until`. */
 export function limitWithout(limit: number, timeoutMs: number, from: number, until: number): number {
   return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
 }
 
-/** Ends the execution; effects that waited for it may then begin. */
+/** Effects that waited for it may then begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run
   state.inFlight.delete(execution)
@@ -219,7 +206,6 @@ export function cancel(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** Cancels a wait in favor of a newer run of its node. */
 export function supersede(run: TaskRun, execution: Execution): void {
   run.sink.cancelled(execution)
   end(run, execution, true)

@@ -1,4 +1,4 @@
-/** Explains why a destination last fired, and what keeps each trigger into it from firing now, as plain JSON. */
+/** Explains why a destination last fired, and what keeps each trigger into it from firing now. */
 import { AppError } from '#kernel'
 import type { Why } from '../engine/events.ts'
 import {
@@ -19,30 +19,24 @@ import { buildWhy } from './why.ts'
 export interface Explanation {
   node: string
   time: number
-  /**
-   * present while the task is processing an earlier input: the explanation is as of its time `since`, and `inputs` more
-   * inputs are waiting
-   */
+  /** while an earlier input is processed: the explanation is as of its time `since` */
   behind?: { since: number; inputs: number }
-  /** the last firing in this run; null if it has not fired */
   fired: { time: number; why: Why } | null
   triggers: TriggerExplanation[]
-  /** sensors of the task that nothing runs and for which no state was pushed; absent when none */
+  /** absent when none */
   neverRun?: { node: string; message: string }[]
-  /** counts of readings of this run that arrived out of order; absent when none */
+  /** of readings that arrived out of order; absent when none */
   readings?: ReadingCounts
 }
 
 export interface TriggerExplanation {
   source: string
-  /** condition of the trigger, such as `AND_1 is TRUE` */
   condition: string
   /** reasons why it does not fire; empty: it fired when its source was last evaluated */
   blocked: Obstacle[]
   /**
-   * The fewest sensor states that would have fired the trigger, had nothing else changed. Empty: the states are right
-   * and something else prevents it. Null: no states can fire it at once, for example because a `change` must first go
-   * back.
+   * Fewest sensor states that would have fired it. Empty: something else prevents it. Null: no states can fire it at
+   * once.
    */
   needs: { node: string; state: string }[] | null
 }
@@ -144,7 +138,7 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
   return found
 }
 
-/** Whether the trigger fired at this very time, which began the cool-down; then the cool-down did not hold it back. */
+/** Fired at this very time, which began the cool-down; then the cool-down did not hold it back. */
 function firedNow({ firing, held }: Destination, trigger: TriggerEdge, now: number): boolean {
   return firing?.time === now && firing.trigger === trigger && held?.trigger !== trigger
 }
@@ -160,7 +154,6 @@ function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {
   return [...errorOf(run, source), mismatch(run, trigger, observed)]
 }
 
-/** Describes a known source that is in the wrong state, or did not change as required. */
 function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obstacle {
   const { source, change, begins } = trigger
   const state = stateName(source, observed.state) ?? ''
@@ -193,7 +186,6 @@ function rowText(run: TaskRun, source: ObservableNode): string {
   return ` (${source.type} of ${row.join(', ')})`
 }
 
-/** Returns the sensors whose missing states leave a source unknown, each with its problem. */
 function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
   const behind = new Set<ObservableNode>([source])
   for (const node of behind) {
@@ -244,7 +236,7 @@ function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: str
   return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
 }
 
-/** Returns the states of the source that would fire the trigger at the next evaluation. */
+/** At the next evaluation. */
 function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): number[] {
   const before = observed.state === UNKNOWN ? observed.memory : observed.state
   return trigger.source.states.flatMap((_, state) => {
@@ -253,11 +245,7 @@ function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): n
   })
 }
 
-/**
- * Explains why a sensor never runs, and what would run it, as text that completes "t never runs: ...". Undefined for a
- * sensor that a clock, data, events or a trigger run, and for a sensor with a resource that does not use data: it is
- * meant for pushed states.
- */
+/** As text that completes "t never runs: ...". Undefined if something runs it, or it is meant for pushed states. */
 function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule'>): string | undefined {
   if (sensor.conditional || sensor.pollingPeriod !== undefined || sensor.schedule !== undefined) return undefined
   const hasClock = schedule !== undefined

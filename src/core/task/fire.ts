@@ -22,10 +22,7 @@ import { snapshot } from './why.ts'
 
 const NOTHING_ELSE: readonly Holding[] = []
 
-/**
- * Fires a destination once if any trigger to it holds in the input, through the first such trigger whose cool-down has
- * passed. Returns true when an execution began.
- */
+/** Uses the first trigger that holds and whose cool-down has passed. Returns true when an execution began. */
 export function fireDestination(run: TaskRun, { touched }: Evaluation, node: DestinationNode): boolean {
   const destination = destinationState(run.state, node)
   let holding: Holding[] | undefined
@@ -76,15 +73,11 @@ function coolUntil({ firedAt }: Destination, { policyMs }: TriggerEdge): number 
   return firedAt + policyMs
 }
 
-/** Returns the trigger whose cool-down ends first, if all are held back. */
 function earliest(destination: Destination, holding: readonly Holding[]): Holding {
   return holding.reduce((a, b) => (coolUntil(destination, b.trigger) < coolUntil(destination, a.trigger) ? b : a))
 }
 
-/**
- * Whether a trigger holds in an input that touched its source; also updates the `begins` and `ends` bits of the
- * trigger.
- */
+/** Also updates the `begins` and `ends` bits of the trigger. */
 function holds(
   run: TaskRun,
   destination: Destination,
@@ -108,7 +101,6 @@ function holdingOf(trigger: TriggerEdge, matched: Match, { before, state }: Obse
   return { trigger, matched, from: before, to: state }
 }
 
-/** Whether every run of its source fires the trigger. */
 export function isUnconditional({ states, change, begins: entered, ends }: TriggerEdge): boolean {
   return states === undefined && change === undefined && entered === undefined && ends === undefined
 }
@@ -117,10 +109,7 @@ export function hasEdges({ begins: entered, ends }: TriggerEdge): boolean {
   return entered !== undefined || ends !== undefined
 }
 
-/**
- * Returns which part of a trigger holds for its source's last evaluation, if any. `bits`: the `begins` and `ends` bits
- * of the trigger.
- */
+/** `bits`: the `begins` and `ends` bits of the trigger. */
 export function match(trigger: TriggerEdge, source: Observed, bits: number): Match | undefined {
   const { states, change, begins: entered, ends } = trigger
   const state = source.state
@@ -137,13 +126,13 @@ function hasChanged({ from, to }: NonNullable<TriggerEdge['change']>, { state, p
   return before === from && (to === ANY ? state !== from : state === to)
 }
 
-/** Returns the `begins` and `ends` bits of a trigger after its source was observed in a known state. */
+/** Returns the `begins` and `ends` bits. */
 export function seenBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered !== undefined && entered[state] !== true ? bits & ~HAS_BEGUN : bits
   return ends?.[state] === true ? begun | MAY_END : begun
 }
 
-/** Returns the `begins` and `ends` bits of a trigger after it fired its destination. */
+/** Returns the `begins` and `ends` bits. */
 export function firedBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered?.[state] === true ? bits | HAS_BEGUN : bits
   return ends !== undefined && ends[state] !== true ? begun & ~MAY_END : begun
@@ -163,10 +152,7 @@ export function edgeBits(state: NodeStates, trigger: TriggerEdge): number {
   return destinationState(state, trigger.destination).edges[edgePlace(trigger)] ?? 0
 }
 
-/**
- * Initializes a trigger that is new to a running task: `begins` has not fired, and `ends` may fire if its source was
- * last in that set.
- */
+/** For a trigger new to a running task: `ends` may fire if its source was last in that set. */
 export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
   if (!hasEdges(trigger)) return
   const { memory } = observedState(run.state, trigger.source)

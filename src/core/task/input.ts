@@ -1,17 +1,10 @@
-/**
- * Defines the inputs of a task. Inputs of the lane (data, ticks, pushes, runs, resumes, and timers of the rule) are
- * processed one after the other. Other inputs serve unfinished work: results of plugs, their deadlines and back-off,
- * and clocks.
- */
+/** Defines the inputs of a task; those of the lane are processed one after the other. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/**
- * `release`: releases readings that wait to be put in order. `wake`: wakes executions that wait, in the task's own time
- * or for a plug.
- */
+/** `release`: of readings that wait to be put in order. `wake`: of executions that wait. */
 export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
@@ -48,7 +41,6 @@ export type Input =
       readonly key: number
     }
 
-/** Inputs that may have to queue. */
 export type LaneInput = Extract<Input, { kind: 'data' | 'push' | 'tick' | 'run' | 'resume' }>
 
 export interface WaitingInput {
@@ -56,6 +48,6 @@ export interface WaitingInput {
   /** number among the inputs of this run, which identifies calls made ahead */
   readonly number: number
   readonly input: LaneInput
-  /** if the host stores the messages: its number for their array, and their indexes in that array */
+  /** if the host stores the messages: its number for their array, and their indexes in it */
   readonly kept?: { readonly position: number; readonly places: readonly number[] } | undefined
 }

@@ -32,7 +32,7 @@ export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void 
   invoke(run, makePlan([node]), [origin], new Map([[node, origin]]))
 }
 
-/** Splits messages that arrived together where a resource repeats; each part is one invocation. */
+/** Splits where a resource repeats; each part is one invocation. */
 export function withoutRepeats(messages: readonly Message[]): readonly (readonly Message[])[] {
   if (messages.length === 1) return [messages]
   const parts: Message[][] = []
@@ -61,7 +61,7 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
 
-/** Processes data whose readings have measurement times: sensors skip late and repeated readings. */
+/** Sensors skip late and repeated readings. */
 export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void {
   rememberAll(run, admitted)
   const running = admitted.filter(({ plan }) => plan.sensors.length > 0)
@@ -124,10 +124,7 @@ function dataInvocation(
   invoke(run, plan, origins, new Map(plan.sensors.map((node) => [node, originFor(run, node, origins)])))
 }
 
-/**
- * Returns the origin for a sensor: several messages have one origin per resource, and each sensor belongs to the
- * message of its own resource.
- */
+/** Each sensor belongs to the message of its own resource. */
 function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
   const first = origins[0] as Origin // an invocation has at least one origin
   if (origins.length === 1) return first
@@ -146,7 +143,7 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: 
   beginEvaluation(run, { invocation: run.state.invocations, selected })
 }
 
-/** Processes a state or raw data from outside as an observation; only the sensor's triggers run. */
+/** Only the sensor's triggers run. */
 export function push(
   run: TaskRun,
   node: SensorNode,

@@ -2,11 +2,7 @@
 import type { Graph } from '../graph/graph.ts'
 import type { SavedDestination, SavedExecution, SavedSensor, SavedState } from './saved.ts'
 
-/**
- * Parts that can be lost. state: the shown state and data. memory: `internalState` of the plug, such as a window.
- * cool-down: time after a firing. timer: of the node's clock, its eviction, or a following result. call: a plug call,
- * made or queued. effects: waiting calls of an actuator.
- */
+/** memory: `internalState` of the plug. timer: of the clock, the eviction, or a following result. */
 export const LOST_PARTS = ['state', 'memory', 'cool-down', 'timer', 'call', 'effects'] as const
 export type LostPart = (typeof LOST_PARTS)[number]
 
@@ -20,7 +16,7 @@ interface Kept {
   readonly clocks: ReadonlySet<string>
 }
 
-/** Returns losses in the order of the rule; nodes without losses are absent. `now`: epoch ms. */
+/** In the order of the rule; nodes without losses are absent. `now`: epoch ms. */
 export function lostBy(graph: Graph, saved: SavedState, kept: Kept, now: number): Lost[] {
   const nodes = [...graph.sensors, ...graph.actuators]
   return nodes.flatMap(({ label, kind }): Lost[] => {

@@ -1,10 +1,7 @@
 /** Reads own values of a message fast. */
 import { ownValue } from '#kernel'
 
-/**
- * Returns an own value of a message. Inherited members are functions or `__proto__`, so only these need the slow check
- * of ownership.
- */
+/** Inherited members are functions or `__proto__`, so only these need the slow check of ownership. */
 export function messageValue(values: Readonly<Record<string, unknown>>, key: string): unknown {
   const value = values[key]
   if (typeof value !== 'function' && key !== '__proto__') return value

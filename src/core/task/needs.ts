@@ -1,8 +1,4 @@
-/**
- * Finds the smallest set of sensor states that would bring a sensor or gate into a wanted state, given what is known
- * now. Candidates are combined from the gates downwards, which always ends quickly. Then smaller sets are searched
- * within a bound, so that the result is the smallest for every graph of usual size.
- */
+/** Finds the smallest set of sensor states that would bring a sensor or gate into a wanted state. */
 import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import { nodesBehind } from '../graph/behind.ts'
 import { decide, type HasState } from '../graph/relations.ts'
@@ -18,9 +14,7 @@ type Candidate = ReadonlyMap<SensorNode, number>
 const MAX_CANDIDATES = 32
 const MAX_TRIES = 20_000
 
-/**
- * Returns changes of sensor states after which `source` is certainly in one of the `wanted` states; null if impossible.
- */
+/** null if impossible */
 export function smallestChange(
   source: ObservableNode,
   wanted: readonly number[],
@@ -98,10 +92,7 @@ class Search {
     return this.#together(gate.parents.map((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN)))
   }
 
-  /**
-   * Returns ways to match none of the gate's rows: a parent in a state that no row lists, or all parents in a
-   * combination that no row lists.
-   */
+  /** A parent in a state that no row lists, or all parents in a combination that no row lists. */
   #noRow(gate: GateNode): readonly Candidate[] {
     const single = gate.parents.flatMap((parent, i) => {
       const listed = new Set(gate.rows.map((row) => row[i]))
@@ -128,7 +119,6 @@ class Search {
     return parent.states.flatMap((_, other) => (other === state ? [] : this.#reach(parent, other)))
   }
 
-  /** Combines one candidate from each list, where the candidates do not contradict each other. */
   #together(lists: readonly (readonly Candidate[])[]): readonly Candidate[] {
     let joined: readonly Candidate[] = [new Map()]
     for (const list of lists) joined = this.#best(joined.flatMap((a) => list.flatMap((b) => join(a, b))))
@@ -160,7 +150,7 @@ class Search {
     return kept.toSorted((a, b) => a.sensor.slot - b.sensor.slot)
   }
 
-  /** Returns the first set of `size` more changes that works, trying sensors and their states in order. */
+  /** Tries sensors and their states in order. */
   #choose(size: number, from: number, chosen: readonly Need[]): readonly Need[] | undefined {
     if (size === 0) return this.#works(chosen) ? chosen : undefined
     for (let i = from; i < this.#sensors.length; i++) {

@@ -9,7 +9,6 @@ import { actuatorState, observedState, sensorState, type Execution, type NodeSta
 
 export const NO_NEWS: readonly string[] = []
 
-/** Marks a node's data as new for its readers, after it succeeded, was pushed, or was decided. */
 export function noteNews({ state }: TaskRun, node: GraphNode): void {
   for (const reader of node.readers) {
     const sensor = sensorState(state, reader)
@@ -27,7 +26,6 @@ export function isNewOf({ node, news }: Execution, label: string): boolean {
   return node.kind === 'actuator' || news.includes(label) || !node.reads.some((read) => read.label === label)
 }
 
-/** Marks everything that a sensor can read as new, when the sensor joins from another rule. */
 export function beginNews({ state }: TaskRun, node: SensorNode): void {
   const known = node.reads.filter((read) => hasData(state, read))
   if (known.length > 0) sensorState(state, node).news = known.map(({ label }) => label)

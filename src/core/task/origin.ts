@@ -3,7 +3,7 @@ import type { InputSummary } from '../engine/events.ts'
 
 export interface Message {
   readonly resource: string
-  /** when the message was measured, epoch ms or ISO 8601. Kept as a value: time follows the engine's clock */
+  /** epoch ms or ISO 8601. Kept as a value: time follows the engine's clock */
   readonly timestamp?: number | string
   readonly [key: string]: unknown
 }
@@ -13,7 +13,7 @@ export interface Sent {
   readonly channel?: string
   /** number of rules in a row that led to the messages; absent: none */
   readonly hops?: number
-  /** with hops: id of what began the chain of rules, the same for everything that this message or event caused */
+  /** with hops: id of what began the chain of rules */
   readonly root?: string
 }
 
@@ -25,7 +25,7 @@ export function sentOf({ channel, hops, root }: Sent): Sent {
   }
 }
 
-/** What began an invocation; shared by all its consequences. */
+/** Shared by all its consequences. */
 export interface Origin {
   readonly kind: InputSummary['kind']
   readonly time: number
@@ -34,10 +34,7 @@ export interface Origin {
   readonly resource?: string
   readonly values?: Readonly<Record<string, unknown>>
   readonly channel?: string
-  /**
-   * for a sensor that was run by a message: values that it reads by name and finds only in earlier messages, with the
-   * arrival of each
-   */
+  /** values that a sensor reads by name and finds only in earlier messages, with the arrival of each */
   readonly carried?: Readonly<Record<string, number>>
   readonly hops?: number
   readonly root?: string

@@ -1,6 +1,5 @@
 /**
- * Packs the saved state of a task that is running and idle since its restore, until an input arrives. Most tasks of a
- * large fleet are in this state after a restart.
+ * Packs the saved state of a task that is running and idle since its restore, until an input arrives.
  *
  * PACKSTATE-1 only an idle state is packed: without work, queued inputs or timers.
  * PACKSTATE-2 a state that does not fit its rule is rejected at the restore, not at the first input.
@@ -22,7 +21,7 @@ const OPEN = [
   'now',
   'waiting',
 ] as const satisfies readonly (keyof SavedState)[]
-/** Fields that contain indexes of lists for `restoreState`; the packed form shows whether these indexes exist. */
+/** The packed form shows whether these indexes of lists exist. */
 const PLACES = ['origin', 'via', 'earlier', 'trigger']
 const MAX_FORMS = 1_000
 
@@ -44,13 +43,12 @@ export class PackedState {
   }
 }
 
-/** Packs the states of an engine, and remembers forms that were already validated by a restore. */
 export class StatePacker {
   readonly #packer = new JsonPacker(PLACES)
   /** forms that were restored and turned out idle */
   readonly #known = new WeakMap<Graph, Set<string>>()
 
-  /** `resources`: resources of the task. Returns undefined if the state cannot be packed. */
+  /** undefined if the state cannot be packed */
   pack(saved: SavedState, resources: readonly string[], now: number): PackedState | undefined {
     if (saved.status !== 'running' || OPEN.some((field) => saved[field] !== undefined)) return undefined
     const packed = this.#packer.pack(saved, resources)

@@ -1,6 +1,5 @@
 /**
- * Packs the state of a task that has work but no execution in progress: its nodes in the form of a saved state.
- * Counters and times of the task, and its last messages, stay unpacked.
+ * Packs the state of a task that has work but no execution in progress.
  *
  * PACKWORK-1 unpacking restores every field that is read.
  */
@@ -13,9 +12,7 @@ import { TaskState, type SmallWork, type Work } from './task-state.ts'
 
 type SavedWork = Pick<SavedState, 'origins' | 'links' | 'sensors' | 'gates' | 'actuators'>
 
-/**
- * Fields that contain indexes of lists, which are small numbers with few values: states with the same form share them.
- */
+/** Fields with indexes of lists: small numbers, so states with the same form share them. */
 const PLACES = ['origin', 'via', 'earlier', 'trigger', 'place']
 const NO_COUNTERS: Omit<SavedState, keyof SavedWork> = {
   status: 'running',
@@ -64,7 +61,7 @@ class PackedWork implements SmallWork {
 export class WorkPacker {
   readonly #packer = new JsonPacker(PLACES)
 
-  /** Packs a state without executions in progress. A state that plain JSON cannot represent stays as it is. */
+  /** A state that plain JSON cannot represent stays as it is. */
   pack(model: TaskModel, state: TaskState, owner: WorkOwner): void {
     const { origins, links, sensors, gates, actuators } = saveState(model, state)
     const packed = this.#packer.pack({ origins, links, sensors, gates, actuators }, model.resources)

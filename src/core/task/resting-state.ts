@@ -1,6 +1,5 @@
 /**
- * Stores the state of a running task that has been idle since it began or was restored, as a few numbers. Most tasks of
- * a large fleet wait for their first message, which creates the full state.
+ * Stores the state of a running task that has been idle since it began or was restored, as a few numbers.
  *
  * RESTING-1 the full state that is created from it equals the original one in every field.
  */
@@ -21,7 +20,6 @@ const BLANK = new TaskState({ sensors: [], gates: [], actuators: [] }, 0)
 const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
 /** Fields that may differ from those of a task that never processed an input. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])
-/** All fields of the saved state of a resting task. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
   'status',
   'run',
@@ -91,10 +89,7 @@ export class RestingState {
     return isAtRest ? new RestingState(state, Rest.at(now, state.restoredAt === now)) : undefined
   }
 
-  /**
-   * Reads the saved state of a resting task without clocks. Undefined if the task was not at rest, or its state belongs
-   * to another rule.
-   */
+  /** Undefined if the task was not at rest, or its state belongs to another rule. */
   static ofSaved(saved: SavedState, { byLabel }: Graph, now: number): RestingState | undefined {
     for (const key in saved) if (!KNOWN_FIELDS.has(key)) return undefined
     if (saved.status !== 'running' || !isSeed(saved.seed)) return undefined
@@ -130,7 +125,7 @@ function isBlank(saved: object): boolean {
   return true
 }
 
-/** Compares two fields; empty lists count as equal. */
+/** Empty lists count as equal. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0)
 }

@@ -54,9 +54,7 @@ type Order = ReadonlyMap<number, number>
 const NONE_OPEN: OpenExecutions = new Map()
 
 /**
- * Fills `run.state` from a saved state, sets every timer again, and queues unfinished calls, oldest first, under their
- * old ids. `open`: executions of a task that only changed its rule; their calls continue. `away`: downtime of the host.
- * Throws `SAVED_STATE` if the saved state refers to something that the rule lacks.
+ * Sets every timer and queues unfinished calls under their old ids. `open`: calls that continue. Throws `SAVED_STATE`.
  */
 export function restoreState(
   run: TaskRun,
@@ -155,7 +153,6 @@ export function restoreState(
   askForTimers(run)
 }
 
-/** Holds a saved reading again. If the rule no longer orders readings, the reading is processed at once. */
 function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
   if (input.kind !== 'data') return
   const { arrived = time } = input
@@ -183,10 +180,7 @@ function orderOf(ids: readonly number[] = []): Order {
   return new Map(ids.map((id, i) => [id, i]))
 }
 
-/**
- * Queues calls that are still to be made, including interrupted ones. States saved without the order of calls use the
- * oldest first.
- */
+/** States saved without the order of calls use the oldest first. */
 function requeue(run: TaskRun, order: Order, open: OpenExecutions): void {
   const { state } = run
   const wanted: Execution[] = []
@@ -440,7 +434,7 @@ function newsIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: rea
   return news.length === 0 ? NO_NEWS : news.filter((label) => reads.some((node) => node.label === label))
 }
 
-/** Restores the places of acting calls among the effects: first calls in progress, then calls behind them. */
+/** First calls in progress, then calls behind them. */
 function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
   const touching = new Map(saved.flatMap(({ id, touches }) => (touches === undefined ? [] : [[id, touches] as const])))
   if (touching.size === 0) return
@@ -451,7 +445,7 @@ function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Or
   }
 }
 
-/** Makes a call whose turn has come again, unless it is still open. */
+/** Makes the call again, unless it is still open. */
 function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
   const { node, phase } = execution
   const { effectQueues, ready } = run.state

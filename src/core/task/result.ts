@@ -22,7 +22,7 @@ import { traceError, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
 
-/** Processes the result of a plug: now, or after the delay that it demands, which releases the lane. */
+/** Now, or after the delay that it demands, which releases the lane. */
 export function answer(run: TaskRun, execution: Execution, reply: Answer): void {
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
@@ -37,7 +37,6 @@ export function answer(run: TaskRun, execution: Execution, reply: Answer): void 
   apply(run, execution, reply)
 }
 
-/** Applies a result; then the execution ends, or continues with the next item of its loop. */
 export function apply(run: TaskRun, execution: Execution, reply: Answer): void {
   traceResult(run, execution, reply)
   execution.held = null
@@ -88,7 +87,7 @@ function applyToSensor(
   else executed(run, node, touch)
 }
 
-/** Handles success without a state: only triggers without a condition fire. */
+/** Success without a state: only triggers without a condition fire. */
 export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   sensor.before = sensor.state
@@ -102,7 +101,7 @@ export function dropEffect(run: TaskRun, execution: Execution, message: string):
   end(run, execution)
 }
 
-/** Continues with the next item of a loop, or ends the execution. A failed item does not stop the others. */
+/** A failed item does not stop the others. */
 export function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++
@@ -115,9 +114,7 @@ export function finish(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/**
- * Lets the next item of a sensor's loop wait until this evaluation ends; meanwhile the things that it touched are free.
- */
+/** Meanwhile the things that it touched are free. */
 function waitForEvaluation(run: TaskRun, execution: Execution, node: SensorNode): void {
   letGo(run, execution)
   leavePlace(run, execution)
@@ -132,7 +129,6 @@ function hasMoreItems({ items, item }: Execution): boolean {
   return items !== null && item + 1 < items.length
 }
 
-/** Cancels unfinished executions, and root sensors that were still to run. */
 export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
   leaveOut(run, which)
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
@@ -148,7 +144,6 @@ function withFailure(failures: readonly number[], invocation: number, newest: nu
   return kept === -1 ? [] : all.slice(kept)
 }
 
-/** Adds failed invocations to the list, in order. */
 export function withFailures(failures: readonly number[], invocations: readonly number[]): readonly number[] {
   return invocations.reduce((kept, invocation) => withFailure(kept, invocation, invocation), failures)
 }

@@ -7,9 +7,7 @@ import { timeOf, type TaskRun } from './run.ts'
 import { destinationState, NOT_PLACED, type Execution } from './state.ts'
 import { traceError, traceLog } from './trace.ts'
 
-/**
- * Handles a failure or timeout: makes another attempt, sets another state, or reports an error that changes nothing.
- */
+/** Makes another attempt, sets another state, or reports an error that changes nothing. */
 export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
   const { node } = execution
   destinationState(run.state, node).error = { time: timeOf(run, execution), message }
@@ -43,7 +41,6 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
   finish(run, execution)
 }
 
-/** Wakes an execution: a held result applies, or the next attempt begins. */
 export function wake(run: TaskRun, execution: Execution): void {
   if (execution.phase === 'holding' && execution.held !== null) {
     if (execution.placedAt !== NOT_PLACED) execution.placedAt += execution.held.after ?? 0
@@ -54,7 +51,7 @@ export function wake(run: TaskRun, execution: Execution): void {
   else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
 }
 
-/** Retries after a pause: a node whose pause ended waits for a resume again, a resumed node may run. */
+/** A node whose pause ended waits for a resume again. */
 function retry(run: TaskRun, execution: Execution): void {
   const { pauseMs } = execution.node.call
   if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)

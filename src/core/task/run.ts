@@ -1,4 +1,4 @@
-/** Represents one running task: its fixed model, its state, and the sink for its events and timers. */
+/** Represents one running task. */
 import type { EngineEvent, RareEvent } from '../engine/events.ts'
 import type { ChannelPlans, DataPlan, Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
@@ -23,7 +23,6 @@ export interface TaskModel {
   /** what data of a resource runs, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
   readonly channelPlans: ChannelPlans
-  /** the task's clock; undefined for reactive tasks */
   readonly schedule: Schedule | undefined
   /** clocks of single sensors, by slot */
   readonly ownSchedules: ReadonlyMap<number, Schedule>
@@ -45,28 +44,21 @@ export interface FiringCounts {
 
 export interface TaskCounts extends FiringCounts, ReadingCounts {}
 
-/** Receives the outputs of a task. The driver supplies it; the state machine itself touches nothing outside. */
+/** The driver supplies it; the state machine itself touches nothing outside. */
 export interface Sink {
   /** null without subscribers: events are then not created */
   readonly event: ((event: EngineEvent) => void) | null
-  /**
-   * receives events about single messages: ticks, data, states, gates, and results without an error; null without
-   * subscribers
-   */
+  /** events about single messages */
   readonly detail: ((event: EngineEvent) => void) | null
-  /** receives lifecycle events: starts, ends, failures and log lines; null without subscribers */
+  /** lifecycle events and log lines */
   readonly rare: ((event: RareEvent) => void) | null
   readonly counts: TaskCounts | null
   readonly why: boolean
-  /**
-   * Requests a timer input at `at`. `key`: a sensor's slot; for `wake` the node's position, counting sensors first,
-   * then actuators.
-   */
+  /** `key`: a sensor's slot; for `wake` the node's position, counting sensors first. */
   timer(kind: TimerKind, at: number, key: number): void
   remembered(count: number): void
-  /** Called when an execution was superseded, timed out or stopped: its plug should stop. */
   cancelled(execution: Execution): void
-  /** Returns the number of the newest invocation. `known`: the newest number in the state. */
+  /** `known`: the newest number in the state. */
   newest(known: number): number
 }
 
@@ -94,28 +86,22 @@ export interface TaskRun {
   readonly started?: Pick<TaskState, 'run' | 'seed'>
 }
 
-/**
- * Returns the ms by which the clock was ahead of the current input when it could first be processed; its timers wait
- * longer by that time.
- */
+/** Ms by which the clock was ahead of the current input when it could first be processed. */
 export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
   return state.readings?.lag ?? 0
 }
 
-/** Returns the index of a node's resource in `model.resources`; -1 without a resource. */
+/** -1 without a resource */
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
 }
 
-/**
- * Returns the time of a plug's result. For a sensor it is the time of the current input. An actuator finishes
- * independently of inputs, so its result has the time of the input that fired it, plus the delay of the result.
- */
+/** An actuator's result has the time of the input that fired it, plus the delay of the result. */
 export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number {
   return node.kind === 'sensor' || placedAt === NOT_PLACED ? now : placedAt
 }
 
-/** Returns task/run/input/place. Equal inputs lead to equal ids, so that a repeated delivery can be recognized. */
+/** Equal inputs lead to equal ids, so that a repeated delivery can be recognized. */
 export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
   return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.place}`
 }

@@ -1,7 +1,4 @@
-/**
- * Converts a task's state to plain JSON. Numbers that JSON cannot represent (NaN from a broken sensor) are encoded by
- * json-numbers.ts.
- */
+/** Converts a task's state to plain JSON. */
 import { encodeNumbers, present } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
@@ -46,7 +43,7 @@ import type {
   SavedTaken,
 } from './saved.ts'
 
-/** Saves the whole state, at any step; the inverse of `restoreState`. */
+/** At any step; the inverse of `restoreState`. */
 export function saveState(model: TaskModel, state: TaskState): SavedState {
   const tables = new Tables()
   const { graph } = model
@@ -135,17 +132,13 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
   return encodeNumbers(saved) as SavedState
 }
 
-/** Returns the order of calls. The call that the lane waits for is made again before all others. */
+/** The call that the lane waits for is made again before all others. */
 function callOrder({ holder, calls }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
   const order = [...(isCalled ? [holder] : []), ...calls]
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
-/**
- * Saves queued inputs, readings that wait to be put in order, and messages that run nothing until the task reaches
- * their time.
- */
 function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
   const inputs = [
     ...waiting.map(saveInput),
@@ -208,7 +201,7 @@ function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables
   }
 }
 
-/** Collects origins and links, which are shared by many executions, so that each is written once. */
+/** Origins and links are shared by many executions; each is written once. */
 class Tables {
   readonly origins: Origin[] = []
   readonly links: SavedLink[] = []
@@ -225,7 +218,7 @@ class Tables {
     return index
   }
 
-  /** Finds the place of an equal origin, with the same message and time: executors need not share the object. */
+  /** Executors need not share the object. */
   #placeOfMessage(origin: Origin): number | undefined {
     const { kind, time, values, channel, carried, hops } = origin
     if (kind !== 'data' || (channel ?? carried ?? hops) !== undefined) return undefined

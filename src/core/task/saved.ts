@@ -1,7 +1,4 @@
-/**
- * Defines a task's state as plain JSON, with labels and state names instead of indexes. Absent fields have their
- * defaults.
- */
+/** Defines a task's state as plain JSON; absent fields have their defaults. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
 import type { Ignored } from './readings/reading.ts'
@@ -37,7 +34,7 @@ export interface SavedState {
   /** epoch ms of the current input, while it is being processed or others wait for it */
   now?: number
   waiting?: SavedInput[]
-  /** number of inputs that waited in this run; the number of the current one; and how many were dropped */
+  /** of inputs that waited in this run; of the current one; of dropped ones */
   arrived?: number
   current?: number
   dropped?: number
@@ -45,7 +42,6 @@ export interface SavedState {
   downtime?: TaskDowntime
 }
 
-/** For a task with stamped messages: times of its last input, and of the newest reading of each resource. */
 export interface SavedReadings {
   time?: number
   clock?: number
@@ -56,13 +52,12 @@ export interface SavedReadings {
   counts: ReadingCounts
 }
 
-/** What a sensor processed last: the measurement time, and the identities of the readings with that time. */
+/** The identities are those of the readings with that time. */
 export interface SavedTaken {
   time: number
   known?: string[]
 }
 
-/** A downtime of the host, epoch ms of its clock. */
 export interface DowntimeInterval {
   readonly from: number
   readonly until: number
@@ -122,7 +117,7 @@ export interface SavedDestination {
   firedAt?: number
   firing?: SavedFiring
   held?: { reason: 'invocationPolicy' | 'overlap'; time: number; until?: number; trigger: number }
-  /** positions in the rule of triggers whose `begins` has fired, and of triggers whose `ends` may fire */
+  /** positions in the rule of triggers */
   begun?: number[]
   mayEnd?: number[]
   error?: { time: number; message: string }

@@ -1,8 +1,4 @@
-/**
- * Defines what a task remembers of its nodes and its work between inputs; task-state.ts combines the parts. The state
- * is small and plain, and only step.ts and the files that it calls change it; save.ts and restore.ts convert it to JSON
- * and back. Times are epoch ms of the engine's clock.
- */
+/** Defines what a task remembers of its nodes and its work between inputs; times are epoch ms of the engine's clock. */
 import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
@@ -23,7 +19,6 @@ export interface Observed {
   lost: number
 }
 
-/** State that sensors and actuators share, since both can be fired. */
 export interface Destination {
   firedAt: number
   firing: Firing | null
@@ -48,10 +43,7 @@ export interface SensorState extends Observed, Destination {
   taken: Taken | null
   /** labels of nodes that the sensor reads and that succeeded since it last succeeded */
   news: readonly string[]
-  /**
-   * late readings for a plug that absorbs them, in order of arrival; an unfinished call can see the first `late`
-   * readings
-   */
+  /** late readings for a plug that absorbs them; an unfinished call can see the first `late` readings */
   late: readonly Message[]
   /** ms by which the clock was ahead at the observation that ends at `evictAt` */
   evictLag: number
@@ -63,23 +55,19 @@ export interface ActuatorState extends Destination {
   answer: { message?: string; rawData?: unknown; collectedTime: number } | null
 }
 
-/** How an execution came about: the trigger that fired it, and the link before. */
+/** The trigger that fired an execution, and the link before. */
 export interface Link {
   readonly trigger: TriggerEdge
   readonly time: number
   readonly earlier: Link | null
 }
 
-/**
- * Bits of a trigger with `begins` and `ends`. HAS_BEGUN: it fired since the source entered the `begins` set; MAY_END:
- * the source was in the `ends` set.
- */
+/** HAS_BEGUN: fired since the source entered the `begins` set; MAY_END: the source was in the `ends` set. */
 export const HAS_BEGUN = 1
 export const MAY_END = 2
 
 export type Match = 'state' | 'change' | 'begins' | 'ends' | 'execution'
 
-/** A trigger that holds in an input, with the states of its source. */
 export interface Holding {
   readonly trigger: TriggerEdge
   readonly matched: Match
@@ -119,13 +107,10 @@ export interface Held {
 }
 
 /**
- * queued: waits for its call. rendering: waits for data that its properties need. behind: an earlier call touches the
- * same thing. called: the plug is at work. holding: a result waits for its time. retrying: waits for the next attempt.
- * paused: waits for a resume. looping: the next item of its loop waits for the end of the evaluation.
+ * behind: an earlier call touches the same thing. holding: a result waits for its time. looping: the next item waits.
  */
 export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused' | 'looping'
 
-/** Marks an execution that never had a place among the effects. */
 export const NOT_PLACED = -1
 
 /** Its links belong to the lists that contain it. */
@@ -142,7 +127,7 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   /** ms by which the clock is ahead of `wakeAt`, if `wakeAt` is in the task's own time */
   wakeLag: number
   attempt: number
-  /** number of its calls, which distinguishes a late result from that of the current call */
+  /** distinguishes a late result from that of the current call */
   calls: number
   held: Answer | null
   /** loopDef: all items, and the index of the current one */
@@ -155,14 +140,11 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   /** the snapshot that its calls see; null: the current task */
   seen: object | null
   isOpen: boolean
-  /** properties of each item, created when it fired, which refer to secrets by name. Null: the call creates them */
+  /** refer to secrets by name; null: the call creates them */
   rendered: readonly Readonly<Record<string, unknown>>[] | null
   /** things that its calls touch; set once it has a place among the effects */
   touches: readonly string[] | null
-  /**
-   * epoch ms of the input when the execution got its place among the effects, `NOT_PLACED` before. It keeps this value
-   * after leaving its place; a delayed result changes it to the result's own time
-   */
+  /** epoch ms of the input, `NOT_PLACED` before; a delayed result changes it to the result's own time */
   placedAt: number
 }
 
@@ -175,7 +157,6 @@ export interface Evaluation {
   readonly touched: Map<ObservableNode, Touch>
 }
 
-/** What an input did with a node, and the cause. */
 export interface Touch {
   readonly invocation: number
   readonly origin: Origin

@@ -1,16 +1,7 @@
 /**
- * Implements the state machine of a task: one input goes in; a changed state, calls to make and timers to set come out.
- * It reads no clock, keeps no hidden state and calls no plug: the driver takes `nextCall`, calls the plug, and returns
- * the result as an input.
+ * Implements the state machine of a task: one input goes in; a changed state, calls and timers come out. It reads no
+ * clock and calls no plug.
  *
- * Inputs that begin work are processed one after the other: the next one when all calls of the previous one were made
- * and no sensor's plug is at work (`state.isFree`). Other inputs serve unfinished work: results, deadlines, back-off,
- * and clocks, which only bring ticks. The speed of a plug therefore changes when things happen, never what happens.
- *
- * The state is changed in place, because a copy per event would cost more than the event; save.ts and restore.ts
- * convert it to plain JSON before and after any step.
- *
- * Invariants, which the tests cite:
  * STEP-1 equal state and equal inputs lead to equal states, effects and events.
  * STEP-2 every effect has the id task/run/input/place, and no two have the same.
  * STEP-3 unknown is not false: a gate is certain only when its known parents decide it.
@@ -42,10 +33,7 @@ import { failed, wake } from './retry.ts'
 import type { TaskRun } from './run.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
-/**
- * Processes one input with the time `now`, when the engine's clock is at `at` (epoch ms). `clock`: when the input could
- * first be processed. Inputs that came too late to matter change nothing and are not counted.
- */
+/** Epoch ms; `at`: the engine's clock; `clock`: when the input could first be processed. */
 export function step(run: TaskRun, now: number, input: Input, at = now, clock = now): void {
   const { state } = run
   if (at > run.at) run.at = at
@@ -78,7 +66,6 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
   afterEvaluation(run)
 }
 
-/** Handles the end of work: plans the next tick of a fixed delay, and ends a onetime task. */
 export function afterEvaluation(run: TaskRun): void {
   if (run.state.status !== 'running') return
   afterWork(run)
@@ -104,12 +91,10 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
   afterEvaluation(run)
 }
 
-/** Whether an input serves unfinished work, and is processed out of turn. */
 function isBeside(input: Input): boolean {
   return input.kind === 'answer' || input.kind === 'error' || input.kind === 'timer'
 }
 
-/** Whether a timer follows the engine's clock; other timers belong to the task's own time. */
 export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
   if (kind === 'tick' || kind === 'ownTick') return true
   if (kind !== 'wake') return false
@@ -119,17 +104,13 @@ export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolea
   return phase !== 'holding' && phase !== 'paused'
 }
 
-/**
- * Whether an input counts. Late results of actuators do not, so that numbers continue as if the actuators had finished
- * at once.
- */
+/** Late results of actuators do not, so that numbers continue as if the actuators had finished at once. */
 function isCounted(run: TaskRun, input: Input): boolean {
   if (input.kind === 'answer' || input.kind === 'error') return input.execution.node.kind === 'sensor'
   if (input.kind !== 'timer') return true
   return input.timer === 'wake' && input.key < run.model.graph.sensors.length
 }
 
-/** Returns the admitted readings of an input if measurement times matter. */
 function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined {
   if (input.kind !== 'data' || input.arrived === undefined) return undefined
   const { readings } = run.state
@@ -137,7 +118,6 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
   return admit(run, readings, input.messages, input.arrived)
 }
 
-/** Sets the time for an input in a task that tracks measurement times. */
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
   const inputTime = ownTime(run, now, input)
   if (
@@ -157,7 +137,7 @@ function nextTime(run: TaskRun, { reordering }: Readings): number {
   return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
 }
 
-/** Returns the measurement time of the input, epoch ms, if it has one. */
+/** epoch ms */
 export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':
@@ -196,9 +176,7 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: 
   }
 }
 
-/**
- * Whether an input still fits the state. Timers are not cancelled when plans change, so outdated ones are dropped here.
- */
+/** Timers are not cancelled when plans change, so outdated ones are dropped here. */
 function isDue(run: TaskRun, input: Input): boolean {
   const { state } = run
   if (input.kind === 'answer' || input.kind === 'error') return state.inFlight.has(input.execution)
@@ -206,7 +184,7 @@ function isDue(run: TaskRun, input: Input): boolean {
   return input.kind !== 'timer' || dueAt(run, input.timer, input.key) <= run.at
 }
 
-/** Returns when the thing of a timer is really due; Infinity when the task no longer waits for it. */
+/** Infinity when the task no longer waits for it. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   const { reorderMs } = run.model.settings
@@ -223,7 +201,6 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   return sensor.follow === null ? Number.POSITIVE_INFINITY : sensor.follow.at + sensor.follow.lag
 }
 
-/** Evicts expired observations, then evaluates all due results together. */
 function timers(run: TaskRun): void {
   for (const node of expiredBy(run, run.now)) evict(run, node)
   const due = resultsDueBy(run, run.now)
@@ -280,7 +257,6 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   traceStopped(run, reason)
 }
 
-/** Clears all timers except those of open calls. */
 function stopClocks({ state }: TaskRun): void {
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.work?.sensors ?? []) {
@@ -290,14 +266,13 @@ function stopClocks({ state }: TaskRun): void {
   }
 }
 
-/** Stops a onetime task whose work is over, once its actuator calls are done. */
 function finishOnetime(run: TaskRun): void {
   if (!isOver(run)) return
   if ((run.state.work?.inFlight.size ?? 0) === 0) stop(run, 'finished')
   else stopClocks(run)
 }
 
-/** Whether a onetime task accepts no more inputs: it has ticked, and no sensor is at work or waits. */
+/** It has ticked, and no sensor is at work or waits. */
 export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
   if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false
@@ -305,10 +280,7 @@ export function isOver({ state, model }: TaskRun): boolean {
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
 }
 
-/**
- * Whether a finished onetime task still accepts the input, since its actuator calls may be delayed, or wait for a
- * resume.
- */
+/** Its actuator calls may be delayed, or wait for a resume. */
 function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
   if (input.kind === 'timer') return input.timer === 'wake' && input.key >= model.graph.sensors.length
   return input.kind === 'stop' || input.kind === 'resume' || isOwnTick(input)

@@ -1,4 +1,4 @@
-/** Provides a node's view of messages: the last values of its resource, each for a limited time. */
+/** Provides a node's view of messages. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { messageValue } from './message-value.ts'
 import type { Message, Origin } from './origin.ts'
@@ -11,10 +11,7 @@ export interface Remembering {
   readonly now: number
 }
 
-/**
- * Stores a message as the newest of its resource. Values that it does not repeat stay available for the rest of their
- * time.
- */
+/** Values that it does not repeat stay available for the rest of their time. */
 export function remember({ state, model, now }: Remembering, index: number, values: Message): void {
   const last = state.streams[index]
   if (!last) {
@@ -66,7 +63,7 @@ export function streamValue(run: TaskRun, execution: Reading, key: string): unkn
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
-/** Whether the message that began an execution contains that value, and is visible to its node. */
+/** Only what is visible to its node counts. */
 export function isNewValue(run: TaskRun, execution: Reading, key: string): boolean {
   const { node, origin } = execution
   if (!sees(execution)) return false
@@ -74,7 +71,7 @@ export function isNewValue(run: TaskRun, execution: Reading, key: string): boole
   return isForNode && messageValue(origin.values ?? NOTHING, key) !== undefined
 }
 
-/** Returns when the last message visible to an execution's node arrived, or the last one with that value, if any. */
+/** When the last message visible to the node arrived, or the last one with that value. */
 export function streamTime(run: TaskRun, execution: Reading, key?: string): number | undefined {
   const { node, origin } = execution
   const { model } = run
@@ -89,9 +86,7 @@ export function streamTime(run: TaskRun, execution: Reading, key?: string): numb
   return kept === undefined ? undefined : kept.until - model.streamValidity
 }
 
-/**
- * Returns the origin of an execution, with the values that its sensor reads by name but finds only in earlier messages.
- */
+/** Adds the values that its sensor reads by name but finds only in earlier messages. */
 export function withCarried(run: TaskRun, execution: Reading): Origin {
   const { node, origin } = execution
   if (node.kind === 'actuator' || (node.parameters === undefined && origin.carried === undefined)) return origin
@@ -122,10 +117,7 @@ export function streamValues(run: TaskRun, execution: Reading): Record<string, u
 
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
-/**
- * Whether a node sees the message that began its execution. A triggered node sees what began the run, on any channel; a
- * sensor that was not triggered sees only its own channel.
- */
+/** A triggered node sees any channel, an untriggered sensor only its own. */
 function sees({ node, via, origin }: Reading): boolean {
   if (origin.values === undefined) return false
   return node.kind === 'actuator' || via !== null || node.channel === origin.channel
@@ -139,7 +131,7 @@ function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undef
   return listensToChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
-/** Returns the stream of the node's own resource, if it contains valid values. */
+/** undefined without valid values */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
   if (listensToChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))

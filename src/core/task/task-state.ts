@@ -1,7 +1,4 @@
-/**
- * Represents the state of one task. Parts that only a task with work needs (node states, values of messages, unfinished
- * executions) are created on demand, which saves memory when most tasks are idle.
- */
+/** Represents the state of one task; parts that only a task with work needs are created on demand. */
 import { UNKNOWN, type Graph } from '../graph/graph.ts'
 import { EffectQueues } from './effect-queues.ts'
 import { CallQueue, InFlight } from './execution-lists.ts'
@@ -19,12 +16,10 @@ import type {
   TaskStatus,
 } from './state.ts'
 
-/** State that exists once a task has worked. */
 export interface Work extends NodeStates {
   readonly streams: (Stream | null)[]
   readonly inFlight: InFlight<Execution>
   readonly calls: CallQueue<Execution>
-  /** acting calls whose turn has come */
   readonly ready: CallQueue<Execution>
   /** unfinished acting calls, by what they touch */
   readonly effectQueues: EffectQueues
@@ -56,15 +51,13 @@ export class TaskState implements Work {
   nextTickAt = Number.POSITIVE_INFINITY
   /** the execution that holds the lane: its plug is at work or will be called again */
   holder: Execution | null = null
-  /**
-   * inputs that arrived while the lane was held, oldest first; shared while empty, so a change may have to replace it
-   */
+  /** oldest first; shared while empty, so a change may have to replace it */
   waiting: WaitingInput[] = NO_INPUTS
-  /** number of the current input if it waited; otherwise 0 */
+  /** 0 if the current input did not wait */
   current = 0
-  /** number of inputs that arrived in this run */
+  /** in this run */
   arrived = 0
-  /** number of inputs and effects that were dropped in this run, because too many waited or by the task's settings */
+  /** inputs and effects, in this run */
   dropped = 0
   time = 0
   skippedTicks = 0
@@ -74,9 +67,8 @@ export class TaskState implements Work {
   clocksBegan = NO_CLOCKS
   /** null until a stamped message arrives */
   readings: Readings | null = null
-  /** the last downtime since the task's start; null: none */
+  /** since the task's start */
   downtime: TaskDowntime | null = null
-  /** numbers of invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
   evaluation: Evaluation | null = null
   readonly #graph: Nodes
@@ -89,22 +81,22 @@ export class TaskState implements Work {
     this.#resourceCount = resourceCount
   }
 
-  /** Returns null while nothing differs from a task that never worked. */
+  /** null while nothing differs from a task that never worked */
   get work(): Work | null {
     return this.#small === null ? this.#work : this.#made()
   }
 
-  /** Returns the current work for reading, or a fresh one that is not stored. */
+  /** For reading only. */
   shown(): Work {
     return this.#work ?? this.#small?.unpack() ?? freshWork(this.#graph, this.#resourceCount)
   }
 
-  /** Returns unfinished executions without unpacking: packed work contains none. */
+  /** Does not unpack: packed work contains no unfinished execution. */
   get open(): Iterable<Execution> {
     return this.#work?.inFlight ?? NONE
   }
 
-  /** Replaces work that has no unfinished executions by its packed form. */
+  /** Needs work without unfinished executions. */
   shrink(small: SmallWork): void {
     this.#small = small
     this.#work = null
@@ -158,7 +150,6 @@ export class TaskState implements Work {
     return waiting
   }
 
-  /** Resets node states; counters stay. */
   forgetNodes(): void {
     this.#work?.inFlight.clear()
     this.#work = null

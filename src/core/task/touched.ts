@@ -1,8 +1,4 @@
-/**
- * Determines what a change of a task's rule touches. A node is touched when anything but its position on a canvas,
- * description and icon changed: its plug, its properties, a variable that they read, its resource, its times. Untouched
- * nodes continue.
- */
+/** Determines what a change of a task's rule touches; untouched nodes continue. */
 import { ownValue, sameJson } from '#kernel'
 import type { GateNode, Graph, SensorNode } from '../graph/graph.ts'
 import type { SharedSettings } from '../rule/settings.ts'
@@ -72,14 +68,13 @@ function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Ru
   })
 }
 
-/** Returns the value of a variable, or all variables if the name is unknown. */
+/** All variables if the name is unknown. */
 function variableOf({ model, overrides }: RuleSide, name: string | undefined): unknown {
   const { variables } = model.settings
   if (name === undefined) return [variables, overrides.byStream, overrides.byData]
   return [ownValue(variables, name), overrides.byStream.includes(name), overrides.byData.includes(name)]
 }
 
-/** Returns the settings of a sensor's own clock. */
 function clockOf({ byLabel }: Graph, label: string): Pick<SensorNode, 'pollingPeriod' | 'schedule'> | undefined {
   const node = byLabel.get(label)
   if (node?.kind !== 'sensor' || (node.pollingPeriod ?? node.schedule) === undefined) return undefined

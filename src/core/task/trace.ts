@@ -7,7 +7,6 @@ import { effectId, timeOf, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
-/** Adds `at` only when the clock is ahead of the event's time. */
 function moment({ now, at, model }: TaskRun, time = now): { time: number; at?: number; task: string } {
   return at === time ? { time, task: model.id } : { time, at, task: model.id }
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps late readings for plugs that absorb them, until the sensor's next call, which only uses them for its memory.
+ * Keeps late readings for plugs that absorb them, until the sensor's next call.
  *
  * ABSORB-1 each late reading is passed to calls until one of these calls succeeds.
  */
@@ -8,7 +8,6 @@ import type { Message } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState, type Execution, type SensorState } from '../state.ts'
 
-/** maximum number of late readings per sensor; further ones are dropped */
 const MAX_ABSORBED = 100
 
 export function keepLate({ call }: SensorNode, sensor: SensorState, message: Message): void {

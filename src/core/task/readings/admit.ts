@@ -1,4 +1,4 @@
-/** Decides which sensors the readings of an input run: sensors for which a reading is neither late nor repeated. */
+/** Decides which sensors the readings of an input run. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
 import type { Message, Sent } from '../origin.ts'
@@ -23,16 +23,13 @@ export function comparesReadings({ model: { settings } }: TaskRun): boolean {
   return settings.time === 'event' || settings.duplicates === 'drop'
 }
 
-/** Returns the measurement time, at most the time of arrival, epoch ms. */
+/** epoch ms, at most the time of arrival */
 function readingTime(message: Message, arrived: number): number {
   const stamp = stampOf(message)
   return stamp === undefined ? arrived : Math.min(stamp, arrived)
 }
 
-/**
- * Records the arrival of messages, at `now` of the clock. Returns false if measurement times do not matter: no message
- * of the task had a timestamp, or the task ignores timestamps.
- */
+/** Returns false if measurement times do not matter to the task. */
 export function noteArrival(run: TaskRun, now: number, messages: readonly Message[], sent: Sent | undefined): boolean {
   const { state, model } = run
   if (sent?.channel !== undefined) return false
@@ -54,7 +51,6 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   return true
 }
 
-/** Records the lag of a resource whose lag was unknown at the last start. */
 function noteLag(state: TaskRun['state'], resource: string, lag: number): void {
   const { downtime } = state
   if (downtime === null || Object.hasOwn(downtime.lags, resource)) return
@@ -65,7 +61,7 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
   return (plan?.partFor(message).sensors.length ?? 0) > 0
 }
 
-/** Whether a waiting reading, which no sensor has processed yet, equals the new one; if so, counts a duplicate. */
+/** No sensor has processed the waiting reading yet; counts a duplicate. */
 export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
   const { readings } = run.state
   if (run.model.settings.duplicates === 'take' || !messages.every(mayComeAgain)) return false
@@ -78,7 +74,7 @@ export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boole
   return true
 }
 
-/** Returns the time of a data input: the highest of its readings that run a sensor, if any. */
+/** The highest of its readings that run a sensor, if any. */
 export function timeOfData({ model }: TaskRun, messages: readonly Message[], arrived: number): number | undefined {
   let time: number | undefined
   for (const message of messages) {
@@ -88,7 +84,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
   return time
 }
 
-/** Returns the time by which an input is put in order, also if its readings run nothing. */
+/** Also if its readings run nothing. */
 export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)
@@ -98,7 +94,6 @@ function timeIn({ time }: TaskRun['model']['settings'], message: Message, arrive
   return time === 'arrival' ? arrived : readingTime(message, arrived)
 }
 
-/** Admits the readings of an input that runs no sensor. */
 export function admitNone({ model }: TaskRun, messages: readonly Message[], arrived: number): readonly Admitted[] {
   return messages.flatMap((message) => {
     const index = model.resources.indexOf(message.resource)
@@ -107,10 +102,7 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
   })
 }
 
-/**
- * Admits readings that arrived together, without duplicates. Counts readings that no sensor processes, and records
- * which sensors processed each reading.
- */
+/** Also counts readings that no sensor processes. */
 export function admit(
   run: TaskRun,
   readings: Readings,
@@ -135,15 +127,12 @@ export function admit(
   return admitted
 }
 
-/**
- * Whether the task remembers readings by itself: old readings are processed, but sensors only remember those of their
- * newest time.
- */
+/** Old readings are processed, but sensors only remember those of their newest time. */
 export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
   return duplicates === 'drop' && (late === 'take' || time === 'arrival')
 }
 
-/** Whether a reading was processed before; also remembers the reading. */
+/** Also remembers the reading. */
 function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, message: Message, arrived: number): boolean {
   const { settings, identityIgnores, dedupWindow } = run.model
   if (!remembersReadings(settings) || !mayComeAgain(message)) return false

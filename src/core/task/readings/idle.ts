@@ -12,17 +12,14 @@ import { admitNone, countReading, placeOfData, timeOfData, type Admitted } from 
 import type { Readings } from './readings.ts'
 import type { WaitingReading } from './reorder.ts'
 
-/**
- * Whether an input consists of readings that run nothing and were measured before a time. If so, the inputs behind it
- * should be checked, too.
- */
+/** If so, the inputs behind it should be checked, too. */
 export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
   if (input.kind !== 'data' || input.arrived === undefined) return false
   const { messages, arrived } = input
   return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
 }
 
-/** Makes the values of messages that run nothing available: at once, or after a timer that is due before. */
+/** At once, or after a timer that is due before. */
 export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admitted[]): void {
   const { readings } = run.state
   if (readings === null || input.kind !== 'data' || input.arrived === undefined) return rememberAll(run, admitted)
@@ -39,7 +36,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   remember(run, oldest)
 }
 
-/** Makes values from before the current input available. At the same time, timers and ticks come before such values. */
+/** At the same time, timers and ticks come before such values. */
 export function rememberUntil(run: TaskRun, { ahead }: Readings, { kind }: Input): void {
   if (ahead.list.length === 0) return
   const comesFirst = kind === 'timers' || kind === 'tick'

@@ -2,10 +2,8 @@
 import { hashText, isoInstant } from '#kernel'
 import type { Message } from '../origin.ts'
 
-/** Messages whose timestamp was set by the host. */
 const UNSTAMPED = new WeakSet<Message>()
 
-/** Marks a message whose timestamp is not its own. */
 export function withoutStamp(message: Message): void {
   UNSTAMPED.add(message)
 }
@@ -14,10 +12,7 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
   return messages.flatMap((message, index) => (UNSTAMPED.has(message) ? [index] : []))
 }
 
-/**
- * Lists keys of a message that are ignored in comparisons, in addition to those of the engine. `all`: the message is
- * not compared, because its idempotency key identifies it.
- */
+/** In addition to those of the engine. `all`: the idempotency key identifies the message. */
 export type Ignored = readonly string[] | 'all'
 
 const IGNORED = new WeakMap<Message, Ignored>()
@@ -30,7 +25,6 @@ export function ignoredOf(message: Message): Ignored | undefined {
   return IGNORED.get(message)
 }
 
-/** Whether a message could be a repetition. */
 export function mayComeAgain(message: Message): boolean {
   return stampOf(message) !== undefined && IGNORED.get(message) !== 'all'
 }
@@ -39,15 +33,12 @@ export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
 }
 
-/** Returns the timestamp of a message, epoch ms; undefined if it is missing or invalid. */
+/** epoch ms; undefined if it is missing or invalid */
 export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
 
-/**
- * Returns the measurement time of a stamped message, at most the time of arrival, epoch ms; undefined if the timestamp
- * is missing or invalid.
- */
+/** Epoch ms, at most the time of arrival; undefined if the timestamp is missing or invalid. */
 export function measuredAt(message: Message, arrived: number): number | undefined {
   const stamp = readStamp(message)
   return stamp === undefined ? undefined : Math.min(stamp, arrived)
@@ -58,13 +49,13 @@ function readStamp({ timestamp }: Message): number | undefined {
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
 
-/** Maximum number of readings that are kept for one time; the first ones are kept. */
+/** per time; the first ones are kept */
 export const MAX_KEPT = 16
 
-/** A reading that a sensor processed: the message, or after a restore only its identity. */
+/** After a restore only the identity is left. */
 export type KnownReading = Message | string
 
-/** What a sensor processed last: the highest measurement time so far, and the readings with that time. */
+/** The highest measurement time so far, and the readings with that time. */
 export interface Taken {
   readonly time: number
   readonly known: readonly KnownReading[]
@@ -72,7 +63,7 @@ export interface Taken {
 
 export type Verdict = 'taken' | 'late' | 'duplicate'
 
-/** Classifies a reading for a sensor. `time`: of the reading; `ignores`: keys that comparisons ignore. */
+/** `time`: of the reading; `ignores`: keys that comparisons ignore. */
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
@@ -95,7 +86,7 @@ export function isAmong(all: readonly KnownReading[], message: Message, ignores:
   )
 }
 
-/** Whether two messages are equal except for ignored keys; false if an idempotency key identifies `one` instead. */
+/** False if an idempotency key identifies `one` instead. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
   if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))
@@ -108,7 +99,7 @@ function without(message: Message, ignores: readonly string[]): object {
   return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 
-/** Returns a 64-bit hash of a message as text. */
+/** 64 bits */
 export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
   return identityHash(known, ignores).map(hex).join('')

@@ -1,6 +1,5 @@
 /**
- * Tracks times of a task's readings, from the first message with a timestamp on: the newest measurement and the lag of
- * each resource, the time of the task, and counts of readings that were not processed in order.
+ * Tracks times of a task's readings, from the first message with a timestamp on.
  *
  * READING-1 a reading is late for a sensor that has processed a newer one of the resource; a reading of equal time is
  *   not late.
@@ -22,10 +21,7 @@ export interface ReadingCounts {
   duplicate: number
   /** readings older than the time of the task, but not late: processed at the time of the task */
   skewed: number
-  /**
-   * processed readings whose repetition is no longer recognized, because all tasks together remembered too many;
-   * absent: none
-   */
+  /** processed readings whose repetition is no longer recognized; absent: none */
   forgotten?: number
 }
 
@@ -45,7 +41,7 @@ export class Readings {
   /** messages that run nothing: their values are for inputs of their times, but not for a timer that is due before */
   readonly ahead = new Reordering(0, () => 0)
 
-  /** `last`: epoch ms of the task's last input, negative before the first; `wait`: ms for which readings wait. */
+  /** `last`: epoch ms, negative before the first; `wait`: ms for which readings wait. */
   constructor(last: number, wait: number) {
     this.reordering = new Reordering(wait, (resource) => this.newest.get(resource)?.lag ?? 0)
     this.time = last < 0 ? Number.NEGATIVE_INFINITY : last
@@ -64,7 +60,7 @@ export class Readings {
     return copy
   }
 
-  /** Forgets measurement times; the task's time and counts stay. */
+  /** The task's time and counts stay. */
   forgetTimes(): void {
     this.newest.clear()
     this.inRow.clear()
@@ -72,7 +68,6 @@ export class Readings {
     this.recent.clear()
   }
 
-  /** Forgets readings from before a time, epoch ms; returns how many of them were processed at `since` or later. */
   forgetRecent(before: number, since: number): number {
     let count = 0
     for (const [resource, recent] of this.recent) {
@@ -96,15 +91,11 @@ export class Readings {
     if (newest === undefined || time > newest.time) this.newest.set(resource, { time, lag: arrival - time })
   }
 
-  /** Whether an input with a later time was already processed. */
   isBehind(time: number): boolean {
     return time < this.time
   }
 
-  /**
-   * Returns the time of an input that has no measurement time: the time of the task plus what has passed on the clock
-   * since; at most `next`, the time of the next input.
-   */
+  /** At most `next`, the time of the next input. */
   elapsed(clock: number, next: number): number {
     if (this.time === Number.NEGATIVE_INFINITY) return clock
     return Math.max(this.time, Math.min(this.time + clock - this.clock, next))
@@ -115,10 +106,7 @@ export class Readings {
     this.clock = Math.max(this.clock, clock)
   }
 
-  /**
-   * Returns the ms by which the clock was ahead of the current input when it could first be processed; its timers wait
-   * longer by that time.
-   */
+  /** In ms, when it could first be processed; its timers wait longer by that time. */
   get lag(): number {
     return Math.max(0, this.clock - this.time)
   }

@@ -1,6 +1,5 @@
 /**
- * Remembers the last readings that a task processed of a resource, as identities of 16 bytes. Used where readings are
- * processed after newer ones, since sensors only remember readings of their newest time.
+ * Remembers the last readings that a task processed of a resource, as identities of 16 bytes.
  *
  * RECENT-1 at most `MOST` readings of a resource are known, and none that was processed longer ago than the window.
  */
@@ -35,7 +34,7 @@ export class RecentReadings {
     return this.#times.length
   }
 
-  /** Returns the least capacity that holds the readings processed at `since` or later. */
+  /** The least that holds the readings processed at `since` or later. */
   roomSince(since: number): number {
     let [from, to] = [0, this.#size]
     while (from < to) {
@@ -46,20 +45,17 @@ export class RecentReadings {
     return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
   }
 
-  /** Returns when the oldest known reading was processed, epoch ms; Infinity if none is known. */
+  /** epoch ms; Infinity if none is known */
   get oldest(): number {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#first] as number)
   }
 
-  /** Returns when the newest known reading was processed, epoch ms; -Infinity if none is known. */
+  /** epoch ms; -Infinity if none is known */
   get newest(): number {
     return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
   }
 
-  /**
-   * Adds a reading processed at `now`, epoch ms, replacing the oldest when there are `MOST`. Returns false if it was
-   * already known. `isNewer`: true when it cannot be known.
-   */
+  /** Replaces the oldest when there are `MOST`. Returns false if known. `isNewer`: true when it cannot be known. */
   add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
     const [one, other] = identityHash(message, ignores)
     for (let i = isNewer ? -1 : this.#size - 1; i >= 0; i--) {
@@ -70,7 +66,7 @@ export class RecentReadings {
     return true
   }
 
-  /** Forgets readings processed before a time, epoch ms; returns their number. */
+  /** Returns their number. `time`: epoch ms. */
   forgetBefore(time: number): number {
     let count = 0
     while (this.oldest < time) {
@@ -84,7 +80,7 @@ export class RecentReadings {
     this.#resize(Math.max(LEAST_ROOM, this.#size))
   }
 
-  /** Returns the readings as text: for each, the digits of both halves of its identity and of its time. */
+  /** For each, the digits of both halves of its identity and of its time. */
   save(): string {
     let text = ''
     for (let i = 0; i < this.#size; i++) {

@@ -1,6 +1,5 @@
 /**
- * Holds readings so that they are processed in the order of their times. Each reading waits until the clock reaches its
- * time plus the lag of its resource and the wait of the task; earlier measurements are released together with it.
+ * Holds readings so that they are processed in the order of their times.
  *
  * INORDER-1 readings that are released at one moment are in the order of their times, equal times in order of arrival.
  * INORDER-2 at most `MOST` wait; when one more arrives, the oldest is released at once.
@@ -17,7 +16,7 @@ export interface WaitingReading {
   readonly kept?: WaitingInput['kept']
 }
 
-/** A reading with the time, epoch ms, at which the clock released it. */
+/** The clock released it at that time, epoch ms. */
 export interface Released {
   readonly clock: number
   readonly held: WaitingReading
@@ -44,7 +43,7 @@ export class Reordering {
     this.#list = []
   }
 
-  /** Adds a reading; returns the oldest one, to be processed at once, when too many wait. */
+  /** Returns the oldest one, to be processed at once, when too many wait. */
   hold(held: WaitingReading): WaitingReading | undefined {
     const index = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
     this.#list = this.#list.toSpliced(index, 0, held)
@@ -54,14 +53,14 @@ export class Reordering {
     return oldest
   }
 
-  /** Returns when the clock releases the first reading, epoch ms; Infinity if none waits. */
+  /** epoch ms; Infinity if none waits */
   get earliest(): number {
     let at = Number.POSITIVE_INFINITY
     for (const held of this.#list) at = Math.min(at, this.#releaseOf(held))
     return at
   }
 
-  /** Removes and returns readings that are due by the clock, each together with earlier measurements. */
+  /** Each together with earlier measurements. */
   release(clock: number): readonly Released[] {
     const released: Released[] = []
     for (let at = this.earliest; at <= clock; at = this.earliest) {
@@ -72,12 +71,11 @@ export class Reordering {
     return released
   }
 
-  /** Removes and returns readings measured at or before a time. */
+  /** At or before a time. */
   upTo(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time <= time) + 1)
   }
 
-  /** Removes and returns readings measured before a time. */
   before(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time < time) + 1)
   }
