@@ -1,7 +1,4 @@
-/**
- * Compiles a rule to a graph. Expects a rule that validateRule accepted without ERROR. Problems that validation cannot
- * detect (a plug that rejects its constant properties, a cycle) throw an AppError.
- */
+/** Compiles a rule that validateRule accepted to a graph. */
 import { AppError, durationMs } from '#kernel'
 import { compileValue, type CompiledValue } from '../language/placeholders/value.ts'
 import { messageNames, readsOf } from '../language/expression/message-names.ts'
@@ -36,7 +33,6 @@ import {
 const DEFAULT_TIMEOUT_MS = 50_000
 const DEFAULT_PAUSE_MS = 3_600_000
 
-/** A graph under construction: its lists are mutable. */
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
 type GrowingGate = GateNode & { readonly followers: GraphNode[]; readonly readers: SensorNode[] }
@@ -46,10 +42,7 @@ export interface CompiledRule {
   readonly properties: RuleProperties
 }
 
-/**
- * Compiles a rule. `streamVariables`: names of the variables that a value of the message replaces. Throws `PLUG`,
- * `VALIDATION`, `BINDING`.
- */
+/** `streamVariables`: variables that a value of the message replaces. Throws `PLUG`, `VALIDATION`, `BINDING`. */
 export function compileRule(
   rule: RuleGraph,
   plugs: PlugRegistry,
@@ -285,10 +278,7 @@ function distinct(rows: readonly (readonly number[])[]): readonly (readonly numb
   return [...new Map(rows.map((row) => [row.join(), row])).values()]
 }
 
-/**
- * Encodes each row as one number, in the mixed radix of the parents' sizes; empty when numbers would be too large to be
- * exact.
- */
+/** In the mixed radix of the parents' sizes; empty when numbers would be too large to be exact. */
 function rowKeys(rows: readonly (readonly number[])[], sizes: readonly number[]): ReadonlySet<number> {
   if (sizes.reduce((product, size) => product * size, 1) > Number.MAX_SAFE_INTEGER) return new Set()
   return new Set(rows.map((row) => row.reduce((key, state, i) => key * (sizes[i] ?? 1) + state, 0)))
@@ -366,7 +356,6 @@ function attachAll(
   }
 }
 
-/** Links each sensor to the other nodes that it reads. */
 function attachReads(
   nodes: readonly (Growing<SensorNode> | GrowingGate | Growing<ActuatorNode>)[],
   sensors: readonly Growing<SensorNode>[],

@@ -3,7 +3,6 @@ import { messageValue } from '../task/message-value.ts'
 import type { DataPlan, Plan, SensorNode } from './graph.ts'
 import { makePlan } from './plan.ts'
 
-/** Maximum number of cached parts of one plan. */
 const MAX_PARTS = 256
 
 export function makeDataPlan(sensors: readonly SensorNode[]): DataPlan {
@@ -19,7 +18,7 @@ class PartedPlan implements DataPlan {
   readonly resetGates: Plan['resetGates']
   /** distinct lists of names that the plan's sensors need */
   readonly #lists: readonly (readonly string[])[]
-  /** cached parts by the indexes of the missing lists, one character each */
+  /** by the indexes of the missing lists, one character each */
   readonly #parts = new Map<string, Plan>()
 
   constructor({ sensors, reset, resetGates }: Plan) {

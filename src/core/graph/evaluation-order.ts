@@ -1,10 +1,6 @@
 /**
  * Determines the fixed order in which an input evaluates the nodes of a rule.
  *
- * The stage of a root sensor is its `sequence`; any other node has the highest stage of the nodes that lead to it.
- * Within a stage, a node follows its parents, the sources of its triggers, and the nodes that its properties read;
- * otherwise the order is that of declaration.
- *
  * ORDER-1 parents and sources of triggers come before what they lead to.
  * ORDER-2 a node that reads another of its stage follows it, unless that would close a cycle.
  * ORDER-3 without `parallel` each root sensor is its own stage, in the order of `sequence`, reads, declaration.
@@ -56,7 +52,6 @@ export function evaluationOrders(graph: Nodes, triggers: readonly TriggerEdge[])
   const parallel = orderWith(sequenceOf)
   const roots = parallel.nodes.filter((node) => isRoot(node))
   if (roots.length < 2) return { parallel, serial: parallel }
-  // roots are ordered by sequence, then by reads, then by declaration
   const ranks = new Map(roots.map((root, rank) => [ids.get(root) ?? 0, rank + 1]))
   return { parallel, serial: orderWith((id) => ranks.get(id) ?? 1) }
 }
@@ -82,7 +77,7 @@ function readsOf(nodes: readonly GraphNode[], ids: ReadonlyMap<GraphNode, number
   })
 }
 
-/** Returns a topological order; cycles were rejected before. */
+/** Cycles were rejected before. */
 function linearized(count: number, before: readonly (readonly number[])[]): readonly number[] {
   const missing = new Int32Array(count)
   const after: number[][] = Array.from({ length: count }, () => [])
@@ -114,7 +109,7 @@ function highestOf(
   return highest
 }
 
-/** Adds reads to the order one by one in order of declaration, skipping reads that would close a cycle. */
+/** Skips reads that would close a cycle. */
 function addReads(before: number[][], reads: readonly (readonly number[])[]): void {
   reads.forEach((list, reader) => {
     for (const read of list) if (!standsBehind(before, read, reader)) before[reader]?.push(read)

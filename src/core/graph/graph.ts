@@ -1,7 +1,4 @@
-/**
- * Defines the compiled form of a rule: labels resolved to objects, states to small numbers, triggers sorted by source.
- * Immutable, and shared by all tasks of all rules that differ only in properties (rule-properties.ts).
- */
+/** Defines the compiled form of a rule; immutable, and shared by all rules that differ only in properties. */
 import type { CompiledValue } from '../language/placeholders/value.ts'
 import type { ResourceSpec } from '../language/placeholders/resource.ts'
 import type { Needs, Path } from '../language/placeholders/scope.ts'
@@ -9,7 +6,7 @@ import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
-/** Marks an unknown state. Known states are indexes of the node's `states`. */
+/** Known states are indexes of the node's `states`. */
 export const UNKNOWN = -1
 export const TRUE = 0
 export const FALSE = 1
@@ -19,20 +16,19 @@ export interface PlugCall {
   readonly plug: Plug
   /** index of the call among those of a rule: sensors, then actuators */
   readonly place: number
-  /** true: the properties are the same for every call */
+  /** the same for every call */
   readonly isConstant: boolean
-  /** paths that the call's properties, loop and code read */
+  /** by properties, loop and code */
   readonly uses: readonly Path[]
-  /** values to fetch before a call; undefined: none */
+  /** fetched before a call; undefined: none */
   readonly needs: Needs | undefined
   readonly timeoutMs: number
-  /** values of the message that a call reads, if it reads nothing else and may therefore begin before its turn */
+  /** values of the message that a call reads, if it reads nothing else */
   readonly ahead: readonly string[] | undefined
   /** true: acting calls do not wait for earlier calls on the same thing */
   readonly unordered: boolean
   readonly retry: Retry | undefined
   readonly loop: CompiledValue | undefined
-  /** ms to wait for a resume; undefined: the node does not pause */
   readonly pauseMs: number | undefined
 }
 
@@ -40,7 +36,7 @@ export interface Retry {
   readonly maxRetries: number
   readonly minBackoffMs: number
   readonly maxBackoffMs: number
-  /** index of the state that the node gets when the last retry failed, or UNKNOWN */
+  /** state when the last retry failed, or UNKNOWN */
   readonly errorState: number
 }
 
@@ -65,31 +61,25 @@ export interface SensorNode extends RunnableNode {
   readonly sequence: number
   readonly conditional: boolean
   readonly onTick: boolean
-  /** true: the sensor runs on broker data */
   readonly onData: boolean
-  /**
-   * names of the message values that the sensor reads: a root sensor runs on messages that contain at least one of
-   * them; undefined: runs on every message, since it reads none, or its reads are unknown
-   */
+  /** message values that the sensor reads; undefined: runs on every message */
   readonly parameters: readonly string[] | undefined
-  /** channel whose messages alone run the sensor; undefined: an ordinary sensor */
+  /** its messages alone run the sensor */
   readonly channel: string | undefined
   readonly pollingPeriod: number | undefined
   readonly pollingFixedRate: boolean
   readonly schedule: string | undefined
   /** ms after which observations expire; Infinity: never */
   readonly evictionTime: number
-  /** undefined: the setting of the task or the plug applies */
   readonly downtime: DowntimePolicy | undefined
   /** true: raw data stays when the observation expires */
   readonly keepRawData: boolean
   readonly timeoutState: number
-  /** gates that depend on the sensor, parents before children */
+  /** parents before children */
   readonly gates: readonly GateNode[]
-  /** triggers of this sensor and of its gates, in order of declaration */
+  /** in order of declaration */
   readonly triggers: readonly TriggerEdge[]
   readonly followers: readonly GraphNode[]
-  /** other nodes whose data the sensor reads, if known */
   readonly reads: readonly GraphNode[]
 }
 
@@ -99,9 +89,9 @@ export interface GateNode extends NodeBase {
   readonly type: RelationType
   readonly states: readonly string[]
   readonly parents: readonly ObservableNode[]
-  /** rows with one wanted state per parent */
+  /** one wanted state per parent */
   readonly rows: readonly (readonly number[])[]
-  /** for AND, OR and NAND: the wanted state of each parent, from the first row */
+  /** for AND, OR and NAND: from the first row */
   readonly inputs: readonly GateInput[]
   /** for GENERAL: each row encoded as one number, with a digit per parent */
   readonly rowKeys: ReadonlySet<number>
@@ -126,15 +116,15 @@ export type GraphNode = SensorNode | GateNode | ActuatorNode
 export interface TriggerEdge {
   readonly order: number
   readonly source: ObservableNode
-  /** the source and the sensors and gates that it depends on, parents before children */
+  /** parents before children */
   readonly behind: readonly ObservableNode[]
   readonly destination: DestinationNode
   /** states that the trigger accepts, by state index of the source; undefined: any state */
   readonly states: readonly boolean[] | undefined
   readonly change: { readonly from: number; readonly to: number } | undefined
-  /** set of states, by state index: fires once when the source enters the set */
+  /** by state index: fires once when the source enters the set */
   readonly begins: readonly boolean[] | undefined
-  /** set of states, by state index: fires once when the source leaves the set */
+  /** by state index: fires once when the source leaves the set */
   readonly ends: readonly boolean[] | undefined
   /** cool-down of the destination in ms */
   readonly policyMs: number
@@ -143,17 +133,16 @@ export interface TriggerEdge {
 /** The wildcard `*` in a state change. */
 export const ANY = -2
 
-/** Lists the sensors that an invocation runs, and the observations that it resets first. */
 export interface Plan {
   readonly sensors: readonly SensorNode[]
   readonly reset: readonly SensorNode[]
-  /** gates whose inputs the reset makes unknown, parents before children */
+  /** parents before children */
   readonly resetGates: readonly GateNode[]
 }
 
-/** Plan of a message for one resource; by default it runs all of its sensors. */
+/** By default it runs all sensors of the resource. */
 export interface DataPlan extends Plan {
-  /** returns the plan without sensors that need values which the message lacks */
+  /** without sensors that need values which the message lacks */
   partFor(message: Readonly<Record<string, unknown>>): Plan
 }
 
@@ -163,11 +152,9 @@ export const NO_CHANNELS: ChannelPlans = new Map()
 
 export interface EvaluationOrder {
   readonly nodes: readonly GraphNode[]
-  /** position of each node, by its `idOf` */
   readonly positions: Int32Array
 }
 
-/** Evaluation orders for tasks with and without `parallel`. */
 export interface EvaluationOrders {
   readonly parallel: EvaluationOrder
   readonly serial: EvaluationOrder
@@ -183,11 +170,10 @@ export interface Graph {
   readonly triggers: readonly TriggerEdge[]
   readonly orders: EvaluationOrders
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
-  /** index of each resource in a task's list of resources, when all of them differ */
   readonly resourcePlace: readonly number[]
   readonly tickPlan: Plan
-  /** plans for messages, by index in `resources` */
+  /** by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
-  /** plans for messages on channels, by channel, then by index in `resources` */
+  /** by channel, then by index in `resources` */
   readonly channelPlans: ChannelPlans
 }

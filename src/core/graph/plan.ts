@@ -7,7 +7,7 @@ export function makePlan(sensors: readonly SensorNode[]): Plan {
   return { sensors: ordered, reset, resetGates: gatesBehind(reset) }
 }
 
-/** Returns plans by channel and resource. `placeOf` maps a sensor's resource to its index. */
+/** `placeOf` maps a sensor's resource to its index. */
 export function channelPlans(
   sensors: readonly SensorNode[],
   count: number,
@@ -28,7 +28,6 @@ export function wipePlan(graph: Pick<Graph, 'sensors'>): Plan {
   return { sensors: [], reset: graph.sensors, resetGates: gatesBehind(graph.sensors) }
 }
 
-/** Adds all sensors that triggers reach from the roots. */
 function withFollowers(roots: readonly SensorNode[]): readonly SensorNode[] {
   const found = new Set<SensorNode>(roots)
   for (const sensor of found) {

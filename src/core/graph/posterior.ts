@@ -1,8 +1,4 @@
-/**
- * Computes the exact probability of a gate whose sensors are partly unobserved: each state of an unobserved sensor is
- * equally likely. Gates whose parents share no unobserved sensor are products; shared sensors are enumerated. Used for
- * display only; decisions use relations.ts.
- */
+/** Computes the exact probability of a gate whose sensors are partly unobserved, for display only. */
 import { AppError } from '#kernel'
 import { TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from './graph.ts'
 import { nodesBehind } from './behind.ts'
@@ -10,7 +6,7 @@ import type { HasState } from './relations.ts'
 
 const MAX_ASSIGNMENTS = 1 << 20
 
-/** Returns probabilities in the order of the node's states. Throws `TOO_LARGE` beyond a million cases. */
+/** In the order of the node's states. Throws `TOO_LARGE` beyond a million cases. */
 export function posterior(node: ObservableNode, nodes: readonly HasState[]): readonly number[] {
   if (node.kind === 'sensor') return distribution(node, stateOf(node, nodes))
   const shared = sharedSensors(node, nodes)
@@ -44,10 +40,7 @@ function stateOf(node: ObservableNode, nodes: readonly HasState[]): number {
   return nodes[node.index]?.state ?? UNKNOWN
 }
 
-/**
- * Returns the unobserved sensors on which some gate depends through more than one of its parents, among `top` and the
- * gates behind it.
- */
+/** Some gate depends on each through more than one of its parents. */
 function sharedSensors(top: GateNode, nodes: readonly HasState[]): readonly SensorNode[] {
   const open = new Map<ObservableNode, ReadonlySet<SensorNode>>()
   const shared = new Set<SensorNode>()

@@ -4,10 +4,7 @@ import type { Plug } from '../plug/plug.ts'
 
 const FIXED_ROOTS: ReadonlySet<Path['root']> = new Set(['streamdata', 'task', 'node'])
 
-/**
- * Returns the message values on which a call depends, if it depends on nothing else: it may begin before its turn for a
- * message with all of these values. Undefined: the call must wait.
- */
+/** Undefined: the call depends on something else, and must wait. */
 export function readsOfMessage(
   plug: Plug,
   constant: Readonly<Record<string, unknown>> | undefined,
@@ -22,7 +19,7 @@ export function readsOfMessage(
   return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]
 }
 
-/** Whether a path reads something that cannot change between two messages; metadata of a resource can. */
+/** Metadata of a resource can change between two messages. */
 function isFixed({ root, segments }: Path): boolean {
   return FIXED_ROOTS.has(root) && (root === 'streamdata' || segments[0] !== 'resource')
 }

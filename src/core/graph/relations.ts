@@ -1,7 +1,4 @@
-/**
- * Decides three-valued gates: a gate is certain once its known parents decide it. One function per relation type reads
- * the current states of sensors and gates by index.
- */
+/** Decides three-valued gates: a gate is certain once its known parents decide it. */
 import type { RelationType } from '../rule/rule.ts'
 import { FALSE, TRUE, UNKNOWN, type GateNode } from './graph.ts'
 
@@ -13,7 +10,7 @@ type Decide = (gate: GateNode, nodes: readonly HasState[]) => number
 
 export const RELATIONS: Readonly<Record<RelationType, Decide>> = { AND: and, OR: or, NAND: nand, GENERAL: general }
 
-/** Returns TRUE, FALSE or UNKNOWN. With `needsAll` an unknown parent makes the gate unknown. */
+/** With `needsAll` an unknown parent makes the gate unknown. */
 export function decide(gate: GateNode, nodes: readonly HasState[], needsAll: boolean): number {
   if (needsAll && gate.inputs.some((input) => stateAt(nodes, input.index) === UNKNOWN)) return UNKNOWN
   return RELATIONS[gate.type](gate, nodes)

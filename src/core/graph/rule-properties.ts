@@ -1,4 +1,4 @@
-/** Compiles the properties of one rule's nodes on first use. Rules with the same graph share everything else. */
+/** Compiles the properties of one rule's nodes on first use. */
 import { AppError } from '#kernel'
 import { compileProperties, type CompiledProperties } from '../language/placeholders/properties.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -15,14 +15,14 @@ export interface NodeProperties {
   /** finished properties, when all are the same for every call */
   readonly constant: Properties | undefined
   readonly prepared: unknown
-  /** prepares properties that differ between calls; undefined: nothing to prepare */
+  /** undefined: nothing to prepare */
   readonly recent: RecentPrepares | undefined
 }
 
 export const NO_PROPERTIES: Properties = Object.freeze({})
 
 export class RuleProperties {
-  /** by index of the call; objects identical to those of another rule are shared with that rule */
+  /** by index of the call; shared with other rules where equal */
   readonly given: readonly Properties[]
   /** the rule for which the graph was compiled, unless it is this rule */
   readonly #first: RuleProperties | undefined
@@ -38,7 +38,7 @@ export class RuleProperties {
     return this.#known(call) ?? this.#keep(call)
   }
 
-  /** Compiles the properties of a call without caching them, for a single use. */
+  /** For a single use. */
   peek(call: PlugCall): NodeProperties {
     return this.#known(call) ?? this.#make(call)
   }
@@ -55,7 +55,6 @@ export class RuleProperties {
     return made
   }
 
-  /** Returns the rule that caches the compiled properties of that call. */
   #ownerOf(place: number): RuleProperties {
     const first = this.#first
     return first !== undefined && first.given[place] === this.given[place] ? first : this
@@ -66,10 +65,7 @@ export class RuleProperties {
   }
 }
 
-/**
- * Compiles and prepares properties. Throws `BINDING` and `VALIDATION` for invalid properties, and rethrows errors of
- * the plug's `prepare`.
- */
+/** Throws `BINDING`, `VALIDATION`, and errors of the plug's `prepare`. */
 export function nodeProperties(plug: Plug, given: Properties, label: string): NodeProperties {
   const compiled = compileProperties(given, plug.input)
   const constant = compiled.constant === undefined ? undefined : finished(plug, compiled.constant, label)

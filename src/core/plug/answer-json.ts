@@ -5,16 +5,13 @@ const NAME = /^[A-Za-z_$][\w$]*$/
 
 const KEPT_PLAIN = new WeakSet<object>()
 
-/**
- * Marks an `internalState` that its plug modifies in place as plain JSON, now and later. This skips the check, which
- * would cost as much as a copy. Returns the same object.
- */
+/** Marks an `internalState` as plain JSON, now and later: this skips the check, which would cost as much as a copy. */
 export function keptPlain<T extends object>(memory: T): T {
   KEPT_PLAIN.add(memory)
   return memory
 }
 
-/** Returns whether the value is plain JSON. `undefined` inside an object counts as an absent field. */
+/** `undefined` inside an object counts as an absent field. */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
@@ -35,9 +32,7 @@ export function isPlainRecord(record: Readonly<Record<string, unknown>>, depth =
   return true
 }
 
-/**
- * Describes the first part of a value that is not plain JSON; undefined if all of it is. `path`: location of the value.
- */
+/** Describes the first fault; undefined if all of it is plain JSON. */
 export function jsonFault(value: unknown, path: string): string | undefined {
   return isPlainJson(value) ? undefined : faultAt(value, path, [])
 }

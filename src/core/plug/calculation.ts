@@ -1,13 +1,7 @@
-/**
- * Represents the calculations of sensors as data: formulas over numbers, booleans and texts that an engine may evaluate
- * without calling the plug.
- */
+/** Represents the calculations of sensors as data, which an engine may evaluate without calling the plug. */
 import { slackOf } from '#kernel'
 
-/**
- * Arithmetic operators map numbers to a number, order operators map numbers to a boolean, and truth operators map
- * booleans to a boolean. `?` chooses between two operands of one kind.
- */
+/** Grouped by the kinds of operands and result; `?` chooses between two operands of one kind. */
 export const OPERATORS = {
   arithmetic: ['+', '-', '*', '/', '%'],
   order: ['<', '<=', '>', '>=', '===', '!=='],
@@ -20,14 +14,11 @@ export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not
 
 export type Formula = number | boolean | FormulaRead | FormulaTest | FormulaOperation
 
-/**
- * Reads a number from the properties, the message, this sensor's raw data computed so far, or another node's raw data.
- */
+/** The raw data of this sensor is what was computed so far. */
 export type FormulaRead =
   | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
   | { readonly from: 'nodes'; readonly node: string; readonly name: string }
 
-/** Tests whether a value of the message equals this boolean or text. */
 export interface FormulaTest {
   readonly from: 'streamdata'
   readonly name: string
@@ -51,7 +42,7 @@ export interface Calculation<State extends string = string> {
   readonly otherwise: State
 }
 
-/** Returns the result kind of a formula; undefined if the value is not a formula. */
+/** undefined if the value is not a formula */
 export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
@@ -74,23 +65,19 @@ export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   return op === '?' && kinds.length === 3 && test === 'truth' && yes === no ? yes : undefined
 }
 
-/** Converts a formula to a condition: a bare message value becomes a comparison with true. */
 export function asTruth(formula: Formula | undefined): Formula | undefined {
   if (typeof formula !== 'object' || !('from' in formula) || 'is' in formula) return formula
   return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
 }
 
-/** Builds a comparison of a message value with a boolean or text; undefined for any other operand. */
+/** undefined for any other operand */
 export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: boolean | string): Formula | undefined {
   if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
   const test: Formula = { from: 'streamdata', name: value.name, is }
   return op === '===' ? test : { op: 'not', of: [test] }
 }
 
-/**
- * Builds a comparison with the tolerance that rules use: a sum or difference equals a limit if it is within rounding
- * error.
- */
+/** A sum or difference equals a limit if it is within rounding error. */
 export function comparison(op: Operator, left: Formula, right: Formula): Formula {
   const [ofLeft, ofRight] = [largestOperand(left), largestOperand(right)]
   const both = ofLeft && ofRight ? maxOf(ofLeft, ofRight) : (ofLeft ?? ofRight)
@@ -112,10 +99,7 @@ export function comparison(op: Operator, left: Formula, right: Formula): Formula
   }
 }
 
-/**
- * Returns the largest magnitude in a sum or difference, looking through sign and absolute value; undefined for other
- * formulas.
- */
+/** Looks through sign and absolute value; undefined for other formulas. */
 function largestOperand(formula: Formula): Formula | undefined {
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
   const { op, of } = formula

@@ -26,10 +26,7 @@ export type Calendar = {
   [K in keyof typeof CALENDAR_OUTPUT]: (typeof CALENDAR_OUTPUT)[K]['type'] extends 'string' ? string : number
 }
 
-/**
- * Builds a formatter for an IANA zone or an offset such as `+02:00`. Building is slow, so reuse the formatter. Throws
- * `PLUG_FAILED`.
- */
+/** Building is slow, so reuse the formatter. Throws `PLUG_FAILED`. */
 export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {
@@ -56,7 +53,7 @@ export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Returns the date and time in the zone at an instant (epoch ms). */
+/** `now`: epoch ms. */
 export function calendarOf(format: Intl.DateTimeFormat, now: number): Calendar {
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]))
   const number = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type))

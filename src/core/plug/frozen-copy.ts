@@ -3,14 +3,13 @@ import { isPlainObject } from '#kernel'
 
 const FROZEN_COPIES = new WeakSet<object>()
 
-/** Returns a deep, frozen copy of plain JSON (see `jsonProblem` of the kernel). */
+/** See `jsonProblem` of the kernel. */
 export function frozenCopy<T>(value: T): T {
   const copy = frozen(value)
   if (typeof copy === 'object' && copy !== null) FROZEN_COPIES.add(copy)
   return copy
 }
 
-/** Whether `frozenCopy` created this object, which therefore needs no further copy. */
 export function isFrozenCopy(value: object): boolean {
   return FROZEN_COPIES.has(value)
 }

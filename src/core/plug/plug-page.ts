@@ -2,7 +2,6 @@
 import { FIELD_TYPES } from './field-type.ts'
 import type { Plug } from './plug.ts'
 
-/** Returns Markdown with the description, states, properties, raw data and an example node. */
 export function plugPage(plug: Plug): string {
   const { name, version, compatible, kind, description = '', states, input, output, openOutput } = plug
   const others = compatible === undefined ? '' : `; stands for ${code(compatible)} in rules`
@@ -31,7 +30,7 @@ export function plugPage(plug: Plug): string {
   return parts.join('\n\n')
 }
 
-/** Builds an example node with all properties that lack a default. */
+/** With all properties that lack a default. */
 export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string, unknown>> {
   const given = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
   const properties = Object.fromEntries(
@@ -50,7 +49,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** Compares plugs by name ignoring case, then sensors before actuators. */
+/** Ignores case; sensors before actuators. */
 export function byName(a: Plug, b: Plug): number {
   const [first, second] = [a.name.toLowerCase(), b.name.toLowerCase()]
   if (first !== second) return first < second ? -1 : 1

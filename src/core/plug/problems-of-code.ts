@@ -2,10 +2,7 @@
 import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 
-/**
- * Returns one problem for each issue that `compile` reports; none for a value that is not known yet. Rethrows errors
- * other than AppError.
- */
+/** None for a value that is not known yet. Rethrows errors other than AppError. */
 export function problemsOfCode<T>(
   property: string,
   value: T | undefined,

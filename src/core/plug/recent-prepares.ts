@@ -2,10 +2,10 @@
 import { LruCache } from '#kernel'
 import type { Plug } from './plug.ts'
 
-/** Cache size; a node that uses more sets in turn prepares at every call. */
+/** A node that uses more sets in turn prepares at every call. */
 const MOST = 8
 
-/** Caches results for one node of one graph. Errors of `prepare` are not cached. */
+/** Errors of `prepare` are not cached. */
 export class RecentPrepares {
   readonly #prepare: NonNullable<Plug['prepare']>
   readonly #known = new LruCache<string, { readonly prepared: unknown }>(MOST)
@@ -25,7 +25,7 @@ export class RecentPrepares {
   }
 }
 
-/** Returns equal texts for equal values, including numbers that JSON lacks; undefined for values that are not JSON. */
+/** Includes numbers that JSON lacks; undefined for values that are not JSON. */
 function keyOf(properties: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(properties, (_, value: unknown) =>

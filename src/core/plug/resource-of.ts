@@ -3,13 +3,10 @@ import { AppError } from '#kernel'
 import { parseResource, resolveResource } from '../language/placeholders/resource.ts'
 import type { PlugContext } from './plug.ts'
 
-/** Declares the property that `resourceOf` reads; add a description. */
+/** Add a description. */
 export const RESOURCE_INPUT = { type: 'string', format: { type: 'resource' }, example: 'boiler-1' } as const
 
-/**
- * Returns the resource that the property names, written as in a node (`$`, `$variable`, `$taskId`), else the node's
- * resource, else the task's. Throws `PLUG_FAILED` if all are absent, `RESOLUTION` for an unresolvable placeholder.
- */
+/** Else the node's resource, else the task's. Throws `PLUG_FAILED` if all are absent, `RESOLUTION`. */
 export function resourceOf(
   context: Pick<PlugContext<{ readonly resource?: string | undefined }>, 'properties' | 'node' | 'task' | 'lookup'>,
 ): string {

@@ -3,10 +3,9 @@ import { FORBIDDEN_KEYS, isPlainObject, messageOf, shown } from '#kernel'
 import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
 
-/** Maximum length of a `then` chain. */
 const MAX_CHAIN = 16
 
-/** A checked result. All fields are always set, so that all results share one hidden class. */
+/** All fields are always set, so that all results share one hidden class. */
 export interface Answer {
   readonly ok: true
   readonly state: number
@@ -15,7 +14,7 @@ export interface Answer {
   readonly internalState: unknown
   readonly message: string | undefined
   readonly after: number | undefined
-  /** length of the whole wait in ms, when part of it has passed */
+  /** of the whole wait in ms, when part of it has passed */
   readonly whole: number | undefined
   /** always has its own `after` */
   readonly then: Answer | undefined
@@ -26,16 +25,12 @@ export interface BadAnswer {
   readonly error: string
 }
 
-/** Returns the index of a state, or -1. Fast path for bare strings. */
+/** Fast path for bare strings; -1 if there is none. */
 export function stateIndex(plug: Plug, state: string): number {
   return plug.states.indexOf(state)
 }
 
-/**
- * Reads the result of `execute`: nothing, a state, or an object with `state` (`observedState` in older scripts),
- * `rawData`, `internalState`, `message`, `after`, `whole` and `then`. Ignores other fields. Raw data and memory must be
- * plain JSON. Returns an invalid result as a value with a readable reason; never throws.
- */
+/** Returns an invalid result as a value with a readable reason; never throws. */
 export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
   try {
     return readStep(plug, answer, '', 0)
@@ -100,8 +95,7 @@ function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
 }
 
 function hasForbiddenKey(record: Record<string, unknown>): boolean {
-  // These names have known inherited values, so plain reads prove that the record has no own fields of these names,
-  // much faster than own-property checks.
+  // These names have known inherited values, so plain reads prove that no own fields exist, faster than checks.
   const isPlain =
     record['constructor'] === Object && record['prototype'] === undefined && record['__proto__'] === Object.prototype
   if (isPlain && Object.getPrototypeOf(record) === Object.prototype) return false
@@ -110,7 +104,6 @@ function hasForbiddenKey(record: Record<string, unknown>): boolean {
   )
 }
 
-/** Result of a plug that returned nothing, and of a skipped call. */
 export const NO_ANSWER: Answer = Object.freeze(answerWith(-1))
 
 function answerOfState(plug: Plug, state: string): Answer | BadAnswer {

@@ -12,7 +12,7 @@ export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** Orders versions `major.minor.patch`, oldest first. */
+/** Oldest first. */
 export function compareVersions(a: string, b: string): number {
   return compareNumbers(numbersOf(a), numbersOf(b))
 }
@@ -21,10 +21,7 @@ export function majorOf(version: string): number {
   return Number(version.split('.')[0])
 }
 
-/**
- * Parses comparators (`>=`, `<`, `<=`, `>`, `=`) separated by spaces, all of which must hold; undefined when malformed.
- * A comparator with one or two numbers compares only those parts: `<3` and `<=2` include 2.9.1.
- */
+/** All must hold; undefined when malformed. A shorter comparator compares only its parts: `<3` includes 2.9.1. */
 export function parseVersionRange(text: string): VersionRange | undefined {
   const parts = text.trim().split(/\s+/, MAX_COMPARATORS + 1)
   if (parts.length > MAX_COMPARATORS) return undefined
