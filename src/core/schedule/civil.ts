@@ -1,6 +1,5 @@
 /**
- * Calculates with calendar dates without a library, which takes nanoseconds instead of microseconds. Days count from
- * 1970-01-01; months and days of the month from 1; weekdays from 0 = Sunday.
+ * Calculates with calendar dates in nanoseconds; days count from 1970-01-01, months from 1, weekdays from 0 = Sunday.
  */
 export const SECOND_MS = 1000
 export const DAY_MS = 86_400_000

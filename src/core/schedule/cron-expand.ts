@@ -1,7 +1,7 @@
 /** Expands plain cron lists to their values, using cron-parser. */
 import { CronExpressionParser } from 'cron-parser'
 
-/** Items per field with cron-parser's numbers, such as `5`, `*` or `0-59/15`; empty for an unset field. */
+/** Such as `5`, `*` or `0-59/15`; empty for an unset field. */
 export interface PlainFields {
   seconds: readonly string[]
   minutes: readonly string[]
@@ -43,10 +43,7 @@ export function expandFields(fields: PlainFields): Record<keyof PlainFields, num
   return mapFields(values, (set) => [...set].toSorted((a, b) => a - b))
 }
 
-/**
- * Groups items into lists that cron-parser accepts, since it rejects duplicates: one list for single values, one per
- * range.
- */
+/** cron-parser rejects duplicates: one list for single values, one per range. */
 function toRows(items: readonly string[]): string[] {
   const singles = new Set(items.filter((item) => /^\d+$/.test(item)))
   const others = new Set(items.filter((item) => !singles.has(item)))

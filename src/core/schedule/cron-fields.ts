@@ -1,7 +1,4 @@
-/**
- * Normalizes items of cron fields to plain lists for cron-parser: names become numbers, `/15` and `5/15` get a range,
- * wrapping ranges are split, and Quartz weekdays become unix weekdays.
- */
+/** Normalizes items of cron fields to plain lists for cron-parser. */
 import { scheduleProblem } from './schedule-problem.ts'
 import type { Issue } from '#kernel'
 
@@ -30,7 +27,7 @@ export const CRON_FIELDS = {
 
 const ITEM = /^(?:(\*|\?)|([A-Z]{3}|\d{1,4})(?:-([A-Z]{3}|\d{1,4}))?)?(?:\/(\d{1,4}))?$/
 
-/** Returns the number of a value or name; undefined when out of range. */
+/** undefined when out of range */
 export function fieldValue(text: string, field: CronField): number | undefined {
   const named = field.names?.indexOf(text) ?? -1
   if (named >= 0) return field.min + named
@@ -44,10 +41,7 @@ export function describeField(field: CronField): string {
   return `${field.name} takes ${field.min}-${field.max}${names}`
 }
 
-/**
- * Normalizes an item in upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`. For a malformed item, reports a problem
- * and returns undefined.
- */
+/** In upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`; undefined for a malformed item. */
 export function plainItem(item: string, field: CronField, report: (issue: Issue) => void): string | undefined {
   const match = item === '' ? null : ITEM.exec(item)
   const refuse = (why: string): undefined => {

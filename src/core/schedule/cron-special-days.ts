@@ -5,7 +5,6 @@ import { CRON_FIELDS, fieldValue, type CronField } from './cron-fields.ts'
 type SpecialDates = Pick<CronDays, 'beforeLast' | 'beforeLastWeekday' | 'nearestWeekday'>
 type SpecialWeekdays = Pick<CronDays, 'lastWeekdays' | 'nthWeekdays'>
 
-/** Items of a day field, split into special items and the remaining `plain` items. */
 export interface SplitDays<Special> {
   special: Special
   plain: readonly string[]
@@ -16,7 +15,7 @@ const NEAREST = /^(\d{1,2})W$/
 const LAST_WEEKDAY = /^([A-Z]{3}|\d)L$/
 const NTH_WEEKDAY = /^([A-Z]{3}|\d)#([1-5])$/
 
-/** Splits the items of a day-of-month field. Malformed items stay in `plain`, whose parser rejects them. */
+/** Malformed items stay in `plain`, whose parser rejects them. */
 export function splitDates(items: readonly string[]): SplitDays<SpecialDates> {
   const beforeLast: number[] = []
   const beforeLastWeekday: number[] = []
@@ -32,7 +31,7 @@ export function splitDates(items: readonly string[]): SplitDays<SpecialDates> {
   return { special: { beforeLast, beforeLastWeekday, nearestWeekday }, plain }
 }
 
-/** Splits the items of a day-of-week field. `L` alone is the last day of the week, Saturday. */
+/** `L` alone is the last day of the week, Saturday. */
 export function splitWeekdays(items: readonly string[], field: CronField): SplitDays<SpecialWeekdays> {
   const lastWeekdays: number[] = []
   const nthWeekdays: (readonly [number, number])[] = []

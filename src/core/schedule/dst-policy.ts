@@ -1,14 +1,11 @@
 /**
- * Converts local times to instants under a DST policy.
- *
- * A local time in a gap (skipped by the clock) moves forward by the length of the gap, or is dropped. A local time in
- * an overlap (shown twice by the clock) means its first instant, its second, or both.
+ * Converts local times to instants under a DST policy: a gap shifts or drops, an overlap means first, second or both.
  */
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'
 import type { Stretch, Zone } from './schedule.ts'
 
-/** A change of a zone's offset and the affected local times: `from` inclusive, `until` exclusive. */
+/** `from` inclusive, `until` exclusive. */
 export interface ClockChange {
   kind: 'gap' | 'overlap'
   at: number
@@ -19,7 +16,7 @@ export interface ClockChange {
   until: number
 }
 
-/** Returns the instants of a local time: none, one, or two in ascending order. */
+/** None, one, or two in ascending order. */
 export function placeLocal(local: number, zone: Zone, dst: DstPolicy = {}): readonly number[] {
   const instants: number[] = []
   let shifted: number | undefined
@@ -44,7 +41,7 @@ function isInGap(local: number, before: Stretch): boolean {
   return local >= before.until + before.offset && local < before.until + before.after
 }
 
-/** Returns the gaps and overlaps of a zone from `from` (inclusive) to `until` (exclusive), in order. */
+/** From `from` (inclusive) to `until` (exclusive), in order. */
 export function clockChanges(zone: Zone, from: number, until: number): readonly ClockChange[] {
   const changes: ClockChange[] = []
   for (let stretch = zone.stretchAt(from - 1); stretch.until < until; stretch = zone.stretchAt(stretch.until)) {

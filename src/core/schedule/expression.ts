@@ -2,12 +2,11 @@
 
 export type ExpressionKind = 'cron' | 'rrule'
 
-/** Recognizes a recurrence rule by `=` or `:`, which cron never contains. */
+/** `=` or `:` never occur in cron. */
 export function expressionKind(expression: string): ExpressionKind {
   return /[=:]/.test(expression) ? 'rrule' : 'cron'
 }
 
-/** Converts an expression, such as the `schedule` of a node, to schedule settings. */
 export function clockOf(
   expression: string,
 ): { type: 'scheduled'; cron: string } | { type: 'scheduled'; rrule: string } {

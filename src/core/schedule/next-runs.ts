@@ -11,7 +11,7 @@ import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
-  /** epoch ms, inclusive. A rule without DTSTART starts at this time, or at an earlier downtime */
+  /** epoch ms, inclusive; start of a rule without DTSTART */
   from: number
   zone?: string
   /** 1 to 10,000, default 10 */
@@ -21,10 +21,7 @@ export interface NextRunsOptions {
   down?: { from: number; to: number; maxLatenessMs?: number; cap?: number }
 }
 
-/**
- * Says why the time of a run is special. `gap-shifted`: its local time does not exist that day; `overlap-...`: its
- * local time occurs twice, and this is the first or second.
- */
+/** `gap-shifted`: its local time does not exist that day; `overlap-...`: it occurs twice. */
 export type RunNote = 'gap-shifted' | 'overlap-first' | 'overlap-second'
 
 export interface NextRun {
@@ -33,7 +30,6 @@ export interface NextRun {
   note?: RunNote
 }
 
-/** A local time of the schedule that a clock change affects. */
 export interface TouchedTime {
   local: string
   /** `merged`: shifted onto another run */
@@ -64,13 +60,13 @@ export interface NextRuns {
   kind: ExpressionKind
   zone: string
   runs: readonly NextRun[]
-  /** clock changes within two years that affect the schedule */
+  /** within two years */
   changes: readonly ScheduleChange[]
-  /** days of clock changes within two years that do not affect the schedule */
+  /** within two years */
   untouched: readonly string[]
-  /** policy in effect, including defaults */
+  /** including defaults */
   dst: Required<DstPolicy>
-  /** explains semantics that differ between cron dialects: both day fields of a unix expression are set */
+  /** both day fields of a unix expression are set */
   warning?: string
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }
@@ -80,7 +76,7 @@ const TWO_YEARS_MS = 731 * 86_400_000
 const MAX_TOUCHED_SHOWN = 5
 const MAX_TOUCHED_COUNTED = 1000
 
-/** Previews an expression. Throws `SCHEDULE` for an invalid expression or zone, `TOO_LARGE` for too many runs. */
+/** Throws `SCHEDULE`, and `TOO_LARGE` for too many runs. */
 export function nextRuns(expression: string, options: NextRunsOptions): NextRuns {
   const { from, zone, count = 10, dst, down } = options
   if (!Number.isInteger(count) || count < 1 || count > MAX_RUNS) {

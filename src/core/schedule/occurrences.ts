@@ -3,7 +3,7 @@ import type { Schedule, Tally } from './schedule.ts'
 
 const MAX_COUNTED = 100_000
 
-/** Counts the occurrences strictly between two instants; stops at 100,000. */
+/** Stops at 100,000. */
 export function tallyBetween(schedule: Schedule, after: number, before: number): Tally {
   return schedule.tally?.(after, before) ?? walkedTally(schedule, after, before)
 }
@@ -18,10 +18,7 @@ function walkedTally(schedule: Schedule, after: number, before: number): Tally {
   return { count, isExact: at === null || at >= before }
 }
 
-/**
- * Returns the last occurrence after `floor` and before `before`, or null. Only considers whole milliseconds. Bisects
- * the span, so that a dense schedule costs no more than a sparse one.
- */
+/** Returns null without one. Bisects the span, so that a dense schedule costs no more than a sparse one. */
 export function latestBefore(schedule: Schedule, before: number, floor: number): number | null {
   const isBefore = (after: number): boolean => {
     const next = schedule.next(after)

@@ -1,12 +1,6 @@
 /**
- * Parses cron expressions (`cron`): six or seven fields are Quartz's, five are unix's with the minute first.
- *
- * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields must be `?` or `*`.
- * - unix: weekdays 0 to 7, where 0 and 7 are Sunday; with both day fields set, a day that matches one of them is
- *   enough. `@hourly`, `@daily` and similar stand for unix fields.
- * - Both: names in any case, lists, steps, wrapping ranges (`22-2`), `L`, `L-3`, `W`, `LW`, `6L`, `6#3`.
- *
- * cron-parser expands plain lists; this file handles or rewrites everything else.
+ * Parses cron expressions: six or seven fields are Quartz's, five are unix's with the minute first; weekdays differ (1
+ * to 7, or 0 to 7 from Sunday).
  */
 import type { Issue } from '#kernel'
 import { expandFields } from './cron-expand.ts'
@@ -31,7 +25,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 
 type Report = (problem: Issue) => void
 
-/** Parses an expression. Throws `SCHEDULE` with all problems at once. */
+/** Throws `SCHEDULE` with all problems at once. */
 export function parseCron(expression: string): Recurrence {
   const problems: Issue[] = []
   const plan = readPlan(expression, problems)
@@ -50,7 +44,6 @@ export function parseCron(expression: string): Recurrence {
   return { key: keyOf(plan), times, everyHour: plan.hours.length === 24, anyStart: true }
 }
 
-/** Warns of a valid expression whose meaning differs between cron dialects. */
 export function cronWarning(expression: string): Issue | undefined {
   const fields = fieldsOf(expression)
   const [date, weekday] = [fields[2], fields[4]]
@@ -102,7 +95,7 @@ function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
   return { ...values, years, days: { ...dates.special, ...weekdays.special, days, weekdays: daysOfWeek, either } }
 }
 
-/** Returns a short key, because fleets hold many: each list of numbers becomes the bits of one number. */
+/** Fleets hold many keys: each list of numbers becomes the bits of one number. */
 function keyOf({ seconds, minutes, hours, months, years, days }: CronPlan): string {
   const { nthWeekdays, either, ...lists } = days
   const bits = [seconds, minutes, hours, months, ...Object.values(lists)].map(bitText)
@@ -123,7 +116,7 @@ function plainItems(items: readonly string[] | undefined, field: CronField, repo
   return (items ?? []).flatMap((item) => plainItem(item, field, report)?.split(',') ?? [])
 }
 
-/** Expands the years field, which cron-parser does not support. */
+/** cron-parser does not support it. */
 function expandYears(items: readonly string[]): number[] {
   return items.flatMap((item) => {
     const [range = '', step = '1'] = item.split('/')

@@ -1,11 +1,6 @@
 /**
- * Parses recurrence rules (`rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and
- * EXDATE.
- *
- * All times are in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
- * COUNT counts local times: an excluded date (EXDATE) counts, a time skipped by a gap does not. An UNTIL without time
- * means the end of that day. A DTSTART that its rule does not match is not an occurrence. BYSETPOS selects from whole
- * periods, including the first.
+ * Parses recurrence rules (`rrule`; RFC 5545, 3.8.5.3); COUNT counts local times, so an excluded date counts, a time
+ * skipped by a gap does not.
  */
 import type { Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
@@ -33,7 +28,7 @@ export interface ZonedRecurrence {
   zone: Zone
 }
 
-/** Parses a rule. Throws `SCHEDULE` with all problems at once, also for a rule that never runs. */
+/** Throws `SCHEDULE`, also for a rule that never runs. */
 export function parseRrule(text: string, context: RruleContext): ZonedRecurrence {
   const problems: Issue[] = []
   const report = (problem: Issue): void => void problems.push(problem)
@@ -115,10 +110,7 @@ function untilSecond(until: IcalDate | undefined, zone: Zone): number {
   return Math.floor(Math.max(until.local + offset, from + before - 1) / SECOND_MS)
 }
 
-/**
- * Returns the second of the last of `count` occurrences. Occurrences are counted only once; the result is then used
- * like UNTIL.
- */
+/** Occurrences are counted only once; the result is then used like UNTIL. */
 function countedSecond(
   search: SecondSearch,
   start: number,
@@ -140,7 +132,7 @@ function countedSecond(
   return last
 }
 
-/** Merges all sources and added times, and removes the excluded times. An excluded date removes its whole day. */
+/** An excluded date removes its whole day. */
 function mergedTimes(
   sources: readonly LocalTimes[],
   added: readonly number[],

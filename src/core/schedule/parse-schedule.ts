@@ -12,12 +12,8 @@ import { Zones } from './zone.ts'
 const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
- * Parses schedule settings. Throws `SCHEDULE` with all problems at once.
- *
- * `dst.gap` defaults to `shift`. `dst.overlap` defaults to `first`, but to `both` for an expression that runs in every
- * hour of its days: "every 15 minutes" must not pause for the repeated hour.
- *
- * `zones`: share one object among many schedules to cache zone data.
+ * Throws `SCHEDULE`. `dst.overlap` is `both` for an expression that runs in every hour of its days: "every 15 minutes"
+ * must not pause for the repeated hour.
  */
 export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): Schedule {
   const problems: Issue[] = []
@@ -118,7 +114,7 @@ function once(start: number): Schedule {
   }
 }
 
-/** Returns the schedule of a task without a clock, which only data and pushed states run. */
+/** Only data and pushed states run the task. */
 function never(): Schedule {
   return { key: 'reactive', next: () => null, first: () => null }
 }

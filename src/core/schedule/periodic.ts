@@ -1,19 +1,16 @@
-/** Creates schedules with a fixed period: at a fixed rate, or with a fixed delay. */
+/** Creates schedules with a fixed period. */
 import type { Schedule, Tally } from './schedule.ts'
 
 export function fixedRate(frequency: number, start: number): Schedule {
   return new FixedRate(frequency, start)
 }
 
-/**
- * Creates a schedule that ticks `frequency` ms after the end of the last work. Its key includes the start, since
- * occurrences depend on that work.
- */
+/** Its key includes the start, since occurrences depend on that work. */
 export function fixedDelay(frequency: number, start: number): Schedule {
   return new FixedDelay(frequency, start)
 }
 
-/** Stored as classes with two numbers each, since every periodic task has its own schedule. */
+/** A class with two numbers, since every periodic task has its own schedule. */
 class FixedRate implements Schedule {
   readonly #frequency: number
   readonly #start: number

@@ -2,7 +2,7 @@
 import { civilDay, dayNumber, daysInMonth, isLeapYear, weekdayOf } from './civil.ts'
 import type { OrdinalWeekday, RrulePlan } from './rrule-plan.ts'
 
-/** Returns the first allowed day from `from` (inclusive) to `until` (exclusive), or -Infinity. Days are day numbers. */
+/** From `from` (inclusive) to `until` (exclusive), or -Infinity. Days are day numbers. */
 export type DaySearch = (from: number, until: number) => number
 
 export const NO_DAY = -Infinity
@@ -54,10 +54,7 @@ function dayFilter(plan: RrulePlan): DayFilter {
   return (year, month, day, at) => filters.every((filter) => filter(year, month, day, at))
 }
 
-/**
- * Creates a filter for BYDAY. `3FR` counts within the year for a yearly rule without months, otherwise within the
- * month.
- */
+/** `3FR` counts within the year for a yearly rule without months, otherwise within the month. */
 function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): DayFilter {
   const each = new Set(weekdays.filter(({ nth }) => nth === undefined).map(({ weekday }) => weekday))
   const numbered = weekdays.filter(({ nth }) => nth !== undefined)
@@ -73,10 +70,7 @@ function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): Da
   }
 }
 
-/**
- * Returns the week number of a day, and the number of weeks in that week's year. Week 1 is the first week with at least
- * four days in its year.
- */
+/** Week 1 is the first week with at least four days in its year. */
 function weekOf(day: number, weekStart: number): { number: number; count: number } {
   const start = day - ((weekdayOf(day) - weekStart + 7) % 7)
   const { year } = civilDay(start + 3)

@@ -25,7 +25,6 @@ const WHOLE_RULE = /^(?:RRULE(?:;[^:]*)?:)?(\s*[A-Z]+=.*)$/i
 
 type Report = (problem: Issue) => void
 
-/** Reads all lines and reports every malformed one. */
 export function readRruleLines(text: string, zones: Zones, report: Report): RruleLines {
   const starts: DateLine[] = []
   const rules: string[] = []

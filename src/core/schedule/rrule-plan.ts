@@ -1,7 +1,4 @@
-/**
- * Parses one RRULE value to a plan and checks every part against RFC 5545 (3.3.10), reporting all problems at once. The
- * package rrule parses the parts, but accepts invalid ones, so the checks come first.
- */
+/** Parses one RRULE value to a plan; the package rrule accepts invalid parts, so the checks come first. */
 import rr from 'rrule'
 import type { Issue } from '#kernel'
 import { icalDate, type IcalDate } from './ical-date.ts'
@@ -53,7 +50,7 @@ const KNOWN = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY', ...Object.
 
 type Report = (problem: Issue) => void
 
-/** Parses `value`, the text after `RRULE:`. Returns undefined when problems were reported. */
+/** After `RRULE:`. Returns undefined when problems were reported. */
 export function rrulePlan(value: string, report: Report): RrulePlan | undefined {
   let problems = 0
   const refuse = (message: string, suggestion: string): void => {

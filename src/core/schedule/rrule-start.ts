@@ -3,15 +3,12 @@ import { DAY_SECONDS, civilDay, weekdayOf } from './civil.ts'
 import { FREQUENCIES, type RrulePlan } from './rrule-plan.ts'
 
 const SECONDS_OF: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
-/**
- * 3 February 1970, 01:01:01, a Tuesday: differs from the start of the epoch in month, day, weekday, hour, minute and
- * second.
- */
+/** Differs from the start of the epoch in month, day, weekday, hour, minute and second. */
 const OTHER_IN_EVERY_PART = 33 * DAY_SECONDS + 3661
 const ALL_SIXTY = Array.from({ length: 60 }, (_, index) => index)
 const ALL_HOURS = ALL_SIXTY.slice(0, 24)
 
-/** Fills in the missing parts. `start`: start in seconds of the wall clock. */
+/** `start`: in seconds of the wall clock. */
 export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
   const today = Math.floor(start / DAY_SECONDS)
   const { month, day } = civilDay(today)
@@ -34,10 +31,7 @@ export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
   }
 }
 
-/**
- * Returns a canonical start with the same occurrences after the actual start, so that tasks with the same rule share
- * their occurrences; returns the actual start if that is impossible.
- */
+/** Tasks with the same rule share their occurrences; returns the actual start if that is impossible. */
 export function sharedStart(plan: RrulePlan, start: number): number {
   if (plan.count !== undefined || start < 0) return start
   const unit = SECONDS_OF[plan.frequency]
@@ -48,13 +42,11 @@ export function sharedStart(plan: RrulePlan, start: number): number {
   return plan.interval === 1 ? 0 : start
 }
 
-/** Whether the times of a rule without DTSTART depend on the start of its task. */
 export function hangsOnStart(plan: RrulePlan): boolean {
   if (plan.count !== undefined || plan.interval !== 1) return true
   return JSON.stringify(completedPlan(plan, 0)) !== JSON.stringify(completedPlan(plan, OTHER_IN_EVERY_PART))
 }
 
-/** Whether the rule runs in every hour of its days. */
 export function repeatsInEveryHour(plan: RrulePlan): boolean {
   if (plan.count !== undefined || plan.hours.length < 24) return false
   const unit = SECONDS_OF[plan.frequency]

@@ -16,10 +16,7 @@ import type { LocalTimes } from './schedule.ts'
 
 export const MAX_STEPS = 20_000
 
-/**
- * Finds the first second (of the wall clock) at or after `from`; undefined when the rule is exhausted or no steps are
- * left.
- */
+/** In seconds of the wall clock; undefined when the rule is exhausted or no steps are left. */
 export type SecondSearch = (from: number, steps: Steps) => number | undefined
 
 export interface Steps {
@@ -30,7 +27,7 @@ const END_DAY = dayNumber(ICAL_LAST_YEAR + 1, 1, 1)
 const END = END_DAY * DAY_SECONDS
 const UNIT_SECONDS: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
 
-/** Creates the search for a complete plan. `start`: second of DTSTART. */
+/** `start`: second of DTSTART. */
 export function ruleSeconds(plan: RrulePlan, start: number): SecondSearch {
   const unit = UNIT_SECONDS[plan.frequency]
   const search = unit === undefined ? byDays(plan, start) : byUnits(plan, start, unit)
@@ -75,14 +72,13 @@ function byDays(plan: RrulePlan, start: number): SecondSearch {
         const found = setOf(index).find((second) => second >= from)
         if (found !== undefined) return found
       }
-      // skips periods without an allowed day
       index = Math.max(index + 1, day < span.until ? 0 : periods.indexOf(day))
     }
     return undefined
   }
 }
 
-/** Returns the times that BYSETPOS selects from a period; the last period is cached, since queries come in order. */
+/** The last period is cached, since queries come in order. */
 function positionsOf(
   plan: RrulePlan,
   span: (index: number) => { from: number; until: number },
@@ -139,7 +135,6 @@ function byUnits(plan: RrulePlan, start: number, unit: number): SecondSearch {
   }
 }
 
-/** Splits the times of a day into those at which a unit may start, and the seconds within a unit. */
 function splitTimes(plan: RrulePlan, unit: number): { starts: ClockFields; inner: ClockFields } {
   const { hours, minutes, seconds } = plan
   const zero = [0]
@@ -155,7 +150,7 @@ function innerSeconds(inner: ClockFields, positions: readonly number[]): readonl
   return indexes.map((index) => nthTimeOfDay(inner, index))
 }
 
-/** Whether steps of `stride` from the phase reach an allowed start: some start must have the same remainder. */
+/** Some start must have the same remainder. */
 function meets(starts: ClockFields, stride: number, phase: number): boolean {
   const divisor = greatestCommonDivisor(stride, DAY_SECONDS)
   const size = timesInDay(starts)
@@ -169,9 +164,8 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 
-/** Periods of a rule as spans of days: every INTERVAL-th year, month, week or day. */
 interface Periods {
-  /** index of the period that contains the day, or of the last period before it */
+  /** or of the last period before the day */
   indexOf(day: number): number
   span(index: number): { from: number; until: number }
 }

@@ -1,9 +1,4 @@
-/**
- * Defines the schedule of a task: a pure function from an instant to the next occurrence (settings `type`, `frequency`,
- * `cron`, `rrule`, `timeZone`). It never reads a clock, so simulated and live runs agree.
- *
- * Instants are epoch milliseconds. A local time is also in milliseconds: the wall clock read as if it were UTC.
- */
+/** Defines the schedule of a task: a pure function from an instant to the next occurrence, in epoch ms. */
 import type { DstPolicy } from '../rule/rule.ts'
 
 export type ScheduleSettings = {
@@ -28,23 +23,21 @@ export type ScheduleSettings = {
 export interface Schedule {
   /** equal keys mean equal occurrences, so that tasks can share one stream */
   readonly key: string
-  /** returns the first occurrence strictly after the instant, in epoch ms; null when exhausted */
+  /** strictly after the instant, in epoch ms; null when exhausted */
   next(after: number): number | null
-  /**
-   * for periodic and onetime: first occurrence at or after `start`, including `start` itself; for others: `next(start)`
-   */
+  /** periodic and onetime: at or after `start`, including `start`; others: `next(start)` */
   first(start: number): number | null
   /** true: pass `next` the instant at which the last work ended */
   readonly fixedDelay?: boolean
-  /** counts occurrences strictly between two instants; present if that is possible without iterating */
+  /** strictly between two instants; present if possible without iterating */
   tally?(after: number, before: number): Tally
   /** true: the start of the task only determines which occurrence is the first */
   readonly anyStart?: boolean
-  /** local times behind the instants, if any; used to explain clock changes */
+  /** used to explain clock changes */
   readonly wallClock?: WallClock | undefined
 }
 
-/** Returns the first occurrence at or after an instant, or for a schedule that depends on its start, `first(start)`. */
+/** For a schedule that depends on its start: `first(start)`. */
 export function firstFrom(schedule: Schedule, start: number): number | null {
   return schedule.anyStart === true ? schedule.next(Math.ceil(start) - 1) : schedule.first(start)
 }
@@ -54,13 +47,12 @@ export interface Tally {
   readonly isExact: boolean
 }
 
-/** Local times in ascending order, before conversion to instants. */
 export interface LocalTimes {
-  /** returns the first local time strictly after the given one; null when exhausted */
+  /** strictly after; null when exhausted */
   next(after: number): number | null
 }
 
-/** A parsed expression, independent of a zone. */
+/** Independent of a zone. */
 export interface Recurrence {
   readonly key: string
   readonly times: LocalTimes
@@ -68,24 +60,24 @@ export interface Recurrence {
   readonly everyHour: boolean
   /** true: the start of the task does not affect the times */
   readonly anyStart: boolean
-  /** bounds of the occurrences (epoch ms), regardless of the local times */
+  /** epoch ms, regardless of the local times */
   readonly from?: number | undefined
   readonly until?: number | undefined
 }
 
-/** A period during which a zone's offset is constant. Instants in epoch ms, offsets in ms east of UTC. */
+/** Instants in epoch ms, offsets in ms east of UTC. */
 export interface Stretch {
   from: number
   until: number
   offset: number
-  /** offsets just before and just after the period */
+  /** just before and just after the period */
   before: number
   after: number
 }
 
 export interface Zone {
   readonly name: string
-  /** the period that contains an instant; at the ends of the known years the offset does not change */
+  /** at the ends of the known years the offset does not change */
   stretchAt(instant: number): Stretch
 }
 

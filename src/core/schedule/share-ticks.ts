@@ -4,15 +4,12 @@ import type { Schedule } from './schedule.ts'
 import { ticks$, type Tick, type TickOptions } from './ticks.ts'
 
 export interface SharedTicks {
-  /** Returns ticks from the subscription on. A second subscriber at the same instant still receives that tick. */
+  /** A second subscriber at the same instant still receives that tick. */
   of(schedule: Schedule): Observable<Tick>
   readonly size: number
 }
 
-/**
- * Creates a registry for one scheduler. A stream ends with its last subscriber. Fixed delays are never shared, since
- * each follows its own work.
- */
+/** A stream ends with its last subscriber. Fixed delays are never shared. */
 export function shareTicks(
   scheduler: SchedulerLike,
   options: Pick<TickOptions, 'misfire' | 'maxLatenessMs' | 'cap' | 'graceMs' | 'recheckMs'> = {},

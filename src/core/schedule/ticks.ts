@@ -19,15 +19,15 @@ export interface Tick {
 }
 
 export interface TickOptions extends Partial<MisfirePolicy> {
-  /** start of the task; default: the scheduler's time on subscribing */
+  /** default: the scheduler's time on subscribing */
   start?: number
-  /** last tick before a downtime; later occurrences follow `misfire`, default `skip` */
+  /** before a downtime; later occurrences follow `misfire`, default `skip` */
   lastTick?: number
   /** ms of lateness from which a tick counts as missed, default a minute; not applied after a downtime */
   graceMs?: number
   /** ms after which a waiting timer reads the clock again, to notice that the clock was set forward; default 24 days */
   recheckMs?: number
-  /** called for skipped occurrences; the count is a lower bound when not exact */
+  /** a lower bound when not exact */
   onSkipped?(count: number, isExact: boolean): void
 }
 

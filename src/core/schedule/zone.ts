@@ -1,9 +1,4 @@
-/**
- * Provides time zones by IANA name or offset, as stretches of constant offset (`timeZone`).
- *
- * A query to luxon takes microseconds, so the changes of a year are computed once and cached. Invariant: within a
- * stretch the offset equals that of luxon.
- */
+/** Provides time zones as stretches of constant offset, equal to luxon's, cached since luxon takes microseconds. */
 import { IANAZone } from 'luxon'
 import type { Stretch, Zone } from './schedule.ts'
 import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
@@ -11,7 +6,7 @@ import { civilDay, DAY_MS, dayNumber } from './civil.ts'
 
 const LONGEST = 64
 
-/** Returns the IANA name most similar to the text, or undefined. Also accepts a city alone. */
+/** Also accepts a city alone. */
 function nearestZone(text: string): string | undefined {
   const wanted = spelling(text.slice(0, LONGEST))
   if (wanted === '') return undefined
@@ -33,7 +28,7 @@ function spelling(text: string): string {
   return text.toLowerCase().replaceAll(/[\s-]/g, '_')
 }
 
-/** Returns the Levenshtein distance, capped at `limit`. */
+/** Capped at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -60,10 +55,7 @@ const MAX_YEARS_KEPT = 256
 /** Distance between the ends of the known years and unknown changes, longer than the reach of local times. */
 const EDGE_MS = 2 * DAY_MS
 
-/**
- * Parses an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `+0530`, `UTC+2`, `Z`), in any case of letters.
- * Throws `SCHEDULE` and suggests the most similar zone.
- */
+/** In any case of letters. Throws `SCHEDULE` and suggests the most similar zone. */
 export function parseZone(text: string): Zone {
   const trimmed = typeof text === 'string' ? text.trim() : ''
   if (UTC.test(trimmed)) return fixedZone('UTC', 0)
@@ -81,7 +73,7 @@ export function parseZone(text: string): Zone {
   throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not a time zone`, suggestion)])
 }
 
-/** Caches zones by text, to be shared by many schedules. Holds at most 1000. */
+/** Holds at most 1000. */
 export class Zones {
   readonly #known = new Map<string, Zone>()
 
@@ -179,7 +171,6 @@ class NamedZone implements Zone {
     return this.#offset(quarter - 1000) === before ? quarter : this.#halve(quarter - 900_000, quarter, before, 1000)
   }
 
-  /** Returns the first multiple of `unit` ms after `low` whose offset is no longer `before`. */
   #halve(low: number, high: number, before: number, unit: number): number {
     let from = low / unit
     let until = high / unit

@@ -7,21 +7,17 @@ import { partingOf, type Parting, type PartingInput, type WatchedEvent, type Wit
 export interface Compared {
   /** true if both runs fire the same destinations at the same times */
   readonly equal: boolean
-  /** differences in order of time; only the first 10,000 */
+  /** in order of time; only the first 10,000 */
   readonly differences: readonly Difference[]
-  /** number of further differences */
   readonly more: number
-  /** counts for each destination, including those without differences */
+  /** including destinations without differences */
   readonly nodes: readonly DiffTally[]
-  /** first divergence of nodes that both rules contain, possibly long before a firing; null: none */
+  /** of nodes in both rules; null: none */
   readonly parted: Parting | null
 }
 
 const MAX_DIFFERENCES = 10_000
-/**
- * Maximum number of explanations, since searching the smallest change that would have fired a destination costs more
- * than the firing.
- */
+/** Searching the smallest change that would have fired a destination costs more than the firing. */
 const MAX_EXPLAINED = 500
 export class Comparison {
   readonly #matcher: FiringMatcher
@@ -29,7 +25,7 @@ export class Comparison {
   #more = 0
   #explained = 0
   #parted: Parting | null = null
-  /** labels that occur in both rules; undefined: all */
+  /** undefined: all */
   #common: ReadonlySet<string> | undefined
 
   constructor(tolerance: number) {

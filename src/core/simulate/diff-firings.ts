@@ -10,15 +10,12 @@ import type { TriggerExplanation } from '../task/explain.ts'
 
 export type Side = 'old' | 'new'
 
-/** A firing without an equal firing in the other run. */
+/** Without an equal firing in the other run. */
 export interface DiffFiring {
   readonly time: number
   readonly source: string
   readonly why?: Why
-  /**
-   * What blocked the other run's triggers into this node at that time; `needs` is the smallest change that would have
-   * fired the node. Absent when the other rule lacks the node, or beyond the maximum number of explanations
-   */
+  /** `needs` is the smallest change that would have fired the node. Absent when the other rule lacks the node. */
   readonly other?: readonly TriggerExplanation[]
 }
 
@@ -29,7 +26,7 @@ export type Difference =
       readonly kind: 'moved'
       readonly node: string
       readonly time: number
-      /** ms of the move; negative when the new run fires earlier */
+      /** ms; negative when the new run fires earlier */
       readonly by: number
       readonly old: DiffFiring
       readonly new: DiffFiring
@@ -47,12 +44,11 @@ export interface DiffTally {
 
 interface Destination {
   readonly tally: DiffTally
-  /** unmatched firings, in order of time */
   readonly old: DiffFiring[]
   readonly new: DiffFiring[]
 }
 
-/** Receives the firings of both runs in order of time; stores only unmatched ones. */
+/** Stores only unmatched firings. */
 export class FiringMatcher {
   readonly #tolerance: number
   readonly #found: (difference: Difference) => void
@@ -68,7 +64,6 @@ export class FiringMatcher {
     return [...this.#byNode.values()].map(({ tally }) => tally)
   }
 
-  /** Declares a destination, so that it is counted even without firings. */
   declare(node: string): void {
     this.#of(node)
   }
@@ -80,10 +75,7 @@ export class FiringMatcher {
     tally.equal += count
   }
 
-  /**
-   * Adds a firing of one run, and matches it with a firing of the other run at the same instant. Times must not
-   * decrease.
-   */
+  /** Times must not decrease. */
   single(side: Side, node: string, firing: DiffFiring): void {
     const destination = this.#of(node)
     const others = destination[side === 'old' ? 'new' : 'old']
@@ -96,7 +88,6 @@ export class FiringMatcher {
     }
   }
 
-  /** Matches firings before `now`, and reports firings that no later firing can match. */
   settle(now: number): void {
     for (const [node, destination] of this.#byNode) {
       if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)

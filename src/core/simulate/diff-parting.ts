@@ -13,7 +13,7 @@ export interface Parting {
   readonly new: PartingSide
 }
 
-/** The input that both runs processed. `number` counts messages from 1. */
+/** `number` counts messages from 1. */
 export interface PartingInput {
   readonly kind: Step['kind']
   readonly number?: number
@@ -21,26 +21,22 @@ export interface PartingInput {
 }
 
 export interface PartingSide {
-  /** the event that differs; null: only the other run has it */
+  /** null: only the other run has it */
   readonly event: WatchedEvent | null
-  /** state and data of the node afterwards; `state` is its most likely state when certain */
+  /** afterwards; `state` is its most likely state when certain */
   readonly state: string | null
   readonly rawData?: unknown
-  /** the obstacles of a destination that did not fire */
   readonly blocked?: readonly TriggerExplanation[]
 }
 
-/**
- * Events that are compared. Results, logs and data are excluded: they repeat properties, which differ from the first
- * message on.
- */
+/** Results, logs and data are excluded: they repeat properties, which differ from the first message on. */
 export type WatchedEvent = Extract<
   EngineEvent,
   { type: 'state' | 'gate' | 'fired' | 'held' | 'evicted' | 'stopped' | 'failed' }
 >
 
 export interface Witness {
-  /** explains the triggers into a node; undefined when unknown */
+  /** undefined when unknown */
   blocked(node: string): readonly TriggerExplanation[] | undefined
   state(node: string): { state: string | null; rawData?: unknown }
 }
@@ -87,7 +83,6 @@ export function partingOf(
   }
 }
 
-/** Returns the first events that differ when both are of one node, otherwise the event that only one run has. */
 function firstDifference(
   old: readonly WatchedEvent[],
   fresh: readonly WatchedEvent[],
@@ -98,14 +93,13 @@ function firstDifference(
     const after = fresh[i]
     if (before !== undefined && after !== undefined && essence(before) === essence(after)) continue
     if (before === undefined || after === undefined || before.node === after.node) return [before, after]
-    // one of the runs has an extra event: the event that does not occur later in the other run
     const isExtra = !fresh.slice(i).some((event) => essence(event) === essence(before))
     return isExtra ? [before, undefined] : [undefined, after]
   }
   return [undefined, undefined]
 }
 
-/** Returns the parts of an event that are compared, without numbers, ids and reasons. */
+/** Without numbers, ids and reasons. */
 function essence(event: WatchedEvent): string {
   const { type, node } = event
   switch (event.type) {

@@ -7,10 +7,7 @@ import type { Side } from './diff-firings.ts'
 import { isWatched, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
 import type { Run } from './simulate.ts'
 
-/**
- * Compares recorded events. For a firing that one run lacks, it only says whether the firing was held back in that run;
- * `diffRules` runs the rules again and explains more. Throws `VALIDATION` for an invalid tolerance.
- */
+/** Explains less than `diffRules`, which runs the rules again. Throws `VALIDATION`. */
 export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
   const comparison = new Comparison(toleranceMs(options.tolerance))
   const old = new RecordedRun(before.events)
@@ -29,7 +26,7 @@ export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptio
 export type DiffedRun = Pick<Run, 'events' | 'messages' | 'late' | 'from' | 'until'>
 
 class RecordedRun implements Witness {
-  /** input of the last instant, if the events show it */
+  /** if the events show it */
   input: PartingInput | undefined
   readonly #events: readonly EngineEvent[]
   readonly #states = new Map<string, string | null>()
@@ -44,7 +41,7 @@ class RecordedRun implements Witness {
     return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
   }
 
-  /** Returns the compared events of the given instant, which must be the next one. */
+  /** Must be the next one. */
   take(time: number): readonly WatchedEvent[] {
     const taken: WatchedEvent[] = []
     this.input = undefined

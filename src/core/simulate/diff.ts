@@ -9,7 +9,7 @@ import { isWatched, type PartingInput, type WatchedEvent, type Witness } from '.
 import { play, type PlaybackOptions, type Step } from './playback.ts'
 
 export interface DiffOptions {
-  /** ms, or ISO 8601: firings of one destination within this distance count as moved; default ten minutes */
+  /** ms, or ISO 8601; default ten minutes */
   readonly tolerance?: number | string
 }
 
@@ -22,10 +22,7 @@ export interface Diff extends Compared {
 
 const DEFAULT_TOLERANCE_MS = 600_000
 
-/**
- * Runs both rules side by side and compares them at every step. Memory does not grow with the recording. Throws like
- * `simulate`, and `VALIDATION` for an invalid tolerance.
- */
+/** Memory does not grow with the recording. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
 export async function diffRules(
   before: Rule | Template,
   after: Rule | Template,
@@ -43,13 +40,12 @@ export async function diffRules(
   return { ...comparison.end(), messages, late, from, until }
 }
 
-/** Compares two lanes of a playback at every step. */
 export class LaneComparison {
   readonly #comparison: Comparison
   #events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
   #messages = 0
 
-  /** `tolerance`: as in `DiffOptions`. Throws `VALIDATION` if it is invalid. */
+  /** Throws `VALIDATION`. */
   constructor(tolerance?: number | string) {
     this.#comparison = new Comparison(toleranceMs(tolerance))
   }
@@ -99,7 +95,7 @@ function onTask(task: Task): Witness {
   }
 }
 
-/** Returns undefined for a node that exists only in the other rule. */
+/** undefined for a node that exists only in the other rule */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question()

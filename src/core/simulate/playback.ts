@@ -1,9 +1,4 @@
-/**
- * Plays messages to one or more rules side by side in virtual time. Each rule has its own engine with the same task id
- * and seed, so that it behaves as if it ran alone; reading, clock and waiting are shared.
- *
- * Asynchronous plugs take no virtual time: the clock waits for them.
- */
+/** Plays messages to one or more rules side by side in virtual time, which waits for asynchronous plugs. */
 import { AppError, isInstant, type Logger, messageOf } from '#kernel'
 import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'
@@ -20,22 +15,13 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
-  /**
-   * messages in order, each with a `timestamp` (epoch ms or ISO 8601); a message older than the clock counts as late
-   * and is processed at the clock's time
-   */
+  /** in order, each with a `timestamp`; a message older than the clock counts as late */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
-  /** returns the channel of a message; undefined: broker data. Default: all messages are broker data */
+  /** undefined: broker data. Default: all messages are broker data */
   readonly channelOf?: (message: Message) => string | undefined
-  /**
-   * returns the arrival of a message, epoch ms; undefined: its timestamp. Default: all messages arrive at their
-   * timestamps
-   */
+  /** arrival, epoch ms; undefined: its timestamp, which is the default */
   readonly arrivalOf?: (message: Message) => number | undefined
-  /**
-   * downtime of the host, epoch ms: messages during it arrive at its end, and waits of sensors follow their `downtime`
-   * setting. `VALIDATION` when the downtime is not within the run
-   */
+  /** epoch ms: messages during it arrive at its end. `VALIDATION` when it is not within the run */
   readonly down?: { readonly from: number; readonly until: number }
   /** default: time of the first message, else 0 */
   readonly from?: number | string
@@ -54,38 +40,32 @@ export interface PlaybackOptions {
   /** called from time to time */
   readonly onProgress?: (done: { messages: number; time: number }) => void
   readonly logger?: Logger
-  /** ms of virtual time that delay each result of a plug, by label of the node or name of the plug */
+  /** ms of virtual time by label of the node or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
-  /**
-   * Limits the real time of asynchronous plugs: calls `giveUp` when virtual time should continue without them; returns
-   * a function that cancels the limit. Default: no limit
-   */
+  /** real time of asynchronous plugs: calls `giveUp` to continue without them; returns a cancel function */
   readonly patience?: (giveUp: () => void) => () => void
-  /** called after each message and each timer; a promise pauses the playback, an error ends it */
+  /** a promise pauses the playback, an error ends it */
   readonly breathe?: () => Promise<void> | undefined
   readonly generate?: Generate
 }
 
-/** One of the rules that are played side by side. */
 export interface Lane {
   readonly rule: Rule | Template
   readonly name?: string
   /** default: the settings of the playback */
   readonly settings?: TaskSettings
-  /** compiles the rule with its own plugs, for several playbacks; default: the plugs of the playback */
+  /** default: the plugs of the playback */
   readonly preparer?: Preparer
-  /** default: the setting of the playback */
   readonly why?: boolean
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
-  /** receives only firings: the lane then runs as fast as an engine without subscribers */
+  /** the lane then runs as fast as an engine without subscribers */
   readonly onFired?: ((event: FiredEvent) => void) | undefined
 }
 
-/** A crash of the engines of a playback. */
 export interface Crash {
-  /** ms until the engines resume from their saved state; timers due by then act late */
+  /** timers due by then act late */
   readonly down: number
-  /** true: before plugs have answered the message, so that their calls are repeated; false: afterwards */
+  /** true: before plugs have answered, so that their calls are repeated */
   readonly inFlight: boolean
 }
 
@@ -97,35 +77,30 @@ export interface Step {
 
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
-  /** returns the crash after that many messages, if any */
+  /** after that many messages, if any */
   readonly restartAfter?: (messages: number) => Crash | undefined
-  /**
-   * returns the plugs of each engine, which may be new so that a crash loses their memory; default: those of the
-   * options
-   */
+  /** may be new so that a crash loses their memory */
   readonly preparer?: (() => Preparer) | undefined
   readonly detail?: boolean
-  /** used instead of `messages` */
   readonly source?: MessageIterator | undefined
 }
 
 export interface Played {
   readonly messages: number
-  /** number of messages older than the clock */
   readonly late: number
   readonly from: number
   readonly until: number
-  /** longest time, in ms, that an input waited for earlier inputs of its task */
+  /** ms, for earlier inputs of its task */
   readonly maxLag: number
   readonly tasks: readonly Task[]
 }
 
-/** number of messages times lanes between two progress calls */
+/** messages times lanes */
 const PROGRESS_EVERY = 4096
 const TASK_ID = 'task'
 const MAX_TOLD = 20
 
-/** Plays messages to all lanes. Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
+/** Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
 export async function play(
   lanes: readonly Lane[],
   options: PlaybackOptions,
@@ -207,7 +182,7 @@ class Playback {
     return false
   }
 
-  /** Starts all lanes, and reports the problems of all lanes at once. */
+  /** Reports the problems of all lanes at once. */
   async start(): Promise<void> {
     const { resource, variables } = this.#options
     const tasks: Task[] = []
@@ -243,12 +218,12 @@ class Playback {
     return at !== undefined && at <= time
   }
 
-  /** Moves the clock over a span in which no timers are due. */
+  /** No timers are due in that span. */
   jumpTo(time: number): void {
     this.#clock.advanceTo(time)
   }
 
-  /** Moves the clock, stopping at each timer. */
+  /** Stops at each timer. */
   async advanceTo(time: number): Promise<void> {
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
       this.#clock.advanceTo(at)
@@ -260,7 +235,7 @@ class Playback {
     this.#clock.advanceTo(time)
   }
 
-  /** Waits for asynchronous plugs and the calls that follow, while virtual time stands still. */
+  /** Virtual time stands still meanwhile. */
   async wait(): Promise<void> {
     let cancel: (() => void) | undefined
     const outOfPatience = new Promise<boolean>((resolve) => {
@@ -287,17 +262,13 @@ class Playback {
     return Math.max(0, ...this.#lanes.map(({ engine }) => engine.takeMaxLag()))
   }
 
-  /** Simulates a downtime of the host. */
   async goAway(away: DowntimeInterval): Promise<void> {
     await this.advanceTo(away.from)
     if (this.mustWait) await this.wait()
     await this.restart(away.until - this.now, away)
   }
 
-  /**
-   * Moves every lane to a new engine with its saved state, after `down` ms. `away`: the host was down during that
-   * interval.
-   */
+  /** `away`: the host was down during that interval. */
   async restart(down: number, away?: DowntimeInterval): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()
@@ -347,7 +318,7 @@ function latencyOf(latency: Readonly<Record<string, number>>, name: string): num
 
 type Next = IteratorResult<Message, unknown>
 
-/** Reads messages; returns a promise only when it must wait. */
+/** Returns a promise only when it must wait. */
 export interface MessageIterator {
   next(): Next | Promise<Next>
   return?(value: unknown): unknown
@@ -358,7 +329,7 @@ function iteratorOf(messages: Iterable<Message> | AsyncIterable<Message>): Messa
   return Symbol.asyncIterator in messages ? messages[Symbol.asyncIterator]() : messages[Symbol.iterator]()
 }
 
-/** Combines the errors of all lanes that failed to start; equal failures are reported once. */
+/** Equal failures are reported once. */
 function together(failures: readonly { name: string | undefined; error: unknown }[]): unknown {
   const [first] = failures
   const texts = new Map<string, string>()

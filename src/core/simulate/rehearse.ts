@@ -1,14 +1,11 @@
-/**
- * Rehearses a rule over messages, side by side with another rule and with variants of itself: returns counts per node,
- * the difference to the other rule, and the firings of each variant. Memory does not grow with the number of messages.
- */
+/** Rehearses a rule over messages, side by side with another rule and variants of itself. */
 import type { Task } from '../engine/api.ts'
 import type { EngineEvent, HeldReason } from '../engine/events.ts'
 import type { Compared } from './diff-comparison.ts'
 import { type DiffOptions, LaneComparison } from './diff.ts'
 import { type Lane, type MessageIterator, play, type Played, type PlaybackOptions } from './playback.ts'
 
-/** A rule of a rehearsal, compiled with its own plugs. */
+/** Compiled with its own plugs. */
 export type RehearsedLane = Pick<Lane, 'rule' | 'settings' | 'preparer'>
 
 export interface RehearseOptions extends PlaybackOptions, DiffOptions {
@@ -16,18 +13,16 @@ export interface RehearseOptions extends PlaybackOptions, DiffOptions {
   readonly variants?: readonly RehearsedLane[]
   /** used instead of `messages` */
   readonly source?: MessageIterator
-  /** receives events of the rule itself, not of the other rule or variants */
+  /** not of the other rule or variants */
   readonly onEvent?: (event: EngineEvent) => void
 }
 
-/** Counts what a node did. */
 export interface NodeCounts {
   readonly node: string
-  /** number of calls of its plug */
+  /** of its plug */
   runs: number
-  /** number of changes of its state, including the first; a renewed observation does not count */
+  /** including the first; a renewed observation does not count */
   changes: number
-  /** number of failed calls */
   errors: number
   fired: number
   readonly held: Partial<Record<HeldReason, number>>
@@ -36,11 +31,11 @@ export interface NodeCounts {
 export interface Rehearsed extends Omit<Played, 'tasks'> {
   readonly nodes: readonly NodeCounts[]
   readonly comparison?: Compared
-  /** numbers of firings, by variant */
+  /** by variant */
   readonly fired: readonly number[]
 }
 
-/** Runs the rehearsal. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
+/** Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
 export async function rehearse(rule: RehearsedLane, options: RehearseOptions): Promise<Rehearsed> {
   const { compareWith, variants = [], source, onEvent, tolerance, ...playback } = options
   const nodes = new NodeTally()
@@ -76,7 +71,6 @@ export async function rehearse(rule: RehearsedLane, options: RehearseOptions): P
 
 class NodeTally {
   readonly #byNode = new Map<string, NodeCounts>()
-  /** last known state of each node */
   readonly #states = new Map<string, string>()
 
   get counts(): readonly NodeCounts[] {

@@ -6,7 +6,7 @@ import type { Explanation } from '../task/explain.ts'
 import { play, type PlaybackOptions } from './playback.ts'
 
 export interface SimulateOptions extends PlaybackOptions {
-  /** events that are kept in `run.events`; default all */
+  /** in `run.events`; default all */
   readonly keep?: 'all' | 'none' | readonly EventType[]
   readonly onEvent?: (event: EngineEvent) => void
 }
@@ -14,17 +14,17 @@ export interface SimulateOptions extends PlaybackOptions {
 export interface Run {
   readonly events: readonly EngineEvent[]
   readonly messages: number
-  /** number of messages older than the clock */
+  /** messages older than the clock */
   readonly late: number
   readonly from: number
   readonly until: number
-  /** longest time, in ms, that an input waited for earlier ones; 0 without `latency` */
+  /** ms; 0 without `latency` */
   readonly maxLag: number
   readonly task: Task
   explain(node: string): Explanation
 }
 
-/** Runs a simulation. Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
+/** Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
 export async function simulate(rule: Rule | Template, options: SimulateOptions): Promise<Run> {
   const events: EngineEvent[] = []
   const { tasks, ...played } = await play([{ rule, onEvent: listener(events, options) }], options)

@@ -1,7 +1,4 @@
-/**
- * Finds the target of a sweep in a rule: `node.property`, `node.invocationPolicy`, a variable, or a JSON pointer to one
- * of these such as `/sensors/0/properties/limit`.
- */
+/** Finds the target of a sweep in a rule. */
 import { FORBIDDEN_KEYS, nearest, ownValue, stepsOf } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
@@ -17,7 +14,6 @@ export interface SweepProblem {
   readonly suggestion: string
 }
 
-/** Fields other than properties that a sweep may set. */
 const SENSOR_FIELDS = ['evictionTime', 'pollingPeriod', 'sequence', 'timeout', 'schedule']
 const ACTUATOR_FIELDS = ['timeout']
 const COOL_DOWN = 'invocationPolicy'
@@ -31,7 +27,7 @@ interface Place {
   readonly node: PlugNode
 }
 
-/** Resolves a path in a validated rule. A label may contain dots; the longest match wins. */
+/** A label may contain dots; the longest match wins. */
 export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
   if (path.split(/[./]/).some((part) => FORBIDDEN_KEYS.has(part)))
     return { message: `"${path}" reaches a prototype`, suggestion: 'use a property of a node' }
@@ -90,7 +86,6 @@ function targetIn(
   return noSuchProperty(rule, place, plugs, path, rest)
 }
 
-/** Returns the path from the node to the value. */
 function keysOf({ list, node }: Place, plugs: PlugRegistry, rest: string): readonly string[] | undefined {
   const { properties } = node
   const known = propertiesOf({ list, node }, plugs)
@@ -154,7 +149,7 @@ function variablesOf(rule: Rule | Template): readonly string[] {
   return [...declared, ...Object.keys(rule.taskDefaults?.variables ?? {})]
 }
 
-/** Whether a rule mentions a variable, since it may use a variable that only its task declares. */
+/** A rule may use a variable that only its task declares. */
 function mentions(rule: Rule | Template, name: string): boolean {
   if (!/^\w+$/.test(name)) return false
   const text = JSON.stringify(rule)

@@ -1,6 +1,5 @@
 /**
- * Implements virtual time as an RxJS scheduler: actions run only when the clock advances, in order of their time, ties
- * in order of scheduling. A heap keeps many timers cheap.
+ * Implements virtual time as an RxJS scheduler: actions run only when the clock advances, ties in order of scheduling.
  */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import { Heap } from '#kernel'
@@ -33,7 +32,7 @@ export class VirtualClock implements SchedulerLike {
   // in arrays, since storing a number there allocates nothing
   readonly #now: Float64Array
   #order = 0
-  /** Lower bound for the time of the next action; most messages of a simulation come earlier. */
+  /** Most messages of a simulation come earlier. */
   readonly #earliest = Float64Array.of(Number.POSITIVE_INFINITY)
   readonly #due = new Heap<{ at: number; order: number; action: VirtualAction<unknown> }>(
     (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
@@ -58,7 +57,7 @@ export class VirtualClock implements SchedulerLike {
     if (action.at < (this.#earliest[0] as number)) this.#earliest[0] = action.at
   }
 
-  /** Returns the time of the next action that was not cancelled, or undefined. */
+  /** Skips cancelled actions. */
   nextAt(): number | undefined {
     for (let top = this.#due.peek(); top; top = this.#due.peek()) {
       if (!top.action.closed && top.order === top.action.order) return (this.#earliest[0] = top.at)
@@ -68,13 +67,13 @@ export class VirtualClock implements SchedulerLike {
     return undefined
   }
 
-  /** Moves to `time` at once: actions that are due earlier run late, at that time. Never moves back. */
+  /** Actions that are due earlier run late, at that time. Never moves back. */
   jumpTo(time: number): void {
     this.#now[0] = Math.max(this.#now[0] as number, time)
     this.advanceTo(time)
   }
 
-  /** Runs everything due up to and including `time`, each action at its own time; ends at `time`. Never moves back. */
+  /** Each action at its own time; ends at `time`. Never moves back. */
   advanceTo(time: number): void {
     if (time < (this.#earliest[0] as number)) {
       if (time > (this.#now[0] as number)) this.#now[0] = time
