@@ -14,7 +14,7 @@ import { secretName, withSecrets } from './secret-names.ts'
 export interface Caller extends CallDependencies {
   readonly ports: Ports
   readonly dataVariables: readonly string[]
-  /** undefined: use the current task */
+  /** undefined: use the current task. */
   seenBy(execution: Execution): TaskRun | undefined
 }
 

@@ -39,7 +39,7 @@ export class RememberedReadings {
     this.#room += count
   }
 
-  /** undefined while the limit is not reached */
+  /** Undefined while the limit is not reached. */
   get tooOld(): number | undefined {
     const { most } = this.#options
     if (this.#room <= most) return undefined

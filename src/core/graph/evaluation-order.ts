@@ -1,6 +1,8 @@
 /**
  * Determines the fixed order in which an input evaluates the nodes of a rule.
  *
+ * The stage of a root sensor is its `sequence`; any other node has the highest stage of the nodes that lead to it.
+ *
  * ORDER-1 parents and sources of triggers come before what they lead to.
  * ORDER-2 a node that reads another of its stage follows it, unless that would close a cycle.
  * ORDER-3 without `parallel` each root sensor is its own stage, in the order of `sequence`, reads, declaration.

@@ -142,7 +142,7 @@ export interface Plan {
 
 /** By default it runs all sensors of the resource. */
 export interface DataPlan extends Plan {
-  /** without sensors that need values which the message lacks */
+  /** Without sensors that need values which the message lacks. */
   partFor(message: Readonly<Record<string, unknown>>): Plan
 }
 

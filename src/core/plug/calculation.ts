@@ -42,7 +42,7 @@ export interface Calculation<State extends string = string> {
   readonly otherwise: State
 }
 
-/** undefined if the value is not a formula */
+/** Undefined if the value is not a formula. */
 export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
@@ -70,7 +70,7 @@ export function asTruth(formula: Formula | undefined): Formula | undefined {
   return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
 }
 
-/** undefined for any other operand */
+/** Undefined for any other operand. */
 export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: boolean | string): Formula | undefined {
   if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
   const test: Formula = { from: 'streamdata', name: value.name, is }

@@ -24,7 +24,7 @@ export function touchingAlarm(named: string | undefined, type: string, context: 
   return touching('alarm', source === undefined ? undefined : `${source}/${type}`)
 }
 
-/** undefined for a task variable and for `$`, since a node's resource may differ from its task's */
+/** Undefined for a task variable and for `$`, since a node's resource may differ from its task's. */
 function touchedResource(named: string | undefined, context: TouchContext): string | undefined {
   if (named === undefined || named === '') return context.resource
   try {

@@ -14,7 +14,7 @@ export const ICAL_LAST_YEAR = 2199
 
 const DATE = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z)?)?$/i
 
-/** undefined when malformed, out of range, or not in the calendar */
+/** Undefined when malformed, out of range, or not in the calendar. */
 export function icalDate(text: string): IcalDate | undefined {
   const match = DATE.exec(text)
   if (!match) return undefined

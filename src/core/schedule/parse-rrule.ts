@@ -1,6 +1,8 @@
 /**
- * Parses recurrence rules (`rrule`; RFC 5545, 3.8.5.3); COUNT counts local times, so an excluded date counts, a time
- * skipped by a gap does not.
+ * Parses recurrence rules (`rrule`; RFC 5545, 3.8.5.3), whose times are all in the wall clock of one zone.
+ *
+ * COUNT counts local times: an excluded date counts, a time skipped by a gap does not. An UNTIL without time means the
+ * end of that day. A DTSTART that its rule does not match is not an occurrence.
  */
 import type { Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'

@@ -12,7 +12,7 @@ import { Zones } from './zone.ts'
 const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
- * Throws `SCHEDULE`. `dst.overlap` is `both` for an expression that runs in every hour of its days: "every 15 minutes"
+ * Throws `SCHEDULE`. `dst.gap` defaults to `shift`, `dst.overlap` to `first`, but `both` for an expression that runs in every hour of its days: "every 15 minutes"
  * must not pause for the repeated hour.
  */
 export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): Schedule {

@@ -165,7 +165,7 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 interface Periods {
-  /** or of the last period before the day */
+  /** Or of the last period before the day. */
   indexOf(day: number): number
   span(index: number): { from: number; until: number }
 }

@@ -23,9 +23,9 @@ export type ScheduleSettings = {
 export interface Schedule {
   /** equal keys mean equal occurrences, so that tasks can share one stream */
   readonly key: string
-  /** strictly after the instant, in epoch ms; null when exhausted */
+  /** Strictly after the instant, in epoch ms; null when exhausted. */
   next(after: number): number | null
-  /** periodic and onetime: at or after `start`, including `start`; others: `next(start)` */
+  /** Periodic and onetime: at or after `start`, including `start`; others: `next(start)`. */
   first(start: number): number | null
   /** true: pass `next` the instant at which the last work ended */
   readonly fixedDelay?: boolean
@@ -48,7 +48,7 @@ export interface Tally {
 }
 
 export interface LocalTimes {
-  /** strictly after; null when exhausted */
+  /** Strictly after; null when exhausted. */
   next(after: number): number | null
 }
 
@@ -77,7 +77,7 @@ export interface Stretch {
 
 export interface Zone {
   readonly name: string
-  /** at the ends of the known years the offset does not change */
+  /** At the ends of the known years the offset does not change. */
   stretchAt(instant: number): Stretch
 }
 

@@ -36,7 +36,7 @@ export type WatchedEvent = Extract<
 >
 
 export interface Witness {
-  /** undefined when unknown */
+  /** Undefined when unknown. */
   blocked(node: string): readonly TriggerExplanation[] | undefined
   state(node: string): { state: string | null; rawData?: unknown }
 }

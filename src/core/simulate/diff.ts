@@ -95,7 +95,7 @@ function onTask(task: Task): Witness {
   }
 }
 
-/** undefined for a node that exists only in the other rule */
+/** Undefined for a node that exists only in the other rule. */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question()

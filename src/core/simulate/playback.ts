@@ -42,7 +42,7 @@ export interface PlaybackOptions {
   readonly logger?: Logger
   /** ms of virtual time by label of the node or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
-  /** real time of asynchronous plugs: calls `giveUp` to continue without them; returns a cancel function */
+  /** limits the real time of asynchronous plugs: calls `giveUp`, returns a cancel function. Default: no limit */
   readonly patience?: (giveUp: () => void) => () => void
   /** a promise pauses the playback, an error ends it */
   readonly breathe?: () => Promise<void> | undefined
@@ -56,6 +56,7 @@ export interface Lane {
   readonly settings?: TaskSettings
   /** default: the plugs of the playback */
   readonly preparer?: Preparer
+  /** default: the setting of the playback */
   readonly why?: boolean
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
   /** the lane then runs as fast as an engine without subscribers */
@@ -77,9 +78,9 @@ export interface Step {
 
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
-  /** after that many messages, if any */
+  /** the crash after that many messages, if any */
   readonly restartAfter?: (messages: number) => Crash | undefined
-  /** may be new so that a crash loses their memory */
+  /** new plugs make a crash lose their memory; default: those of the options */
   readonly preparer?: (() => Preparer) | undefined
   readonly detail?: boolean
   readonly source?: MessageIterator | undefined
@@ -95,7 +96,7 @@ export interface Played {
   readonly tasks: readonly Task[]
 }
 
-/** messages times lanes */
+/** Messages times lanes. */
 const PROGRESS_EVERY = 4096
 const TASK_ID = 'task'
 const MAX_TOLD = 20

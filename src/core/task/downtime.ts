@@ -35,7 +35,7 @@ function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): 
   return downtime ?? settings.downtime ?? call.plug.downtime ?? 'continue'
 }
 
-/** undefined also if the sensor counts a downtime as time that passed */
+/** The last that overlaps the time of its readings; undefined also if the sensor counts a downtime as time that passed. */
 export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, node: SensorNode): Downtime | undefined {
   const { downtime, readings } = state
   if (downtime === null) return undefined

@@ -5,7 +5,7 @@ import type { SensorState } from './state.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** epoch ms; Infinity if none is set */
+/** Epoch ms; Infinity if none is set. */
 export function earliestDue({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))

@@ -14,7 +14,7 @@ type Candidate = ReadonlyMap<SensorNode, number>
 const MAX_CANDIDATES = 32
 const MAX_TRIES = 20_000
 
-/** null if impossible */
+/** Null if impossible. */
 export function smallestChange(
   source: ObservableNode,
   wanted: readonly number[],

@@ -48,7 +48,7 @@ export class StatePacker {
   /** forms that were restored and turned out idle */
   readonly #known = new WeakMap<Graph, Set<string>>()
 
-  /** undefined if the state cannot be packed */
+  /** Undefined if the state cannot be packed. */
   pack(saved: SavedState, resources: readonly string[], now: number): PackedState | undefined {
     if (saved.status !== 'running' || OPEN.some((field) => saved[field] !== undefined)) return undefined
     const packed = this.#packer.pack(saved, resources)

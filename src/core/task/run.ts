@@ -91,7 +91,7 @@ export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
   return state.readings?.lag ?? 0
 }
 
-/** -1 without a resource */
+/** An index in `model.resources`; -1 without a resource. */
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
 }

@@ -1,5 +1,5 @@
 /**
- * Implements the state machine of a task: one input goes in; a changed state, calls and timers come out. It reads no
+ * Implements the state machine of a task: one input goes in; a changed state, calls and timers come out; it reads no
  * clock and calls no plug.
  *
  * STEP-1 equal state and equal inputs lead to equal states, effects and events.
@@ -137,7 +137,7 @@ function nextTime(run: TaskRun, { reordering }: Readings): number {
   return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
 }
 
-/** epoch ms */
+/** Epoch ms. */
 export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':

@@ -131,7 +131,7 @@ function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undef
   return listensToChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
-/** undefined without valid values */
+/** Undefined without valid values. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
   if (listensToChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))

@@ -81,7 +81,7 @@ export class TaskState implements Work {
     this.#resourceCount = resourceCount
   }
 
-  /** null while nothing differs from a task that never worked */
+  /** Null while nothing differs from a task that never worked. */
   get work(): Work | null {
     return this.#small === null ? this.#work : this.#made()
   }

@@ -23,7 +23,7 @@ export function comparesReadings({ model: { settings } }: TaskRun): boolean {
   return settings.time === 'event' || settings.duplicates === 'drop'
 }
 
-/** epoch ms, at most the time of arrival */
+/** Epoch ms, at most the time of arrival. */
 function readingTime(message: Message, arrived: number): number {
   const stamp = stampOf(message)
   return stamp === undefined ? arrived : Math.min(stamp, arrived)

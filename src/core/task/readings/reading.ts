@@ -33,7 +33,7 @@ export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
 }
 
-/** epoch ms; undefined if it is missing or invalid */
+/** Epoch ms; undefined if it is missing or invalid. */
 export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
@@ -49,7 +49,7 @@ function readStamp({ timestamp }: Message): number | undefined {
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
 
-/** per time; the first ones are kept */
+/** Per measurement time; the first ones are kept. */
 export const MAX_KEPT = 16
 
 /** After a restore only the identity is left. */
@@ -99,7 +99,7 @@ function without(message: Message, ignores: readonly string[]): object {
   return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 
-/** 64 bits */
+/** A hash of 64 bits. */
 export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
   return identityHash(known, ignores).map(hex).join('')

@@ -45,12 +45,12 @@ export class RecentReadings {
     return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
   }
 
-  /** epoch ms; Infinity if none is known */
+  /** Epoch ms; Infinity if none is known. */
   get oldest(): number {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#first] as number)
   }
 
-  /** epoch ms; -Infinity if none is known */
+  /** Epoch ms; -Infinity if none is known. */
   get newest(): number {
     return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
   }

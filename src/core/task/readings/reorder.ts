@@ -53,7 +53,7 @@ export class Reordering {
     return oldest
   }
 
-  /** epoch ms; Infinity if none waits */
+  /** Epoch ms; Infinity if none waits. */
   get earliest(): number {
     let at = Number.POSITIVE_INFINITY
     for (const held of this.#list) at = Math.min(at, this.#releaseOf(held))
