@@ -14,7 +14,7 @@ import { secretName, withSecrets } from './secret-names.ts'
 export interface Caller extends CallDependencies {
   readonly ports: Ports
   readonly dataVariables: readonly string[]
-  /** undefined: use the current task. */
+  /** Returns the snapshot, taken at firing, that an acting call sees; undefined: use the current task. */
   seenBy(execution: Execution): TaskRun | undefined
 }
 

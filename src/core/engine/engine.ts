@@ -196,7 +196,7 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  /** Throws `VALIDATION`, `SCHEDULE`. */
+  /** Begins a run whose number and resolved resources the host supplies. `VALIDATION`, `SCHEDULE`. */
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
     this.#requireOpen()
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
@@ -400,7 +400,7 @@ export class CoreEngine implements Engine {
     return this.#task(id).explain(node)
   }
 
-  /** Returns ms, since the last call of this method. */
+  /** Returns the longest time, in ms, that an input waited for earlier ones since the last call of this method. */
   takeMaxLag(): number {
     const { maxLag } = this.#inputs
     this.#inputs.maxLag = 0

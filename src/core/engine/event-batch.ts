@@ -15,7 +15,7 @@ export interface EventBatch extends Iterable<EngineEvent> {
 export interface EventRecord {
   readonly type: 'record'
   count(types: number): number
-  /** Creates all events, once. */
+  /** Creates all events, once. `fired` events contain their why, unless the engine has `why: false`. */
   events(): readonly EngineEvent[]
   firings(why: boolean): readonly Firing[]
 }

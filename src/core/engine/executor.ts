@@ -28,7 +28,7 @@ export interface Executor {
 
 export interface MessageSource<L extends MessageListener = MessageListener> {
   readonly listeners: ListenersOf<L>
-  /** Called when listeners were added, removed or may process messages differently. */
+  /** Called when listeners were added or removed, or one may process its messages differently. */
   changed(): void
   take(message: Message, now: number): void
   takeFully(message: Message, now: number): void
@@ -66,7 +66,7 @@ export interface ExecutedTask {
   readonly lane: ExecutedRun | undefined
   readonly caller: ExecutedCaller
   readonly types: number
-  /** The executor has brought the full state up to date. */
+  /** Processes a message on the full state, which the executor has brought up to date. */
   takeData(now: number, message: Message): void
   /** `reply`: undefined: not called yet. `now`: the input's time; `at`: the clock's. */
   goOn(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void

@@ -3,7 +3,7 @@ import type { EngineEvent, FiredEvent, Why, WhySensor, WhyStep, WhyTrigger } fro
 
 export type SensorState = Pick<WhySensor, 'node' | 'state'>
 
-/** Why a destination fired. Firings share equal parts: do not change them. */
+/** Why a destination fired. Firings share equal parts: do not change them. As JSON it is the `why` of the event. */
 export interface FiringWhy extends Readonly<Omit<Why, 'also' | 'sensors' | 'via'>> {
   readonly also: readonly WhyTrigger[] | undefined
   readonly sensors: readonly SensorState[]

@@ -190,7 +190,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     })
   }
 
-  /** Goes ahead of waiting inputs. */
+  /** Processes one input and all that follows at once, ahead of waiting inputs. */
   take(now: number, input: Input): void {
     this.#executor?.detach()
     this.#awake()?.take(now, input)

@@ -2,7 +2,7 @@
 import type { Message } from '../task/origin.ts'
 import { requireMessage } from './refusals.ts'
 
-/** Throws `VALIDATION` for anything that is neither a message nor a list. */
+/** Distinguishes a single message from a list. Throws `VALIDATION` for anything else. */
 export function isOne(messages: Message | readonly Message[]): messages is Message {
   if (typeof (messages as Message | null | undefined)?.resource === 'string') return true
   if (Array.isArray(messages)) return false

@@ -27,7 +27,7 @@ export function limitsOf(options: Partial<ModelLimits>): ModelLimits {
   return { streamValidity, maxWaiting, identityIgnores, dedupWindow }
 }
 
-/** Throws `RESOLUTION`. */
+/** Resolves every resource text in the graph. Throws `RESOLUTION`. */
 export async function resolveResources(id: string, prepared: Prepared, ports: Ports): Promise<readonly string[]> {
   const { graph, settings, resource } = prepared
   const needsMetadata = graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')
@@ -41,7 +41,7 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
-/** Tasks whose only resource is their own share its text. */
+/** Returns the resolved resources of a saved task. Tasks whose only resource is their own share its text. */
 export function restoredResources(resources: readonly string[], { resource }: Prepared): readonly string[] {
   return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
 }

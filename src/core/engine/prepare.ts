@@ -242,7 +242,7 @@ function isTemplate(input: unknown): input is Template {
   return typeof input === 'object' && input !== null && 'name' in input
 }
 
-/** Only the settings compared here can differ between tasks of one graph. */
+/** Whether tasks of one graph are equal except for names; only the settings compared here can differ between them. */
 function isSameTask(a: TaskSettings, b: TaskSettings): boolean {
   return hasKeysOf(a, b) && haveSameText(a.tags, b.tags) && haveSameText(a.variables, b.variables)
 }
@@ -283,7 +283,7 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.some((issue) => issue.severity === 'ERROR')) throw validationError('the task', issues)
 }
 
-/** Cyclic input is left to the validator, which reports it. */
+/** Returns the JSON text of the input; cyclic input is left to the validator, which reports it. */
 function textOf(input: unknown): string {
   try {
     return JSON.stringify(input) ?? ''

@@ -31,7 +31,7 @@ export class ReentrancyQueue {
     this.#end.hasWork = true
   }
 
-  /** Advances an index, since shifting a long array takes linear time. */
+  /** Returns the next piece of work by advancing an index, since shifting a long array takes linear time. */
   next(): Work | undefined {
     const next = this.#list[this.#taken++]
     if (next === undefined || this.#taken >= COMPACT_AFTER) {

@@ -5,7 +5,7 @@ import type { Counting } from './counts.ts'
 
 /** 64 MiB of readings */
 export const MAX_REMEMBERED = 2 ** 22
-/** Fraction that is kept, so that forgetting happens rarely. */
+/** Fraction that is kept when readings are forgotten, so that this happens rarely. */
 const KEPT = 7 / 8
 
 export interface RememberedOptions {
@@ -39,7 +39,7 @@ export class RememberedReadings {
     this.#room += count
   }
 
-  /** Undefined while the limit is not reached. */
+  /** Returns the time, epoch ms, before which readings must be forgotten; undefined while the limit is not reached. */
   get tooOld(): number | undefined {
     const { most } = this.#options
     if (this.#room <= most) return undefined

@@ -65,7 +65,7 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   return items === undefined ? { ok: true, rendered, touches } : { ok: true, rendered, items, touches }
 }
 
-/** Cuts them to the remaining items, for a sensor that waited between two items of its loop. */
+/** Cuts the properties down to the remaining items, for a sensor that waited between two items of its loop. */
 function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
   const left = rendered.slice(execution.item)
   const touches = left.flatMap((one) => touchesOf(run, execution, one))

@@ -71,7 +71,7 @@ export class RuleStructures<S> {
   }
 }
 
-/** Undefined if it cannot share that graph. */
+/** Returns the properties of a rule for the graph of a similar rule; undefined if it cannot share that graph. */
 export function propertiesOver(
   { graph, properties: first }: CompiledRule,
   rule: RuleGraph,
@@ -126,7 +126,7 @@ function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | u
   return a.length === b.length && (a.length === 0 || JSON.stringify(a) === JSON.stringify(b))
 }
 
-/** Undefined for input that is not a plain rule. */
+/** Returns what rules must share to be worth comparing; undefined for input that is not a plain rule. */
 function keyOf(input: unknown): string | undefined {
   if (!isPlainObject(input)) return undefined
   for (const key of Object.keys(input)) if (!KEYS.has(key)) return undefined

@@ -7,13 +7,13 @@ export class RunNumbers {
   readonly #last = new LruCache<string, number>(MAX_IDS)
   #pushedOut = 0
 
-  /** `run`: 0 for a task that never ran. */
+  /** Remembers a removed task. `run`: number of its last run, 0 for a task that never ran. */
   removed(id: string, run: number): void {
     if (run === 0) return
     this.#pushedOut = Math.max(this.#pushedOut, this.#last.set(id, run) ?? 0)
   }
 
-  /** Returns an upper bound. `isNew`: the caller knows that the id is unused. */
+  /** Returns an upper bound of the run numbers used with an id. `isNew`: the caller knows that the id is unused. */
   lastOf(id: string, isNew: boolean): number {
     return this.#last.get(id) ?? (isNew ? 0 : this.#pushedOut)
   }

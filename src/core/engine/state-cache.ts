@@ -11,7 +11,7 @@ interface FullTask {
 
 /** Default limit: about 40 MB for typical rules. */
 const MAX_FULL_STATES = 10_000
-/** Most tasks examined after each piece of work, so that adding a task costs bounded time. */
+/** Maximum number of tasks that are examined after each piece of work, so that adding a task costs bounded time. */
 const LOOKS = 2
 
 export class StateCache {

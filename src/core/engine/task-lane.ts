@@ -121,7 +121,7 @@ export class TaskLane implements TaskRun {
     if (!isNoted || !this.#hold(now, input)) this.arrive(now, input)
   }
 
-  /** Returns false if the input need not wait for earlier readings. */
+  /** Holds an input that must wait for earlier readings. Returns false if it need not wait. */
   #hold(now: number, input: DataInput): boolean {
     const { readings } = this.state
     if (readings === null || this.model.settings.reorderMs === 0) return false
@@ -210,7 +210,7 @@ export class TaskLane implements TaskRun {
     return hasMoved
   }
 
-  /** Calls of untouched nodes stay open; others are cancelled. */
+  /** Continues under another rule. Calls of untouched nodes stay open; others are cancelled. */
   change(now: number, { model, state: saved, kept, dropped }: CarriedOver): void {
     const before = this.state
     const open = new Map<number, Execution>()
@@ -269,7 +269,7 @@ export class TaskLane implements TaskRun {
     this.#ahead?.giveUp()
   }
 
-  /** Also drops their calls ahead. */
+  /** Subtracts this task's waiting messages from the engine's total, and drops their calls ahead. */
   forgetWaiting(): void {
     this.#host.waiting.count -= this.state.waiting.filter(isData).length + this.#held
     this.#ahead?.dropAll()
@@ -326,7 +326,7 @@ export class TaskLane implements TaskRun {
     return true
   }
 
-  /** Returns false if none is due. */
+  /** Runs timers that are due before an input, or before the clock. Returns false if none is. */
   #takeTimers(head: WaitingInput | undefined, clock: number): boolean {
     const until = head?.time ?? clock
     const { readings } = this.state
@@ -373,7 +373,7 @@ export class TaskLane implements TaskRun {
     else this.#call(execution)
   }
 
-  /** Whether it may have to queue, or needs its properties to determine what it touches. */
+  /** Whether an acting call may have to queue, or needs its properties to determine what it touches. */
   #mustEnqueue({ node, touches }: Execution): boolean {
     if (touches !== null) return false
     const isAlone = this.state.effectQueues.size === 0
@@ -534,7 +534,7 @@ export class TaskLane implements TaskRun {
     this.#callAhead(now)
   }
 
-  /** Logs the first, tenth, hundredth and so on. */
+  /** Counts a dropped input or call, and logs the first, tenth, hundredth and so on. */
   #dropped(why: string): void {
     const { state } = this
     state.dropped++

@@ -8,7 +8,7 @@ export interface WakePolicy {
   readonly restMs?: number | undefined
 }
 
-/** JavaScript's timers hold 31 bits; longer delays are split. */
+/** Longest delay of one wait, since JavaScript's timers hold 31 bits; longer delays are split. */
 const MAX_DELAY = 2 ** 31 - 1
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -30,7 +30,7 @@ export class TimerQueue {
     this.#restMs = Math.max(0, restMs ?? 0)
   }
 
-  /** A repeated request has an effect only when it is earlier. */
+  /** Requests `owner.fire` at `at` (epoch ms). A repeated request has an effect only when it is earlier. */
   ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, order = key): void {
     this.#table.set(owner, kind, key, at, order)
   }

@@ -33,7 +33,7 @@ const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick', 'release'] as const
 const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4, release: 5 }
 const FIRST_CAPACITY = 16
 const ARITY = 4
-/** Size up to which tables double; larger ones grow by half. */
+/** Size up to which tables double; larger ones grow by half, to waste less. */
 const LARGE = 4096
 
 export class TimerTable {
@@ -58,7 +58,7 @@ export class TimerTable {
     return this.#size
   }
 
-  /** A later time changes nothing. */
+  /** Adds the timer, or moves it to an earlier time; the same or a later time changes nothing. */
   set(owner: TimerOwner, kind: TimerKind, key: number, at: number, order: number): void {
     const rank = RANK[kind]
     const known = this.#find(owner, rank, key)
@@ -88,7 +88,7 @@ export class TimerTable {
     return this.#size === 0 ? undefined : this.#timer(num(this.#heap, 0))
   }
 
-  /** `release` removes it unless it is set again first. */
+  /** Returns the earliest timer, which `release` removes unless it is set again first. */
   take(): Timer | undefined {
     if (this.#size === 0) return undefined
     this.#taken = num(this.#heap, 0)
@@ -214,7 +214,7 @@ export class TimerTable {
     this.#buckets[bucket] = row + 1
   }
 
-  /** Rows behind it move up, so that no tombstone is needed. */
+  /** Removes a row from the hash. Rows behind it move up, so that no tombstone is needed. */
   #leave(row: number): void {
     const mask = this.#buckets.length - 1
     let hole = this.#homeOf(row)

@@ -79,7 +79,7 @@ function readsOf(nodes: readonly GraphNode[], ids: ReadonlyMap<GraphNode, number
   })
 }
 
-/** Cycles were rejected before. */
+/** Returns a topological order; cycles were rejected before. */
 function linearized(count: number, before: readonly (readonly number[])[]): readonly number[] {
   const missing = new Int32Array(count)
   const after: number[][] = Array.from({ length: count }, () => [])
@@ -111,7 +111,7 @@ function highestOf(
   return highest
 }
 
-/** Skips reads that would close a cycle. */
+/** Adds reads to the order one by one in order of declaration, skipping reads that would close a cycle. */
 function addReads(before: number[][], reads: readonly (readonly number[])[]): void {
   reads.forEach((list, reader) => {
     for (const read of list) if (!standsBehind(before, read, reader)) before[reader]?.push(read)

@@ -6,7 +6,7 @@ import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
-/** Known states are indexes of the node's `states`. */
+/** Marks an unknown state. Known states are indexes of the node's `states`. */
 export const UNKNOWN = -1
 export const TRUE = 0
 export const FALSE = 1
@@ -140,9 +140,9 @@ export interface Plan {
   readonly resetGates: readonly GateNode[]
 }
 
-/** By default it runs all sensors of the resource. */
+/** Plan of a message for one resource; by default it runs all of its sensors. */
 export interface DataPlan extends Plan {
-  /** Without sensors that need values which the message lacks. */
+  /** returns the plan without sensors that need values which the message lacks */
   partFor(message: Readonly<Record<string, unknown>>): Plan
 }
 

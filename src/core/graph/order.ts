@@ -2,7 +2,7 @@
 import { AppError } from '#kernel'
 import type { Relation } from '../rule/rule.ts'
 
-/** Otherwise keeps the order of declaration. An error names the members of a cycle. */
+/** Sorts parents before children; otherwise keeps the order of declaration. An error names the members of a cycle. */
 export function parentsFirst(relations: readonly Relation[]): readonly Relation[] {
   const byLabel = new Map(relations.map((relation) => [relation.label, relation]))
   const done = new Set<Relation>()
@@ -10,7 +10,7 @@ export function parentsFirst(relations: readonly Relation[]): readonly Relation[
   return [...done]
 }
 
-/** Without recursion, since a chain of ten thousand gates must not overflow the stack. */
+/** Searches depth first without recursion, since a chain of ten thousand gates must not overflow the stack. */
 function visit(start: Relation, byLabel: ReadonlyMap<string, Relation>, done: Set<Relation>): void {
   const path: { relation: Relation; next: number }[] = [{ relation: start, next: 0 }]
   const onPath = new Set<Relation>([start])

@@ -7,7 +7,7 @@ export function makePlan(sensors: readonly SensorNode[]): Plan {
   return { sensors: ordered, reset, resetGates: gatesBehind(reset) }
 }
 
-/** `placeOf` maps a sensor's resource to its index. */
+/** Returns plans by channel and resource. `placeOf` maps a sensor's resource to its index. */
 export function channelPlans(
   sensors: readonly SensorNode[],
   count: number,

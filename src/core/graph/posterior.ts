@@ -6,7 +6,7 @@ import type { HasState } from './relations.ts'
 
 const MAX_ASSIGNMENTS = 1 << 20
 
-/** In the order of the node's states. Throws `TOO_LARGE` beyond a million cases. */
+/** Returns probabilities in the order of the node's states. Throws `TOO_LARGE` beyond a million cases. */
 export function posterior(node: ObservableNode, nodes: readonly HasState[]): readonly number[] {
   if (node.kind === 'sensor') return distribution(node, stateOf(node, nodes))
   const shared = sharedSensors(node, nodes)

@@ -19,7 +19,7 @@ export function readsOfMessage(
   return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]
 }
 
-/** Metadata of a resource can change between two messages. */
+/** Whether a path reads something that cannot change between two messages; metadata of a resource can. */
 function isFixed({ root, segments }: Path): boolean {
   return FIXED_ROOTS.has(root) && (root === 'streamdata' || segments[0] !== 'resource')
 }

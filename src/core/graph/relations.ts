@@ -10,7 +10,7 @@ type Decide = (gate: GateNode, nodes: readonly HasState[]) => number
 
 export const RELATIONS: Readonly<Record<RelationType, Decide>> = { AND: and, OR: or, NAND: nand, GENERAL: general }
 
-/** With `needsAll` an unknown parent makes the gate unknown. */
+/** Returns TRUE, FALSE or UNKNOWN. With `needsAll` an unknown parent makes the gate unknown. */
 export function decide(gate: GateNode, nodes: readonly HasState[], needsAll: boolean): number {
   if (needsAll && gate.inputs.some((input) => stateAt(nodes, input.index) === UNKNOWN)) return UNKNOWN
   return RELATIONS[gate.type](gate, nodes)

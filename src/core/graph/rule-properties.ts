@@ -38,7 +38,7 @@ export class RuleProperties {
     return this.#known(call) ?? this.#keep(call)
   }
 
-  /** For a single use. */
+  /** Compiles the properties of a call without caching them, for a single use. */
   peek(call: PlugCall): NodeProperties {
     return this.#known(call) ?? this.#make(call)
   }

@@ -17,7 +17,7 @@ export interface Act<Input extends Readonly<Record<string, InputField>>> {
   perform(context: PlugContext<PropertiesOf<Input>>): Promise<{ message: string; rawData: Record<string, unknown> }>
 }
 
-/** The actuator fails instead of showing Error. */
+/** The sensor shows Success, or Error with the reason. The actuator fails instead. */
 export function actingPlugs<const Input extends Readonly<Record<string, InputField>>>({
   description,
   output,

@@ -11,7 +11,7 @@ export function keptPlain<T extends object>(memory: T): T {
   return memory
 }
 
-/** `undefined` inside an object counts as an absent field. */
+/** Returns whether the value is plain JSON. `undefined` inside an object counts as an absent field. */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true

@@ -42,7 +42,7 @@ export interface Calculation<State extends string = string> {
   readonly otherwise: State
 }
 
-/** Undefined if the value is not a formula. */
+/** Returns the result kind of a formula; undefined if the value is not a formula. */
 export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
@@ -70,7 +70,7 @@ export function asTruth(formula: Formula | undefined): Formula | undefined {
   return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
 }
 
-/** Undefined for any other operand. */
+/** Builds a comparison of a message value with a boolean or text; undefined for any other operand. */
 export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: boolean | string): Formula | undefined {
   if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
   const test: Formula = { from: 'streamdata', name: value.name, is }

@@ -53,7 +53,7 @@ export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** `now`: epoch ms. */
+/** Returns the date and time in the zone at an instant (epoch ms). */
 export function calendarOf(format: Intl.DateTimeFormat, now: number): Calendar {
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]))
   const number = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type))

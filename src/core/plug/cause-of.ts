@@ -3,7 +3,7 @@ import { AppError } from '#kernel'
 import type { PlugContext } from './plug.ts'
 import type { Cause } from './services.ts'
 
-/** Counts this rule as one more hop. */
+/** Builds the cause of a request, counting this rule as one more hop. */
 export function causeOf(context: Pick<PlugContext, 'task' | 'node' | 'id' | 'hops' | 'root' | 'unordered'>): Cause {
   const { task, node, id, hops, root, unordered } = context
   return {
@@ -17,7 +17,7 @@ export function causeOf(context: Pick<PlugContext, 'task' | 'node' | 'id' | 'hop
   }
 }
 
-/** Throws `PLUG_FAILED`. `name`: name of the host option that provides the service. */
+/** Returns the service or throws `PLUG_FAILED`. `name`: name of the host option that provides the service. */
 export function requireService<T>(service: T | undefined, name: string): T {
   if (service !== undefined) return service
   throw new AppError(

@@ -8,7 +8,7 @@ export function isChannel(name: unknown): name is string {
   return typeof name === 'string' && CHANNEL.test(name)
 }
 
-/** Throws `VALIDATION`. */
+/** Checks the name of a channel. Throws `VALIDATION` if it is invalid. */
 export function requireChannel(name: unknown): void {
   if (isChannel(name)) return
   throw new AppError('VALIDATION', `${shown(name)} is not a valid channel name; use ${CHANNEL_RULE}`)

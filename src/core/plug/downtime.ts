@@ -5,17 +5,17 @@ export type DowntimePolicy = 'restart' | 'continue' | 'confirm'
 
 export const DOWNTIME_POLICIES = ['restart', 'continue', 'confirm'] as const satisfies readonly DowntimePolicy[]
 
-/** Epoch ms; values measured during it may be lost. */
+/** The last downtime that overlaps the time of a node's readings, epoch ms: values measured during it may be lost. */
 export interface Downtime {
   readonly policy: Exclude<DowntimePolicy, 'continue'>
   readonly from: number
   readonly until: number
 }
 
-/** A wait of one day would never end on a host that restarts daily. */
+/** Limits a restarted wait: a wait of one day would never end on a host that restarts daily. */
 const LONGEST_MS = 600_000
 
-/** `whole`: length of the wait, ms. */
+/** Returns the earliest end of a restarted wait, epoch ms. `whole`: length of the wait, ms. */
 export function earliestEnd({ until }: Pick<Downtime, 'until'>, whole: number): number {
   return until + Math.min(whole, LONGEST_MS)
 }

@@ -6,7 +6,7 @@ interface TypeRule {
   noun: string
   example: unknown
   fits(value: unknown): boolean
-  /** `undefined` when impossible */
+  /** converts a value of another type; `undefined` when impossible */
   convert(value: unknown): unknown
 }
 

@@ -3,7 +3,7 @@ import { isPlainObject } from '#kernel'
 
 const FROZEN_COPIES = new WeakSet<object>()
 
-/** See `jsonProblem` of the kernel. */
+/** Returns a deep, frozen copy of plain JSON (see `jsonProblem` of the kernel). */
 export function frozenCopy<T>(value: T): T {
   const copy = frozen(value)
   if (typeof copy === 'object' && copy !== null) FROZEN_COPIES.add(copy)

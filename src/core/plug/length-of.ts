@@ -1,7 +1,7 @@
 /** Parses positive durations in properties. */
 import { AppError, durationMs } from '#kernel'
 
-/** Above 0 ms. Throws `VALIDATION`. */
+/** Returns the milliseconds of a duration above 0, such as 5m or PT5M. Throws `VALIDATION`. */
 export function lengthOf(duration: string): number {
   const ms = durationMs(duration)
   if (ms > 0) return ms

@@ -30,7 +30,7 @@ export function plugPage(plug: Plug): string {
   return parts.join('\n\n')
 }
 
-/** With all properties that lack a default. */
+/** Builds an example node with all properties that lack a default. */
 export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string, unknown>> {
   const given = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
   const properties = Object.fromEntries(
@@ -49,7 +49,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** Ignores case; sensors before actuators. */
+/** Compares plugs by name ignoring case, then sensors before actuators. */
 export function byName(a: Plug, b: Plug): number {
   const [first, second] = [a.name.toLowerCase(), b.name.toLowerCase()]
   if (first !== second) return first < second ? -1 : 1

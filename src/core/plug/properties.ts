@@ -41,7 +41,7 @@ function asReferenced({ format }: InputField, value: unknown): unknown {
   return format?.type === 'resource' ? (referencedId(value) ?? value) : value
 }
 
-/** Neither changes nor rejects anything. Allocates nothing. */
+/** Whether finishProperties would neither change nor reject anything. Allocates nothing. */
 export function isFinished(plug: Plug, values: Properties): boolean {
   for (const name in plug.input) {
     const field = plug.input[name]

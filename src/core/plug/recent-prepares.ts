@@ -2,10 +2,10 @@
 import { LruCache } from '#kernel'
 import type { Plug } from './plug.ts'
 
-/** A node that uses more sets in turn prepares at every call. */
+/** Cache size; a node that uses more sets in turn prepares at every call. */
 const MOST = 8
 
-/** Errors of `prepare` are not cached. */
+/** Caches results for one node of one graph. Errors of `prepare` are not cached. */
 export class RecentPrepares {
   readonly #prepare: NonNullable<Plug['prepare']>
   readonly #known = new LruCache<string, { readonly prepared: unknown }>(MOST)
@@ -25,7 +25,7 @@ export class RecentPrepares {
   }
 }
 
-/** Includes numbers that JSON lacks; undefined for values that are not JSON. */
+/** Returns equal texts for equal values, including numbers that JSON lacks; undefined for values that are not JSON. */
 function keyOf(properties: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(properties, (_, value: unknown) =>

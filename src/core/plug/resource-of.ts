@@ -3,7 +3,7 @@ import { AppError } from '#kernel'
 import { parseResource, resolveResource } from '../language/placeholders/resource.ts'
 import type { PlugContext } from './plug.ts'
 
-/** Add a description. */
+/** Declares the property that `resourceOf` reads; add a description. */
 export const RESOURCE_INPUT = { type: 'string', format: { type: 'resource' }, example: 'boiler-1' } as const
 
 /** Else the node's resource, else the task's. Throws `PLUG_FAILED` if all are absent, `RESOLUTION`. */

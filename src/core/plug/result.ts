@@ -5,7 +5,7 @@ import type { Plug } from './plug.ts'
 
 const MAX_CHAIN = 16
 
-/** All fields are always set, so that all results share one hidden class. */
+/** A checked result. All fields are always set, so that all results share one hidden class. */
 export interface Answer {
   readonly ok: true
   readonly state: number
@@ -25,7 +25,7 @@ export interface BadAnswer {
   readonly error: string
 }
 
-/** Fast path for bare strings; -1 if there is none. */
+/** Returns the index of a state, or -1. Fast path for bare strings. */
 export function stateIndex(plug: Plug, state: string): number {
   return plug.states.indexOf(state)
 }

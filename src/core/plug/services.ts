@@ -3,7 +3,7 @@
  */
 import type { Issue } from '#kernel'
 
-/** Services store it, so that chains of rules can be shown and stopped. */
+/** Says what caused a request. Services store it, so that chains of rules can be shown and stopped. */
 export interface Cause {
   readonly task: string
   readonly node: string
@@ -23,7 +23,7 @@ export type BodyIssue = Readonly<Pick<Issue, 'path' | 'message' | 'suggestion'>>
 export type PlainObject = Readonly<Record<string, unknown>>
 
 export interface AlarmPort {
-  /** New or repeated. `source`: id of the resource. */
+  /** Raises an alarm and returns it, new or repeated. `source`: id of the resource. */
   raise(
     alarm: {
       readonly source: string
@@ -61,14 +61,14 @@ export interface ResourcePort {
   get(id: string): Promise<PlainObject | undefined>
   /** Merges `change` at the top level; `null` removes a field. Returns the resource as stored. */
   patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
-  /** For any resource. Synchronous. */
+  /** Returns the problems that `patch` would report for any resource. Synchronous. */
   checkPatch?(change: PlainObject): readonly BodyIssue[]
   children(id: string): Promise<readonly PlainObject[]>
   find(query: PlainObject): Promise<readonly PlainObject[]>
 }
 
 export interface DataPort {
-  /** `store` persists it, `forward` runs tasks with it. */
+  /** Posts a message. `store` persists it, `forward` runs tasks with it. */
   post(
     resource: string,
     message: PlainObject,
@@ -76,9 +76,9 @@ export interface DataPort {
     cause: Cause,
   ): Promise<void>
   command(resource: string, command: PlainObject & { readonly name: string }, cause: Cause): Promise<PlainObject>
-  /** For any resource. Synchronous. */
+  /** Returns the problems that `post` would report for any resource. Synchronous. */
   checkMessage?(message: PlainObject): readonly BodyIssue[]
-  /** For any resource. Synchronous. */
+  /** Returns the problems that `command` would report for any resource. Synchronous. */
   checkCommand?(command: PlainObject): readonly BodyIssue[]
   messages(resource: string, limit: number): Promise<readonly PlainObject[]>
   /** returns the newest sample of each metric; times are epoch ms */
@@ -98,12 +98,12 @@ export interface QueryPort {
     readonly rows: readonly (readonly [time: number, ...values: unknown[]])[]
     readonly messages: readonly string[]
   }>
-  /** Synchronous, without access to stored data. */
+  /** Returns the problems that `execute` would report. Synchronous, without access to stored data. */
   check?(query: PlainObject): readonly BodyIssue[]
 }
 
 export interface WebscriptPort {
-  /** A status of 400 or above is returned, not thrown. */
+  /** Calls a webscript of the tenant. A status of 400 or above is returned, not thrown. */
   call(
     request: {
       readonly name: string
@@ -135,7 +135,7 @@ export interface ModelPort {
 }
 
 export interface ObjectPort {
-  /** Throws `TOO_LARGE` above `most` bytes; undefined when it does not exist. */
+  /** Returns text and properties of an object; undefined when it does not exist. `TOO_LARGE` above `most` bytes. */
   get(
     bucket: string,
     path: string,

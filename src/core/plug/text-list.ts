@@ -1,7 +1,7 @@
 /** Parses a list of texts from one property. */
 import { AppError } from '#kernel'
 
-/** Throws `PLUG_FAILED`. */
+/** Parses a comma-separated text or a list. Throws `PLUG_FAILED` for anything else. */
 export function textList(given: unknown): readonly string[] {
   if (given === undefined || given === null) return []
   const list: readonly unknown[] = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [given]

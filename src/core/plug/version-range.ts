@@ -12,7 +12,7 @@ export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** Oldest first. */
+/** Orders versions `major.minor.patch`, oldest first. */
 export function compareVersions(a: string, b: string): number {
   return compareNumbers(numbersOf(a), numbersOf(b))
 }

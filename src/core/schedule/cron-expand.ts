@@ -1,7 +1,7 @@
 /** Expands plain cron lists to their values, using cron-parser. */
 import { CronExpressionParser } from 'cron-parser'
 
-/** Such as `5`, `*` or `0-59/15`; empty for an unset field. */
+/** Items per field with cron-parser's numbers, such as `5`, `*` or `0-59/15`; empty for an unset field. */
 export interface PlainFields {
   seconds: readonly string[]
   minutes: readonly string[]

@@ -27,7 +27,7 @@ export const CRON_FIELDS = {
 
 const ITEM = /^(?:(\*|\?)|([A-Z]{3}|\d{1,4})(?:-([A-Z]{3}|\d{1,4}))?)?(?:\/(\d{1,4}))?$/
 
-/** Undefined when out of range. */
+/** Returns the number of a value or name; undefined when out of range. */
 export function fieldValue(text: string, field: CronField): number | undefined {
   const named = field.names?.indexOf(text) ?? -1
   if (named >= 0) return field.min + named

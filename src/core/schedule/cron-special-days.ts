@@ -15,7 +15,7 @@ const NEAREST = /^(\d{1,2})W$/
 const LAST_WEEKDAY = /^([A-Z]{3}|\d)L$/
 const NTH_WEEKDAY = /^([A-Z]{3}|\d)#([1-5])$/
 
-/** Malformed items stay in `plain`, whose parser rejects them. */
+/** Splits the items of a day-of-month field. Malformed items stay in `plain`, whose parser rejects them. */
 export function splitDates(items: readonly string[]): SplitDays<SpecialDates> {
   const beforeLast: number[] = []
   const beforeLastWeekday: number[] = []
@@ -31,7 +31,7 @@ export function splitDates(items: readonly string[]): SplitDays<SpecialDates> {
   return { special: { beforeLast, beforeLastWeekday, nearestWeekday }, plain }
 }
 
-/** `L` alone is the last day of the week, Saturday. */
+/** Splits the items of a day-of-week field. `L` alone is the last day of the week, Saturday. */
 export function splitWeekdays(items: readonly string[], field: CronField): SplitDays<SpecialWeekdays> {
   const lastWeekdays: number[] = []
   const nthWeekdays: (readonly [number, number])[] = []

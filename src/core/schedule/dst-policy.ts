@@ -5,7 +5,7 @@ import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'
 import type { Stretch, Zone } from './schedule.ts'
 
-/** `from` inclusive, `until` exclusive. */
+/** A change of a zone's offset and the affected local times: `from` inclusive, `until` exclusive. */
 export interface ClockChange {
   kind: 'gap' | 'overlap'
   at: number
@@ -16,7 +16,7 @@ export interface ClockChange {
   until: number
 }
 
-/** None, one, or two in ascending order. */
+/** Returns the instants of a local time: none, one, or two in ascending order. */
 export function placeLocal(local: number, zone: Zone, dst: DstPolicy = {}): readonly number[] {
   const instants: number[] = []
   let shifted: number | undefined
@@ -41,7 +41,7 @@ function isInGap(local: number, before: Stretch): boolean {
   return local >= before.until + before.offset && local < before.until + before.after
 }
 
-/** From `from` (inclusive) to `until` (exclusive), in order. */
+/** Returns the gaps and overlaps of a zone from `from` (inclusive) to `until` (exclusive), in order. */
 export function clockChanges(zone: Zone, from: number, until: number): readonly ClockChange[] {
   const changes: ClockChange[] = []
   for (let stretch = zone.stretchAt(from - 1); stretch.until < until; stretch = zone.stretchAt(stretch.until)) {

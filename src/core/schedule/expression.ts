@@ -2,7 +2,7 @@
 
 export type ExpressionKind = 'cron' | 'rrule'
 
-/** `=` or `:` never occur in cron. */
+/** Recognizes a recurrence rule by `=` or `:`, which cron never contains. */
 export function expressionKind(expression: string): ExpressionKind {
   return /[=:]/.test(expression) ? 'rrule' : 'cron'
 }

@@ -14,7 +14,7 @@ export const ICAL_LAST_YEAR = 2199
 
 const DATE = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z)?)?$/i
 
-/** Undefined when malformed, out of range, or not in the calendar. */
+/** Parses a date; undefined when it is malformed, out of range, or not in the calendar. */
 export function icalDate(text: string): IcalDate | undefined {
   const match = DATE.exec(text)
   if (!match) return undefined
@@ -28,7 +28,7 @@ export function icalDate(text: string): IcalDate | undefined {
   return { local, kind: match[7] === undefined ? 'local' : 'utc' }
 }
 
-/** UTC for a `Z`. */
+/** Converts a date from its own zone (UTC for a `Z`) to the wall clock of `zone`. */
 export function localIn(zone: Zone, date: IcalDate, own: Zone | undefined): number {
   if (date.kind === 'utc') return date.local + zone.stretchAt(date.local).offset
   if (own === undefined || own.name === zone.name) return date.local

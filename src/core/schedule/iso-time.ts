@@ -12,7 +12,7 @@ export function offsetText(offset: number): string {
   return (offset < 0 ? '-' : '+') + parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** In ms as if it were UTC: `2026-03-29T02:30:00`. */
+/** Formats a local time (ms as if it were UTC): `2026-03-29T02:30:00`. */
 export function isoLocal(local: number): string {
   return isoWithOffset(local, 0).slice(0, -6)
 }

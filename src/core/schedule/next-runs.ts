@@ -76,7 +76,7 @@ const TWO_YEARS_MS = 731 * 86_400_000
 const MAX_TOUCHED_SHOWN = 5
 const MAX_TOUCHED_COUNTED = 1000
 
-/** Throws `SCHEDULE`, and `TOO_LARGE` for too many runs. */
+/** Previews an expression. Throws `SCHEDULE` for an invalid expression or zone, `TOO_LARGE` for too many runs. */
 export function nextRuns(expression: string, options: NextRunsOptions): NextRuns {
   const { from, zone, count = 10, dst, down } = options
   if (!Number.isInteger(count) || count < 1 || count > MAX_RUNS) {

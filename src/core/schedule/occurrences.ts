@@ -3,7 +3,7 @@ import type { Schedule, Tally } from './schedule.ts'
 
 const MAX_COUNTED = 100_000
 
-/** Stops at 100,000. */
+/** Counts the occurrences strictly between two instants; stops at 100,000. */
 export function tallyBetween(schedule: Schedule, after: number, before: number): Tally {
   return schedule.tally?.(after, before) ?? walkedTally(schedule, after, before)
 }

@@ -25,7 +25,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 
 type Report = (problem: Issue) => void
 
-/** Throws `SCHEDULE` with all problems at once. */
+/** Parses an expression. Throws `SCHEDULE` with all problems at once. */
 export function parseCron(expression: string): Recurrence {
   const problems: Issue[] = []
   const plan = readPlan(expression, problems)
@@ -95,7 +95,7 @@ function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
   return { ...values, years, days: { ...dates.special, ...weekdays.special, days, weekdays: daysOfWeek, either } }
 }
 
-/** Fleets hold many keys: each list of numbers becomes the bits of one number. */
+/** Returns a short key, because fleets hold many: each list of numbers becomes the bits of one number. */
 function keyOf({ seconds, minutes, hours, months, years, days }: CronPlan): string {
   const { nthWeekdays, either, ...lists } = days
   const bits = [seconds, minutes, hours, months, ...Object.values(lists)].map(bitText)
@@ -116,7 +116,7 @@ function plainItems(items: readonly string[] | undefined, field: CronField, repo
   return (items ?? []).flatMap((item) => plainItem(item, field, report)?.split(',') ?? [])
 }
 
-/** cron-parser does not support it. */
+/** Expands the years field, which cron-parser does not support. */
 function expandYears(items: readonly string[]): number[] {
   return items.flatMap((item) => {
     const [range = '', step = '1'] = item.split('/')

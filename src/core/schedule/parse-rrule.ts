@@ -30,7 +30,7 @@ export interface ZonedRecurrence {
   zone: Zone
 }
 
-/** Throws `SCHEDULE`, also for a rule that never runs. */
+/** Parses a rule. Throws `SCHEDULE` with all problems at once, also for a rule that never runs. */
 export function parseRrule(text: string, context: RruleContext): ZonedRecurrence {
   const problems: Issue[] = []
   const report = (problem: Issue): void => void problems.push(problem)
@@ -134,7 +134,7 @@ function countedSecond(
   return last
 }
 
-/** An excluded date removes its whole day. */
+/** Merges all sources and added times, and removes the excluded times. An excluded date removes its whole day. */
 function mergedTimes(
   sources: readonly LocalTimes[],
   added: readonly number[],

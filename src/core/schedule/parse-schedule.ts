@@ -114,7 +114,7 @@ function once(start: number): Schedule {
   }
 }
 
-/** Only data and pushed states run the task. */
+/** Returns the schedule of a task without a clock, which only data and pushed states run. */
 function never(): Schedule {
   return { key: 'reactive', next: () => null, first: () => null }
 }

@@ -10,7 +10,7 @@ export function fixedDelay(frequency: number, start: number): Schedule {
   return new FixedDelay(frequency, start)
 }
 
-/** A class with two numbers, since every periodic task has its own schedule. */
+/** Stored as classes with two numbers each, since every periodic task has its own schedule. */
 class FixedRate implements Schedule {
   readonly #frequency: number
   readonly #start: number

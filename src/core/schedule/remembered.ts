@@ -13,7 +13,7 @@ export class RememberedSchedule implements Schedule {
   #answer = Number.NaN
   #tally: { after: number; before: number; tally: Tally } | undefined
 
-  /** An occurrence at the start itself counts. */
+  /** `runsAtStart`: true if an occurrence at the start itself counts. */
   constructor(schedule: Schedule, runsAtStart = false) {
     this.#schedule = schedule
     this.#runsAtStart = runsAtStart
@@ -34,7 +34,7 @@ export class RememberedSchedule implements Schedule {
     return this.#runsAtStart ? firstFrom(this.#schedule, start) : this.next(start)
   }
 
-  /** Continues the last count if it began at the same instant. */
+  /** Counts occurrences; continues the last count if it began at the same instant. */
   tally(after: number, before: number): Tally {
     const known = this.#tally
     const goesOn = known !== undefined && known.after === after && known.before <= before

@@ -2,7 +2,7 @@
 import { civilDay, dayNumber, daysInMonth, isLeapYear, weekdayOf } from './civil.ts'
 import type { OrdinalWeekday, RrulePlan } from './rrule-plan.ts'
 
-/** From `from` (inclusive) to `until` (exclusive), or -Infinity. Days are day numbers. */
+/** Returns the first allowed day from `from` (inclusive) to `until` (exclusive), or -Infinity. Days are day numbers. */
 export type DaySearch = (from: number, until: number) => number
 
 export const NO_DAY = -Infinity

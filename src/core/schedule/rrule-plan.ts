@@ -50,7 +50,7 @@ const KNOWN = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY', ...Object.
 
 type Report = (problem: Issue) => void
 
-/** After `RRULE:`. Returns undefined when problems were reported. */
+/** Parses `value`, the text after `RRULE:`. Returns undefined when problems were reported. */
 export function rrulePlan(value: string, report: Report): RrulePlan | undefined {
   let problems = 0
   const refuse = (message: string, suggestion: string): void => {

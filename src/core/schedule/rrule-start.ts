@@ -8,7 +8,7 @@ const OTHER_IN_EVERY_PART = 33 * DAY_SECONDS + 3661
 const ALL_SIXTY = Array.from({ length: 60 }, (_, index) => index)
 const ALL_HOURS = ALL_SIXTY.slice(0, 24)
 
-/** `start`: in seconds of the wall clock. */
+/** Fills in the missing parts. `start`: start in seconds of the wall clock. */
 export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
   const today = Math.floor(start / DAY_SECONDS)
   const { month, day } = civilDay(today)

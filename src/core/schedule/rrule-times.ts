@@ -27,7 +27,7 @@ const END_DAY = dayNumber(ICAL_LAST_YEAR + 1, 1, 1)
 const END = END_DAY * DAY_SECONDS
 const UNIT_SECONDS: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
 
-/** `start`: second of DTSTART. */
+/** Creates the search for a complete plan. `start`: second of DTSTART. */
 export function ruleSeconds(plan: RrulePlan, start: number): SecondSearch {
   const unit = UNIT_SECONDS[plan.frequency]
   const search = unit === undefined ? byDays(plan, start) : byUnits(plan, start, unit)
@@ -78,7 +78,7 @@ function byDays(plan: RrulePlan, start: number): SecondSearch {
   }
 }
 
-/** The last period is cached, since queries come in order. */
+/** Returns the times that BYSETPOS selects from a period; the last period is cached, since queries come in order. */
 function positionsOf(
   plan: RrulePlan,
   span: (index: number) => { from: number; until: number },
@@ -150,7 +150,7 @@ function innerSeconds(inner: ClockFields, positions: readonly number[]): readonl
   return indexes.map((index) => nthTimeOfDay(inner, index))
 }
 
-/** Some start must have the same remainder. */
+/** Whether steps of `stride` from the phase reach an allowed start: some start must have the same remainder. */
 function meets(starts: ClockFields, stride: number, phase: number): boolean {
   const divisor = greatestCommonDivisor(stride, DAY_SECONDS)
   const size = timesInDay(starts)
@@ -165,7 +165,7 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 interface Periods {
-  /** Or of the last period before the day. */
+  /** index of the period that contains the day, or of the last period before it */
   indexOf(day: number): number
   span(index: number): { from: number; until: number }
 }

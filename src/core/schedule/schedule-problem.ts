@@ -13,7 +13,7 @@ export function scheduleError(issues: readonly Issue[]): AppError {
   return new AppError('SCHEDULE', `the schedule has ${count}:\n${lines.join('\n')}`, { issues })
 }
 
-/** Truncates long text. */
+/** Quotes a value for a message, truncating long text. */
 export function quoted(value: unknown): string {
   if (typeof value !== 'string') return String(value)
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value)

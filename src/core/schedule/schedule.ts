@@ -23,13 +23,13 @@ export type ScheduleSettings = {
 export interface Schedule {
   /** equal keys mean equal occurrences, so that tasks can share one stream */
   readonly key: string
-  /** Strictly after the instant, in epoch ms; null when exhausted. */
+  /** returns the first occurrence strictly after the instant, in epoch ms; null when exhausted */
   next(after: number): number | null
   /** Periodic and onetime: at or after `start`, including `start`; others: `next(start)`. */
   first(start: number): number | null
   /** true: pass `next` the instant at which the last work ended */
   readonly fixedDelay?: boolean
-  /** strictly between two instants; present if possible without iterating */
+  /** counts occurrences strictly between two instants; present if that is possible without iterating */
   tally?(after: number, before: number): Tally
   /** true: the start of the task only determines which occurrence is the first */
   readonly anyStart?: boolean
@@ -37,7 +37,7 @@ export interface Schedule {
   readonly wallClock?: WallClock | undefined
 }
 
-/** For a schedule that depends on its start: `first(start)`. */
+/** Returns the first occurrence at or after an instant, or for a schedule that depends on its start, `first(start)`. */
 export function firstFrom(schedule: Schedule, start: number): number | null {
   return schedule.anyStart === true ? schedule.next(Math.ceil(start) - 1) : schedule.first(start)
 }
@@ -48,11 +48,11 @@ export interface Tally {
 }
 
 export interface LocalTimes {
-  /** Strictly after; null when exhausted. */
+  /** returns the first local time strictly after the given one; null when exhausted */
   next(after: number): number | null
 }
 
-/** Independent of a zone. */
+/** A parsed expression, independent of a zone. */
 export interface Recurrence {
   readonly key: string
   readonly times: LocalTimes
@@ -65,7 +65,7 @@ export interface Recurrence {
   readonly until?: number | undefined
 }
 
-/** Instants in epoch ms, offsets in ms east of UTC. */
+/** A period during which a zone's offset is constant. Instants in epoch ms, offsets in ms east of UTC. */
 export interface Stretch {
   from: number
   until: number
@@ -77,7 +77,7 @@ export interface Stretch {
 
 export interface Zone {
   readonly name: string
-  /** At the ends of the known years the offset does not change. */
+  /** the period that contains an instant; at the ends of the known years the offset does not change */
   stretchAt(instant: number): Stretch
 }
 

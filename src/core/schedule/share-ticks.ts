@@ -4,7 +4,7 @@ import type { Schedule } from './schedule.ts'
 import { ticks$, type Tick, type TickOptions } from './ticks.ts'
 
 export interface SharedTicks {
-  /** A second subscriber at the same instant still receives that tick. */
+  /** Returns ticks from the subscription on. A second subscriber at the same instant still receives that tick. */
   of(schedule: Schedule): Observable<Tick>
   readonly size: number
 }

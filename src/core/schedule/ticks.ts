@@ -27,7 +27,7 @@ export interface TickOptions extends Partial<MisfirePolicy> {
   graceMs?: number
   /** ms after which a waiting timer reads the clock again, to notice that the clock was set forward; default 24 days */
   recheckMs?: number
-  /** a lower bound when not exact */
+  /** called for skipped occurrences; the count is a lower bound when not exact */
   onSkipped?(count: number, isExact: boolean): void
 }
 

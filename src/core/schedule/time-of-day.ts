@@ -5,7 +5,7 @@ export interface ClockFields {
   hours: readonly number[]
 }
 
-/** 0 to 86399, or -1. */
+/** Returns a function that finds the first allowed second of the day at or after the given one (0 to 86399), or -1. */
 export function timeOfDay({ seconds, minutes, hours }: ClockFields): (from: number) => number {
   const nextSecond = successors(seconds, 60)
   const nextMinute = successors(minutes, 60)
@@ -28,7 +28,7 @@ export function timesInDay({ seconds, minutes, hours }: ClockFields): number {
   return seconds.length * minutes.length * hours.length
 }
 
-/** As a second of the day. */
+/** Returns the allowed time of day with that index, as a second of the day. */
 export function nthTimeOfDay({ seconds, minutes, hours }: ClockFields, index: number): number {
   const minuteIndex = Math.floor(index / seconds.length)
   const hourIndex = Math.floor(minuteIndex / minutes.length)
@@ -37,7 +37,7 @@ export function nthTimeOfDay({ seconds, minutes, hours }: ClockFields, index: nu
   return hour * 3600 + minute * 60 + (seconds[index % seconds.length] ?? 0)
 }
 
-/** Smallest allowed value at or above each value, or -1. */
+/** Returns a table with the smallest allowed value at or above each value, or -1. */
 function successors(values: readonly number[], size: number): Int8Array {
   const table = new Int8Array(size + 1).fill(-1)
   for (let value = size - 1; value >= 0; value--)

@@ -51,7 +51,7 @@ function highestLocal(stretch: Stretch, dst: Required<DstPolicy>): number {
   return stretch.until + (repeated ? stretch.after : stretch.offset)
 }
 
-/** That is shifted to an instant after `past`. */
+/** Returns the first local time in the gap before the stretch that is shifted to an instant after `past`. */
 function shiftedOutOfGap(times: LocalTimes, stretch: Stretch, past: number): number | null {
   const { from, before, offset } = stretch
   if (before >= offset || past >= from + offset - before) return null

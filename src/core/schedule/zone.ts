@@ -6,7 +6,7 @@ import { civilDay, DAY_MS, dayNumber } from './civil.ts'
 
 const LONGEST = 64
 
-/** Also accepts a city alone. */
+/** Returns the IANA name most similar to the text, or undefined. Also accepts a city alone. */
 function nearestZone(text: string): string | undefined {
   const wanted = spelling(text.slice(0, LONGEST))
   if (wanted === '') return undefined
@@ -28,7 +28,7 @@ function spelling(text: string): string {
   return text.toLowerCase().replaceAll(/[\s-]/g, '_')
 }
 
-/** Capped at `limit`. */
+/** Returns the Levenshtein distance, capped at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -73,7 +73,7 @@ export function parseZone(text: string): Zone {
   throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not a time zone`, suggestion)])
 }
 
-/** Holds at most 1000. */
+/** Caches zones by text, to be shared by many schedules. Holds at most 1000. */
 export class Zones {
   readonly #known = new Map<string, Zone>()
 

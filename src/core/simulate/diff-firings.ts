@@ -10,7 +10,7 @@ import type { TriggerExplanation } from '../task/explain.ts'
 
 export type Side = 'old' | 'new'
 
-/** Without an equal firing in the other run. */
+/** A firing without an equal firing in the other run. */
 export interface DiffFiring {
   readonly time: number
   readonly source: string
@@ -48,7 +48,7 @@ interface Destination {
   readonly new: DiffFiring[]
 }
 
-/** Stores only unmatched firings. */
+/** Receives the firings of both runs in order of time; stores only unmatched ones. */
 export class FiringMatcher {
   readonly #tolerance: number
   readonly #found: (difference: Difference) => void

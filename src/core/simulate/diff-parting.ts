@@ -13,7 +13,7 @@ export interface Parting {
   readonly new: PartingSide
 }
 
-/** `number` counts messages from 1. */
+/** The input that both runs processed. `number` counts messages from 1. */
 export interface PartingInput {
   readonly kind: Step['kind']
   readonly number?: number
@@ -36,7 +36,7 @@ export type WatchedEvent = Extract<
 >
 
 export interface Witness {
-  /** Undefined when unknown. */
+  /** explains the triggers into a node; undefined when unknown */
   blocked(node: string): readonly TriggerExplanation[] | undefined
   state(node: string): { state: string | null; rawData?: unknown }
 }
@@ -99,7 +99,7 @@ function firstDifference(
   return [undefined, undefined]
 }
 
-/** Without numbers, ids and reasons. */
+/** Returns the parts of an event that are compared, without numbers, ids and reasons. */
 function essence(event: WatchedEvent): string {
   const { type, node } = event
   switch (event.type) {

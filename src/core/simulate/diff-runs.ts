@@ -41,7 +41,7 @@ class RecordedRun implements Witness {
     return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
   }
 
-  /** Must be the next one. */
+  /** Returns the compared events of the given instant, which must be the next one. */
   take(time: number): readonly WatchedEvent[] {
     const taken: WatchedEvent[] = []
     this.input = undefined

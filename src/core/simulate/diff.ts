@@ -45,7 +45,7 @@ export class LaneComparison {
   #events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
   #messages = 0
 
-  /** Throws `VALIDATION`. */
+  /** `tolerance`: as in `DiffOptions`. Throws `VALIDATION` if it is invalid. */
   constructor(tolerance?: number | string) {
     this.#comparison = new Comparison(toleranceMs(tolerance))
   }
@@ -95,7 +95,7 @@ function onTask(task: Task): Witness {
   }
 }
 
-/** Undefined for a node that exists only in the other rule. */
+/** Returns undefined for a node that exists only in the other rule. */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question()

@@ -96,12 +96,12 @@ export interface Played {
   readonly tasks: readonly Task[]
 }
 
-/** Messages times lanes. */
+/** number of messages times lanes between two progress calls */
 const PROGRESS_EVERY = 4096
 const TASK_ID = 'task'
 const MAX_TOLD = 20
 
-/** Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
+/** Plays messages to all lanes. Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
 export async function play(
   lanes: readonly Lane[],
   options: PlaybackOptions,
@@ -183,7 +183,7 @@ class Playback {
     return false
   }
 
-  /** Reports the problems of all lanes at once. */
+  /** Starts all lanes, and reports the problems of all lanes at once. */
   async start(): Promise<void> {
     const { resource, variables } = this.#options
     const tasks: Task[] = []
@@ -219,12 +219,12 @@ class Playback {
     return at !== undefined && at <= time
   }
 
-  /** No timers are due in that span. */
+  /** Moves the clock over a span in which no timers are due. */
   jumpTo(time: number): void {
     this.#clock.advanceTo(time)
   }
 
-  /** Stops at each timer. */
+  /** Moves the clock, stopping at each timer. */
   async advanceTo(time: number): Promise<void> {
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
       this.#clock.advanceTo(at)
@@ -236,7 +236,7 @@ class Playback {
     this.#clock.advanceTo(time)
   }
 
-  /** Virtual time stands still meanwhile. */
+  /** Waits for asynchronous plugs and the calls that follow, while virtual time stands still. */
   async wait(): Promise<void> {
     let cancel: (() => void) | undefined
     const outOfPatience = new Promise<boolean>((resolve) => {
@@ -319,7 +319,7 @@ function latencyOf(latency: Readonly<Record<string, number>>, name: string): num
 
 type Next = IteratorResult<Message, unknown>
 
-/** Returns a promise only when it must wait. */
+/** Reads messages; returns a promise only when it must wait. */
 export interface MessageIterator {
   next(): Next | Promise<Next>
   return?(value: unknown): unknown
@@ -330,7 +330,7 @@ function iteratorOf(messages: Iterable<Message> | AsyncIterable<Message>): Messa
   return Symbol.asyncIterator in messages ? messages[Symbol.asyncIterator]() : messages[Symbol.iterator]()
 }
 
-/** Equal failures are reported once. */
+/** Combines the errors of all lanes that failed to start; equal failures are reported once. */
 function together(failures: readonly { name: string | undefined; error: unknown }[]): unknown {
   const [first] = failures
   const texts = new Map<string, string>()

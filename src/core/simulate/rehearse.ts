@@ -5,7 +5,7 @@ import type { Compared } from './diff-comparison.ts'
 import { type DiffOptions, LaneComparison } from './diff.ts'
 import { type Lane, type MessageIterator, play, type Played, type PlaybackOptions } from './playback.ts'
 
-/** Compiled with its own plugs. */
+/** A rule of a rehearsal, compiled with its own plugs. */
 export type RehearsedLane = Pick<Lane, 'rule' | 'settings' | 'preparer'>
 
 export interface RehearseOptions extends PlaybackOptions, DiffOptions {
@@ -35,7 +35,7 @@ export interface Rehearsed extends Omit<Played, 'tasks'> {
   readonly fired: readonly number[]
 }
 
-/** Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
+/** Runs the rehearsal. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
 export async function rehearse(rule: RehearsedLane, options: RehearseOptions): Promise<Rehearsed> {
   const { compareWith, variants = [], source, onEvent, tolerance, ...playback } = options
   const nodes = new NodeTally()

@@ -24,7 +24,7 @@ export interface Run {
   explain(node: string): Explanation
 }
 
-/** Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
+/** Runs a simulation. Throws like `engine.start`, and `BAD_RECORDING` for a message without a time. */
 export async function simulate(rule: Rule | Template, options: SimulateOptions): Promise<Run> {
   const events: EngineEvent[] = []
   const { tasks, ...played } = await play([{ rule, onEvent: listener(events, options) }], options)

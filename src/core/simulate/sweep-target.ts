@@ -27,7 +27,7 @@ interface Place {
   readonly node: PlugNode
 }
 
-/** A label may contain dots; the longest match wins. */
+/** Resolves a path in a validated rule. A label may contain dots; the longest match wins. */
 export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
   if (path.split(/[./]/).some((part) => FORBIDDEN_KEYS.has(part)))
     return { message: `"${path}" reaches a prototype`, suggestion: 'use a property of a node' }
@@ -149,7 +149,7 @@ function variablesOf(rule: Rule | Template): readonly string[] {
   return [...declared, ...Object.keys(rule.taskDefaults?.variables ?? {})]
 }
 
-/** A rule may use a variable that only its task declares. */
+/** Whether a rule mentions a variable, since it may use a variable that only its task declares. */
 function mentions(rule: Rule | Template, name: string): boolean {
   if (!/^\w+$/.test(name)) return false
   const text = JSON.stringify(rule)

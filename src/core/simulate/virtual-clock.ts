@@ -57,7 +57,7 @@ export class VirtualClock implements SchedulerLike {
     if (action.at < (this.#earliest[0] as number)) this.#earliest[0] = action.at
   }
 
-  /** Skips cancelled actions. */
+  /** Returns the time of the next action that was not cancelled, or undefined. */
   nextAt(): number | undefined {
     for (let top = this.#due.peek(); top; top = this.#due.peek()) {
       if (!top.action.closed && top.order === top.action.order) return (this.#earliest[0] = top.at)
@@ -67,13 +67,13 @@ export class VirtualClock implements SchedulerLike {
     return undefined
   }
 
-  /** Actions that are due earlier run late, at that time. Never moves back. */
+  /** Moves to `time` at once: actions that are due earlier run late, at that time. Never moves back. */
   jumpTo(time: number): void {
     this.#now[0] = Math.max(this.#now[0] as number, time)
     this.advanceTo(time)
   }
 
-  /** Each action at its own time; ends at `time`. Never moves back. */
+  /** Runs everything due up to and including `time`, each action at its own time; ends at `time`. Never moves back. */
   advanceTo(time: number): void {
     if (time < (this.#earliest[0] as number)) {
       if (time > (this.#now[0] as number)) this.#now[0] = time

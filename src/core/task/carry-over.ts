@@ -32,7 +32,7 @@ export interface CarriedOver {
   readonly lost: readonly Lost[]
 }
 
-/** `after`: the new rule as if its clocks began at `now`, epoch ms. */
+/** Computes the state under the new rule. `after`: the new rule as if its clocks began at `now`, epoch ms. */
 export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, now: number): CarriedOver {
   const kept = untouched(before, after)
   const { graph } = after.model
@@ -211,7 +211,7 @@ class Names {
     return { ...rest, ...(index !== undefined && { via: index }) } as T // `via` is adapted or removed
   }
 
-  /** The link of a removed trigger is replaced by the one before it. */
+  /** Returns the new position of a link. The link of a removed trigger is replaced by the one before it. */
   #link(index: number): number | undefined {
     if (this.#places.has(index)) return this.#places.get(index)
     const link = this.#old[index]
@@ -225,7 +225,7 @@ class Names {
   }
 }
 
-/** Equal triggers keep their sequence. */
+/** Maps positions of triggers in the old rule to positions in the new rule. Equal triggers keep their sequence. */
 function ordersOf(
   before: readonly TriggerEdge[],
   after: readonly TriggerEdge[],

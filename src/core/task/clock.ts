@@ -34,7 +34,7 @@ export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask
   if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
-/** In order of time; at the same time, those of sensors first. */
+/** Runs all due clocks in order of time; at the same time, those of sensors first, in order of declaration. */
 export function clocksAreDue(run: TaskRun): void {
   const due: { at: number; node: SensorNode | null }[] = []
   for (const node of run.model.graph.sensors) {
@@ -50,7 +50,7 @@ function clockOf(run: TaskRun): number {
   return run.at - run.model.settings.reorderMs
 }
 
-/** Ticks at most one due occurrence now; others wait or are skipped, as `misfire` demands. */
+/** Ticks at most one due occurrence now; other due occurrences wait or are skipped, as `misfire` demands. */
 function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   const schedule = scheduleOf(run, node)
   if (schedule === undefined) return
@@ -125,7 +125,7 @@ function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): voi
   wait(run, node, scheduledAt)
 }
 
-/** Consecutive ticks with the same time form one input. */
+/** Queues a tick. Consecutive ticks with the same time form one input. */
 function wait({ state, at }: TaskRun, node: SensorNode | null, scheduledAt: number): void {
   const last = state.waiting.at(-1)
   if (last?.input.kind !== 'tick' || last.input.scheduledAt !== scheduledAt) {
@@ -147,7 +147,7 @@ function isBusy(run: TaskRun, node: SensorNode | null): boolean {
   return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.nodes.includes(node))
 }
 
-/** Waits do not count, since a new run ends them, nor do effects. */
+/** Whether a sensor that this clock began is at work. Waits do not count, since a new run ends them, nor do effects. */
 function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) {
     if (isWork(execution) && isWorkOf(execution.origin, node)) return true

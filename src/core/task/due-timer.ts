@@ -5,14 +5,14 @@ import type { SensorState } from './state.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Epoch ms; Infinity if none is set. */
+/** Returns the earliest due time, epoch ms; Infinity if none is set. */
 export function earliestDue({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))
   return at
 }
 
-/** By the engine's clock, epoch ms; Infinity if none is set. */
+/** Returns when the engine's clock lets the first of these timers act, epoch ms; Infinity if none is set. */
 export function earliestAct({ state }: TaskRun): number {
   let at = NEVER
   for (const sensor of state.work?.sensors ?? []) {

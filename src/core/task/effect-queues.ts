@@ -28,7 +28,7 @@ export class EffectQueues {
     return undefined
   }
 
-  /** Returns true if the execution may begin. `most`: maximum number of calls in progress. */
+  /** Enters the queues; returns true if the execution may begin. `most`: maximum number of calls in progress. */
   enqueue(execution: Execution, touches: readonly string[], most: number): boolean {
     const distinct = touches.length === 1 ? touches : [...new Set(touches)]
     execution.touches = distinct

@@ -10,7 +10,7 @@ export interface Queued<T> {
   nextInQueue: T | null
 }
 
-/** In the order in which they began; any can end at any time, also during iteration. */
+/** Lists executions in the order in which they began. Any of them can end at any time, also during iteration. */
 export class InFlight<T extends Linked<T>> {
   #first: T | null = null
   #last: T | null = null
@@ -56,7 +56,7 @@ export class InFlight<T extends Linked<T>> {
   }
 }
 
-/** First in, first out; an execution is in at most one queue, once. */
+/** A first in, first out queue. An execution is in at most one queue, once. */
 export class CallQueue<T extends Queued<T>> {
   #first: T | null = null
   #last: T | null = null

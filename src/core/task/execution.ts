@@ -116,7 +116,7 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
   run.state.calls.unshift(execution)
 }
 
-/** `lag`: ms by which the clock is ahead of `at`, if `at` is in the task's own time. */
+/** Sets when an execution wakes. `lag`: ms by which the clock is ahead of `at`, if `at` is in the task's own time. */
 export function wakeAt(run: TaskRun, execution: Execution, at: number, lag = 0): void {
   execution.wakeAt = at
   execution.wakeLag = lag
@@ -131,7 +131,7 @@ function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
   return node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
 }
 
-/** `at`: position of the node. */
+/** Returns the execution that wakes first, for the node at that position. */
 export function firstToWake(run: TaskRun, at: number): Execution | undefined {
   const { work } = run.state
   const sensor = work?.sensors[at]
@@ -170,7 +170,7 @@ export function limitWithout(limit: number, timeoutMs: number, from: number, unt
   return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
 }
 
-/** Effects that waited for it may then begin. */
+/** Ends the execution; effects that waited for it may then begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run
   state.inFlight.delete(execution)

@@ -138,7 +138,7 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
   return found
 }
 
-/** Fired at this very time, which began the cool-down; then the cool-down did not hold it back. */
+/** Whether the trigger fired at this very time, which began the cool-down; then the cool-down did not hold it back. */
 function firedNow({ firing, held }: Destination, trigger: TriggerEdge, now: number): boolean {
   return firing?.time === now && firing.trigger === trigger && held?.trigger !== trigger
 }
@@ -236,7 +236,7 @@ function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: str
   return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
 }
 
-/** At the next evaluation. */
+/** Returns the states of the source that would fire the trigger at the next evaluation. */
 function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): number[] {
   const before = observed.state === UNKNOWN ? observed.memory : observed.state
   return trigger.source.states.flatMap((_, state) => {

@@ -126,13 +126,13 @@ function hasChanged({ from, to }: NonNullable<TriggerEdge['change']>, { state, p
   return before === from && (to === ANY ? state !== from : state === to)
 }
 
-/** Returns the `begins` and `ends` bits. */
+/** Returns the `begins` and `ends` bits of a trigger after its source was observed in a known state. */
 export function seenBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered !== undefined && entered[state] !== true ? bits & ~HAS_BEGUN : bits
   return ends?.[state] === true ? begun | MAY_END : begun
 }
 
-/** Returns the `begins` and `ends` bits. */
+/** Returns the `begins` and `ends` bits of a trigger after it fired its destination. */
 export function firedBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
   const begun = entered?.[state] === true ? bits | HAS_BEGUN : bits
   return ends !== undefined && ends[state] !== true ? begun & ~MAY_END : begun

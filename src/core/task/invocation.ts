@@ -32,7 +32,7 @@ export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void 
   invoke(run, makePlan([node]), [origin], new Map([[node, origin]]))
 }
 
-/** Splits where a resource repeats; each part is one invocation. */
+/** Splits messages that arrived together where a resource repeats; each part is one invocation. */
 export function withoutRepeats(messages: readonly Message[]): readonly (readonly Message[])[] {
   if (messages.length === 1) return [messages]
   const parts: Message[][] = []
@@ -61,7 +61,7 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
 
-/** Sensors skip late and repeated readings. */
+/** Processes data whose readings have measurement times: sensors skip late and repeated readings. */
 export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void {
   rememberAll(run, admitted)
   const running = admitted.filter(({ plan }) => plan.sensors.length > 0)
@@ -143,7 +143,7 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: 
   beginEvaluation(run, { invocation: run.state.invocations, selected })
 }
 
-/** Only the sensor's triggers run. */
+/** Processes a state or raw data from outside as an observation; only the sensor's triggers run. */
 export function push(
   run: TaskRun,
   node: SensorNode,

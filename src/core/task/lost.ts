@@ -16,7 +16,7 @@ interface Kept {
   readonly clocks: ReadonlySet<string>
 }
 
-/** In the order of the rule; nodes without losses are absent. `now`: epoch ms. */
+/** Returns losses in the order of the rule; nodes without losses are absent. `now`: epoch ms. */
 export function lostBy(graph: Graph, saved: SavedState, kept: Kept, now: number): Lost[] {
   const nodes = [...graph.sensors, ...graph.actuators]
   return nodes.flatMap(({ label, kind }): Lost[] => {

@@ -150,7 +150,7 @@ class Search {
     return kept.toSorted((a, b) => a.sensor.slot - b.sensor.slot)
   }
 
-  /** Tries sensors and their states in order. */
+  /** Returns the first set of `size` more changes that works, trying sensors and their states in order. */
   #choose(size: number, from: number, chosen: readonly Need[]): readonly Need[] | undefined {
     if (size === 0) return this.#works(chosen) ? chosen : undefined
     for (let i = from; i < this.#sensors.length; i++) {

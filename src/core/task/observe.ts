@@ -24,7 +24,7 @@ function evaluate(run: TaskRun, gate: GateNode): number {
   return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
 }
 
-/** From their parents alone. Nothing fires. */
+/** Decides gates of another rule from their parents alone. Nothing fires. */
 export function decideAnew(run: TaskRun, gates: readonly GateNode[]): void {
   for (const gate of gates) {
     const state = evaluate(run, gate)
@@ -46,7 +46,7 @@ export function settle(observed: Observed, state: number, now: number): void {
   observed.memory = state
 }
 
-/** Keeps the memory of each. Nothing fires. */
+/** Forgets the observations of a plan's sensors, but keeps the memory of each. Nothing fires. */
 export function reset(run: TaskRun, plan: Plan): void {
   for (const node of plan.reset) forget(sensorState(run.state, node), run.now)
   for (const gate of plan.resetGates) {
@@ -61,7 +61,7 @@ function forget(observed: Observed, now: number): void {
   observed.lost = now
 }
 
-/** Every gate that depends on it becomes unknown, too. Nothing fires. */
+/** Evicts an observation: the sensor and every gate that depends on it become unknown. Nothing fires. */
 export function evict(run: TaskRun, node: SensorNode): void {
   const sensor = sensorState(run.state, node)
   sensor.evictAt = Number.POSITIVE_INFINITY

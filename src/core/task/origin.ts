@@ -25,7 +25,7 @@ export function sentOf({ channel, hops, root }: Sent): Sent {
   }
 }
 
-/** Shared by all its consequences. */
+/** What began an invocation; shared by all its consequences. */
 export interface Origin {
   readonly kind: InputSummary['kind']
   readonly time: number

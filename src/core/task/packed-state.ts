@@ -21,7 +21,7 @@ const OPEN = [
   'now',
   'waiting',
 ] as const satisfies readonly (keyof SavedState)[]
-/** The packed form shows whether these indexes of lists exist. */
+/** Fields that contain indexes of lists for `restoreState`; the packed form shows whether these indexes exist. */
 const PLACES = ['origin', 'via', 'earlier', 'trigger']
 const MAX_FORMS = 1_000
 
@@ -48,7 +48,7 @@ export class StatePacker {
   /** forms that were restored and turned out idle */
   readonly #known = new WeakMap<Graph, Set<string>>()
 
-  /** Undefined if the state cannot be packed. */
+  /** `resources`: resources of the task. Returns undefined if the state cannot be packed. */
   pack(saved: SavedState, resources: readonly string[], now: number): PackedState | undefined {
     if (saved.status !== 'running' || OPEN.some((field) => saved[field] !== undefined)) return undefined
     const packed = this.#packer.pack(saved, resources)

@@ -61,7 +61,7 @@ class PackedWork implements SmallWork {
 export class WorkPacker {
   readonly #packer = new JsonPacker(PLACES)
 
-  /** A state that plain JSON cannot represent stays as it is. */
+  /** Packs a state without executions in progress. A state that plain JSON cannot represent stays as it is. */
   pack(model: TaskModel, state: TaskState, owner: WorkOwner): void {
     const { origins, links, sensors, gates, actuators } = saveState(model, state)
     const packed = this.#packer.pack({ origins, links, sensors, gates, actuators }, model.resources)

@@ -125,7 +125,7 @@ function isBlank(saved: object): boolean {
   return true
 }
 
-/** Empty lists count as equal. */
+/** Compares two fields; empty lists count as equal. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0)
 }

@@ -434,7 +434,7 @@ function newsIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: rea
   return news.length === 0 ? NO_NEWS : news.filter((label) => reads.some((node) => node.label === label))
 }
 
-/** First calls in progress, then calls behind them. */
+/** Restores the places of acting calls among the effects: first calls in progress, then calls behind them. */
 function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
   const touching = new Map(saved.flatMap(({ id, touches }) => (touches === undefined ? [] : [[id, touches] as const])))
   if (touching.size === 0) return
@@ -445,7 +445,7 @@ function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Or
   }
 }
 
-/** Makes the call again, unless it is still open. */
+/** Makes a call whose turn has come again, unless it is still open. */
 function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
   const { node, phase } = execution
   const { effectQueues, ready } = run.state

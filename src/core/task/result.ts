@@ -22,7 +22,7 @@ import { traceError, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
 
-/** Now, or after the delay that it demands, which releases the lane. */
+/** Processes the result of a plug: now, or after the delay that it demands, which releases the lane. */
 export function answer(run: TaskRun, execution: Execution, reply: Answer): void {
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
@@ -87,7 +87,7 @@ function applyToSensor(
   else executed(run, node, touch)
 }
 
-/** Success without a state: only triggers without a condition fire. */
+/** Handles success without a state: only triggers without a condition fire. */
 export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   sensor.before = sensor.state
@@ -101,7 +101,7 @@ export function dropEffect(run: TaskRun, execution: Execution, message: string):
   end(run, execution)
 }
 
-/** A failed item does not stop the others. */
+/** Continues with the next item of a loop, or ends the execution. A failed item does not stop the others. */
 export function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++

@@ -44,7 +44,7 @@ export interface FiringCounts {
 
 export interface TaskCounts extends FiringCounts, ReadingCounts {}
 
-/** The driver supplies it; the state machine itself touches nothing outside. */
+/** Receives the outputs of a task. The driver supplies it; the state machine itself touches nothing outside. */
 export interface Sink {
   /** null without subscribers: events are then not created */
   readonly event: ((event: EngineEvent) => void) | null
@@ -58,7 +58,7 @@ export interface Sink {
   timer(kind: TimerKind, at: number, key: number): void
   remembered(count: number): void
   cancelled(execution: Execution): void
-  /** `known`: the newest number in the state. */
+  /** Returns the number of the newest invocation. `known`: the newest number in the state. */
   newest(known: number): number
 }
 
@@ -101,7 +101,7 @@ export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number 
   return node.kind === 'sensor' || placedAt === NOT_PLACED ? now : placedAt
 }
 
-/** Equal inputs lead to equal ids, so that a repeated delivery can be recognized. */
+/** Returns task/run/input/place. Equal inputs lead to equal ids, so that a repeated delivery can be recognized. */
 export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
   return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.place}`
 }

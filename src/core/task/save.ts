@@ -43,7 +43,7 @@ import type {
   SavedTaken,
 } from './saved.ts'
 
-/** At any step; the inverse of `restoreState`. */
+/** Saves the whole state, at any step; the inverse of `restoreState`. */
 export function saveState(model: TaskModel, state: TaskState): SavedState {
   const tables = new Tables()
   const { graph } = model
@@ -132,7 +132,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
   return encodeNumbers(saved) as SavedState
 }
 
-/** The call that the lane waits for is made again before all others. */
+/** Returns the order of calls. The call that the lane waits for is made again before all others. */
 function callOrder({ holder, calls }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
   const order = [...(isCalled ? [holder] : []), ...calls]
@@ -201,7 +201,7 @@ function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables
   }
 }
 
-/** Origins and links are shared by many executions; each is written once. */
+/** Collects origins and links, which are shared by many executions, so that each is written once. */
 class Tables {
   readonly origins: Origin[] = []
   readonly links: SavedLink[] = []
@@ -218,7 +218,7 @@ class Tables {
     return index
   }
 
-  /** Executors need not share the object. */
+  /** Finds the place of an equal origin, with the same message and time: executors need not share the object. */
   #placeOfMessage(origin: Origin): number | undefined {
     const { kind, time, values, channel, carried, hops } = origin
     if (kind !== 'data' || (channel ?? carried ?? hops) !== undefined) return undefined

@@ -52,7 +52,7 @@ export interface SavedReadings {
   counts: ReadingCounts
 }
 
-/** The identities are those of the readings with that time. */
+/** What a sensor processed last: the measurement time, and the identities of the readings with that time. */
 export interface SavedTaken {
   time: number
   known?: string[]

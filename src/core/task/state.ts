@@ -55,7 +55,7 @@ export interface ActuatorState extends Destination {
   answer: { message?: string; rawData?: unknown; collectedTime: number } | null
 }
 
-/** The trigger that fired an execution, and the link before. */
+/** How an execution came about: the trigger that fired it, and the link before. */
 export interface Link {
   readonly trigger: TriggerEdge
   readonly time: number

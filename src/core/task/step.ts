@@ -137,7 +137,7 @@ function nextTime(run: TaskRun, { reordering }: Readings): number {
   return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
 }
 
-/** Epoch ms. */
+/** Returns the measurement time of the input, epoch ms, if it has one. */
 export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':
@@ -184,7 +184,7 @@ function isDue(run: TaskRun, input: Input): boolean {
   return input.kind !== 'timer' || dueAt(run, input.timer, input.key) <= run.at
 }
 
-/** Infinity when the task no longer waits for it. */
+/** Returns when the thing of a timer is really due; Infinity when the task no longer waits for it. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   const { reorderMs } = run.model.settings
@@ -272,7 +272,7 @@ function finishOnetime(run: TaskRun): void {
   else stopClocks(run)
 }
 
-/** It has ticked, and no sensor is at work or waits. */
+/** Whether a onetime task accepts no more inputs: it has ticked, and no sensor is at work or waits. */
 export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
   if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false

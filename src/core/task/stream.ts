@@ -63,7 +63,7 @@ export function streamValue(run: TaskRun, execution: Reading, key: string): unkn
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
-/** Only what is visible to its node counts. */
+/** Whether the message that began an execution contains that value, and is visible to its node. */
 export function isNewValue(run: TaskRun, execution: Reading, key: string): boolean {
   const { node, origin } = execution
   if (!sees(execution)) return false
@@ -71,7 +71,7 @@ export function isNewValue(run: TaskRun, execution: Reading, key: string): boole
   return isForNode && messageValue(origin.values ?? NOTHING, key) !== undefined
 }
 
-/** When the last message visible to the node arrived, or the last one with that value. */
+/** Returns when the last message visible to an execution's node arrived, or the last one with that value, if any. */
 export function streamTime(run: TaskRun, execution: Reading, key?: string): number | undefined {
   const { node, origin } = execution
   const { model } = run
@@ -131,7 +131,7 @@ function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undef
   return listensToChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
-/** Undefined without valid values. */
+/** Returns the stream of the node's own resource, if it contains valid values. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
   if (listensToChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))

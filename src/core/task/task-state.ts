@@ -81,22 +81,22 @@ export class TaskState implements Work {
     this.#resourceCount = resourceCount
   }
 
-  /** Null while nothing differs from a task that never worked. */
+  /** Returns null while nothing differs from a task that never worked. */
   get work(): Work | null {
     return this.#small === null ? this.#work : this.#made()
   }
 
-  /** For reading only. */
+  /** Returns the current work for reading, or a fresh one that is not stored. */
   shown(): Work {
     return this.#work ?? this.#small?.unpack() ?? freshWork(this.#graph, this.#resourceCount)
   }
 
-  /** Does not unpack: packed work contains no unfinished execution. */
+  /** Returns unfinished executions without unpacking: packed work contains none. */
   get open(): Iterable<Execution> {
     return this.#work?.inFlight ?? NONE
   }
 
-  /** Needs work without unfinished executions. */
+  /** Replaces work that has no unfinished executions by its packed form. */
   shrink(small: SmallWork): void {
     this.#small = small
     this.#work = null

@@ -68,7 +68,7 @@ function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Ru
   })
 }
 
-/** All variables if the name is unknown. */
+/** Returns the value of a variable, or all variables if the name is unknown. */
 function variableOf({ model, overrides }: RuleSide, name: string | undefined): unknown {
   const { variables } = model.settings
   if (name === undefined) return [variables, overrides.byStream, overrides.byData]

@@ -17,7 +17,7 @@ function see(state: TaskState, node: ObservableNode): Seen {
   return { node, state: observed.state, since: observed.since, origin }
 }
 
-/** Contains each node once. */
+/** Builds the chain of a firing (data -> sensor states -> gate row -> trigger), with each node once. */
 export function buildWhy(firing: Firing): Why {
   const { seen } = firing
   const stateOf = new Map(seen.map((one) => [one.node, one.state]))
@@ -47,7 +47,7 @@ export function buildWhy(firing: Firing): Why {
   return firing.via === null ? why : withVia(why, firing.via)
 }
 
-/** Built on demand, since each firing has as many steps as its chain is long. */
+/** Adds the steps of a chain of triggers, built on demand, since each firing has as many steps as its chain is long. */
 function withVia(why: Why, link: Link): Why {
   return Object.defineProperty(why, 'via', { enumerable: true, get: () => stepsTo(link) })
 }

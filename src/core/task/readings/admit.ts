@@ -23,7 +23,7 @@ export function comparesReadings({ model: { settings } }: TaskRun): boolean {
   return settings.time === 'event' || settings.duplicates === 'drop'
 }
 
-/** Epoch ms, at most the time of arrival. */
+/** Returns the measurement time, at most the time of arrival, epoch ms. */
 function readingTime(message: Message, arrived: number): number {
   const stamp = stampOf(message)
   return stamp === undefined ? arrived : Math.min(stamp, arrived)
@@ -61,7 +61,7 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
   return (plan?.partFor(message).sensors.length ?? 0) > 0
 }
 
-/** No sensor has processed the waiting reading yet; counts a duplicate. */
+/** Whether a waiting reading, which no sensor has processed yet, equals the new one; if so, counts a duplicate. */
 export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
   const { readings } = run.state
   if (run.model.settings.duplicates === 'take' || !messages.every(mayComeAgain)) return false
@@ -74,7 +74,7 @@ export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boole
   return true
 }
 
-/** The highest of its readings that run a sensor, if any. */
+/** Returns the time of a data input: the highest of its readings that run a sensor, if any. */
 export function timeOfData({ model }: TaskRun, messages: readonly Message[], arrived: number): number | undefined {
   let time: number | undefined
   for (const message of messages) {
@@ -84,7 +84,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
   return time
 }
 
-/** Also if its readings run nothing. */
+/** Returns the time by which an input is put in order, also if its readings run nothing. */
 export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)
@@ -132,7 +132,7 @@ export function remembersReadings({ late, time, duplicates }: TaskRun['model']['
   return duplicates === 'drop' && (late === 'take' || time === 'arrival')
 }
 
-/** Also remembers the reading. */
+/** Whether a reading was processed before; also remembers the reading. */
 function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, message: Message, arrived: number): boolean {
   const { settings, identityIgnores, dedupWindow } = run.model
   if (!remembersReadings(settings) || !mayComeAgain(message)) return false

@@ -19,7 +19,7 @@ export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean 
   return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
 }
 
-/** At once, or after a timer that is due before. */
+/** Makes the values of messages that run nothing available: at once, or after a timer that is due before. */
 export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admitted[]): void {
   const { readings } = run.state
   if (readings === null || input.kind !== 'data' || input.arrived === undefined) return rememberAll(run, admitted)
@@ -36,7 +36,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   remember(run, oldest)
 }
 
-/** At the same time, timers and ticks come before such values. */
+/** Makes values from before the current input available. At the same time, timers and ticks come before such values. */
 export function rememberUntil(run: TaskRun, { ahead }: Readings, { kind }: Input): void {
   if (ahead.list.length === 0) return
   const comesFirst = kind === 'timers' || kind === 'tick'

@@ -33,7 +33,7 @@ export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
 }
 
-/** Epoch ms; undefined if it is missing or invalid. */
+/** Returns the timestamp of a message, epoch ms; undefined if it is missing or invalid. */
 export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
@@ -52,10 +52,10 @@ function readStamp({ timestamp }: Message): number | undefined {
 /** Per measurement time; the first ones are kept. */
 export const MAX_KEPT = 16
 
-/** After a restore only the identity is left. */
+/** A reading that a sensor processed: the message, or after a restore only its identity. */
 export type KnownReading = Message | string
 
-/** The highest measurement time so far, and the readings with that time. */
+/** What a sensor processed last: the highest measurement time so far, and the readings with that time. */
 export interface Taken {
   readonly time: number
   readonly known: readonly KnownReading[]
@@ -63,7 +63,7 @@ export interface Taken {
 
 export type Verdict = 'taken' | 'late' | 'duplicate'
 
-/** `time`: of the reading; `ignores`: keys that comparisons ignore. */
+/** Classifies a reading for a sensor. `time`: of the reading; `ignores`: keys that comparisons ignore. */
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
@@ -86,7 +86,7 @@ export function isAmong(all: readonly KnownReading[], message: Message, ignores:
   )
 }
 
-/** False if an idempotency key identifies `one` instead. */
+/** Whether two messages are equal except for ignored keys; false if an idempotency key identifies `one` instead. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
   if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))

@@ -41,7 +41,7 @@ export class Readings {
   /** messages that run nothing: their values are for inputs of their times, but not for a timer that is due before */
   readonly ahead = new Reordering(0, () => 0)
 
-  /** `last`: epoch ms, negative before the first; `wait`: ms for which readings wait. */
+  /** `last`: epoch ms of the task's last input, negative before the first; `wait`: ms for which readings wait. */
   constructor(last: number, wait: number) {
     this.reordering = new Reordering(wait, (resource) => this.newest.get(resource)?.lag ?? 0)
     this.time = last < 0 ? Number.NEGATIVE_INFINITY : last
@@ -60,7 +60,7 @@ export class Readings {
     return copy
   }
 
-  /** The task's time and counts stay. */
+  /** Forgets measurement times; the task's time and counts stay. */
   forgetTimes(): void {
     this.newest.clear()
     this.inRow.clear()

@@ -34,7 +34,7 @@ export class RecentReadings {
     return this.#times.length
   }
 
-  /** The least that holds the readings processed at `since` or later. */
+  /** Returns the least capacity that holds the readings processed at `since` or later. */
   roomSince(since: number): number {
     let [from, to] = [0, this.#size]
     while (from < to) {
@@ -45,12 +45,12 @@ export class RecentReadings {
     return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
   }
 
-  /** Epoch ms; Infinity if none is known. */
+  /** Returns when the oldest known reading was processed, epoch ms; Infinity if none is known. */
   get oldest(): number {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#first] as number)
   }
 
-  /** Epoch ms; -Infinity if none is known. */
+  /** Returns when the newest known reading was processed, epoch ms; -Infinity if none is known. */
   get newest(): number {
     return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
   }
@@ -66,7 +66,7 @@ export class RecentReadings {
     return true
   }
 
-  /** Returns their number. `time`: epoch ms. */
+  /** Forgets readings processed before a time, epoch ms; returns their number. */
   forgetBefore(time: number): number {
     let count = 0
     while (this.oldest < time) {
@@ -80,7 +80,7 @@ export class RecentReadings {
     this.#resize(Math.max(LEAST_ROOM, this.#size))
   }
 
-  /** For each, the digits of both halves of its identity and of its time. */
+  /** Returns the readings as text: for each, the digits of both halves of its identity and of its time. */
   save(): string {
     let text = ''
     for (let i = 0; i < this.#size; i++) {

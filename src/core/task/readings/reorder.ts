@@ -16,7 +16,7 @@ export interface WaitingReading {
   readonly kept?: WaitingInput['kept']
 }
 
-/** The clock released it at that time, epoch ms. */
+/** A reading with the time, epoch ms, at which the clock released it. */
 export interface Released {
   readonly clock: number
   readonly held: WaitingReading
@@ -43,7 +43,7 @@ export class Reordering {
     this.#list = []
   }
 
-  /** Returns the oldest one, to be processed at once, when too many wait. */
+  /** Adds a reading; returns the oldest one, to be processed at once, when too many wait. */
   hold(held: WaitingReading): WaitingReading | undefined {
     const index = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
     this.#list = this.#list.toSpliced(index, 0, held)
@@ -53,14 +53,14 @@ export class Reordering {
     return oldest
   }
 
-  /** Epoch ms; Infinity if none waits. */
+  /** Returns when the clock releases the first reading, epoch ms; Infinity if none waits. */
   get earliest(): number {
     let at = Number.POSITIVE_INFINITY
     for (const held of this.#list) at = Math.min(at, this.#releaseOf(held))
     return at
   }
 
-  /** Each together with earlier measurements. */
+  /** Removes and returns readings that are due by the clock, each together with earlier measurements. */
   release(clock: number): readonly Released[] {
     const released: Released[] = []
     for (let at = this.earliest; at <= clock; at = this.earliest) {
@@ -71,7 +71,7 @@ export class Reordering {
     return released
   }
 
-  /** At or before a time. */
+  /** Removes and returns readings measured at or before a time. */
   upTo(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time <= time) + 1)
   }
