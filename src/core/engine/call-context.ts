@@ -22,7 +22,7 @@ export interface CallDependencies {
   frozen(run: TaskRun, execution: Execution): TaskRun
   upToDate(): void
   serve(): void
-  /** `first`: becomes the root of the origin's chain if it has none yet. */
+  /** Returns the id that began the chain of an origin. `first`: becomes that id if the chain has none yet. */
   rootOf(origin: Origin, first: string): string
 }
 

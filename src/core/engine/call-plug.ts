@@ -91,7 +91,7 @@ function withNames(fetched: Fetched): Fetched {
   return { ...fetched, secrets: new Map([...(fetched.secrets ?? [])].map(([key]) => [key, secretName(key)])) }
 }
 
-/** Undefined: the properties must be created now. */
+/** Returns the properties created at firing, or those for the loop's item; undefined: they must be created now. */
 function renderedOf(
   { rendered, items, item }: Execution,
   { secrets, redact }: Fetched,

@@ -71,7 +71,7 @@ export class CoreEngine implements Engine {
   readonly remembered: RememberedReadings
   readonly #runs = new RunNumbers()
 
-  /** `preparer`: may be shared by many short-lived engines, so that a rule is checked and compiled once. */
+  /** `registry`: for plugs that change while the engine runs. `preparer`: shared by engines, to compile a rule once. */
   constructor(
     options: EngineOptions,
     registry: PlugRegistry = createRegistry(options.plugs),

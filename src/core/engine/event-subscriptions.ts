@@ -24,10 +24,10 @@ interface EventListener extends Wanted {
 
 interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  /** true: rows keep records for this subscriber instead of creating events */
+  /** true when the subscriber wants details of all tasks: rows then keep records for it instead of creating events */
   readonly takesRecords: boolean
   readonly rank: number
-  /** the pending record if only one is pending, which is usual */
+  /** the pending record if only one is pending, which is usual while rows process messages */
   record: EventRecord | undefined
   readonly pending: EventPart[]
 }

@@ -16,7 +16,7 @@ import type { EngineEvent } from './events.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface Executor {
-  /** Returns false if a timer is due or the executor cannot emit the wanted events. */
+  /** Processes a message on the fastest path; false if a timer is due or it cannot emit the wanted events. */
   accept(message: Message, now: number): boolean
   source<L extends MessageListener>(resource: string): MessageSource<L>
   forTask(task: ExecutedTask): TaskExecutor
@@ -47,7 +47,7 @@ export interface MessageListener {
 
 export interface TaskExecutor {
   synchronize(): void
-  /** The full state stays authoritative until the executor takes the task back. */
+  /** Brings the full state up to date; it stays authoritative until the executor takes the task back. */
   detach(): void
   handOver(): void
   tookPlain(messages: readonly Message[], sent: Sent | undefined): void
@@ -68,7 +68,7 @@ export interface ExecutedTask {
   readonly types: number
   /** Processes a message on the full state, which the executor has brought up to date. */
   takeData(now: number, message: Message): void
-  /** `reply`: undefined: not called yet. `now`: the input's time; `at`: the clock's. */
+  /** Continues an executor's call. `reply`: undefined: not called yet. `now`: the input's time; `at`: the clock's. */
   goOn(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
 }
 

@@ -9,7 +9,7 @@ export interface TaskOrigin {
 }
 
 export interface RestoreOptions {
-  /** shared by tasks with the same one; the saved rule is then ignored */
+  /** rule or template of the task, shared by tasks with the same one; the saved rule is then ignored */
   readonly of?: TaskOrigin
   readonly away?: DowntimeInterval
 }
@@ -29,6 +29,6 @@ export interface ChangeOptions {
 
 export interface KeptMessages {
   position: number
-  /** undefined: the host does not store them */
+  /** messages that the engine is receiving; undefined: the host does not store them */
   messages: Message | readonly Message[] | undefined
 }

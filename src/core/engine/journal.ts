@@ -12,12 +12,12 @@ export interface JournaledTask {
 
 export interface Journal {
   touched(task: JournaledTask): void
-  /** False: the result comes through `settle`. Absent: all calls are allowed, and tasks may be rows. */
+  /** False: the plug is not called, its result comes through `settle`. Absent: all calls are allowed. */
   mayCall?(task: JournaledTask, execution: Execution): boolean
   opened(task: JournaledTask, execution: Execution): void
-  /** `call`: number of the call within its execution. */
+  /** Called when a plug returned a result, or properties were created. `call`: number within the execution. */
   answered(task: JournaledTask, execution: Execution, call: number, reply: Reply): void
-  /** Like `answered`, for a call made ahead of its turn. */
+  /** Like `answered`, for a call made ahead of its turn. `input`: number of the waiting input. */
   answeredAhead(task: JournaledTask, input: number, node: string, outcome: Outcome): void
   waits(task: JournaledTask, execution: Execution): void
   /** Called before the task uses the outcome of a queued call. */

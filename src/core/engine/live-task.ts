@@ -277,7 +277,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane?.giveUp()
   }
 
-  /** Maps the deadlines of calls in progress, epoch ms. Returns false if none was moved. */
+  /** Moves the deadlines (epoch ms) of calls in progress by `move`. Returns false if none was moved. */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
     return this.#lane?.moveLimits(move) ?? false
   }

@@ -13,7 +13,7 @@ interface Room {
 
 const ENOUGH: Room = { mayWait: true, dropped: [], why: '' }
 
-/** Obeys the task's `whenBusy`; drops the oldest message when too many wait. */
+/** Drops waiting inputs as the task's `whenBusy` demands, and the oldest message when too many wait. */
 export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, input: LaneInput): Room {
   const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
   if (isBrokerData && settings.whenBusy === 'skip') {

@@ -46,7 +46,7 @@ export function restoredResources(resources: readonly string[], { resource }: Pr
   return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
 }
 
-/** `began`: start times of clocks that began later. Throws `SCHEDULE`. */
+/** `start`: epoch ms; `began`: start times of clocks that began later. Throws `SCHEDULE`. */
 export function buildModel(
   id: string,
   prepared: Prepared,

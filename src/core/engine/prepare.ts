@@ -30,7 +30,7 @@ interface Source {
 interface KnownGraph {
   readonly compiled: CompiledRule
   readonly warnings: readonly Issue[]
-  /** tasks of one template mostly differ only in their resource */
+  /** the last prepared task: tasks of one template mostly differ only in their resource */
   last: PreparedTemplate | undefined
 }
 

@@ -47,7 +47,7 @@ export class RememberedReadings {
     return this.#room <= KEPT * most ? undefined : oldestToKeep(this.#recent, KEPT * most)
   }
 
-  /** Counts readings whose repetition would still be recognized at `now`. */
+  /** Forgets readings before a time, epoch ms; counts those whose repetition would still be recognized at `now`. */
   forget(before: number, now: number): void {
     const since = now - this.#options.window
     let count = 0

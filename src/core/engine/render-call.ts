@@ -14,7 +14,7 @@ type Properties = Readonly<Record<string, unknown>>
 
 export interface Rendered {
   readonly ok: true
-  /** for each item, or for the only call; empty: the loop has no items */
+  /** properties for each item, or for the only call; empty: the loop has no items */
   readonly rendered: readonly Properties[]
   readonly items?: readonly unknown[]
   readonly touches: readonly string[]
@@ -41,7 +41,7 @@ export function renderCall(
   }
 }
 
-/** Secrets do not count, since the properties hold only their names. */
+/** Whether the ports are needed; not for secrets, since the properties hold only their names. */
 export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
   const { needs } = execution.node.call
   return needs !== undefined && execution.rendered === null && needsPorts(run, execution, caller, withoutSecrets(needs))

@@ -31,7 +31,7 @@ const KEYS: ReadonlySet<string> = new Set(['sensors', 'actuators', 'relations', 
 const MAX_KEYS = 1000
 const MAX_ALIKE = 8
 const MAX_NODES = 50
-/** Parts that are checked separately stay below the limits of a document. */
+/** Limits the characters of a rule, so that parts checked separately stay below the limits of a document. */
 const MAX_TEXT = 500_000
 const MAX_PLACEHOLDERS = 2_500
 const MAX_NAME = 1000

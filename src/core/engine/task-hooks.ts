@@ -32,7 +32,7 @@ export interface SharedHooks {
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
   readonly remembered: RememberedReadings
-  /** by message, or by origin if it has no message */
+  /** id of the message or event that began each chain, by message, or by origin if it has no message */
   readonly roots: WeakMap<object, string>
   readonly open: OpenCount
 }
@@ -41,7 +41,7 @@ export interface SharedHooks {
 export class TaskHooks implements Sink, Caller {
   readonly #owner: TaskOwner
   readonly #host: SharedHooks
-  /** most tasks never need it */
+  /** created when a plug first asks for its signal: most tasks never do */
   #aborts: Map<Execution, AbortController> | undefined
   types = 0
 
@@ -161,7 +161,7 @@ export class TaskHooks implements Sink, Caller {
     }
   }
 
-  /** Aborted for a completed call, even if the plug first asks for the signal then. */
+  /** Returns the abort signal of a call; aborted for a completed call, even if the plug asks for it only then. */
   signalOf(execution: Execution, call: number): AbortSignal {
     const isOver = !execution.isInFlight || execution.phase !== 'called' || execution.calls !== call
     if (isOver) return AbortSignal.abort()

@@ -240,7 +240,7 @@ export class TaskLane implements TaskRun {
     this.#work(now, () => goOnUnder(this, carried))
   }
 
-  /** `reply`: undefined: not called yet. `now`: time of the input; `at`: time of the clock. */
+  /** Continues an executor's call. `reply`: undefined: not called yet. `now`: the input's time; `at`: the clock's. */
   goOnWith(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.now = now
     this.at = at

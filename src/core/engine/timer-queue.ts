@@ -40,7 +40,7 @@ export class TimerQueue {
     this.#dropUnwanted()
   }
 
-  /** Waiting for unwanted timers would keep the process alive. */
+  /** Drops timers that their owners no longer need, since waiting for them would keep the process alive. */
   #dropUnwanted(): void {
     for (let top = this.#table.peek(); top !== undefined; top = this.#table.peek()) {
       if (top.owner.dueAt(top.kind, top.key) !== NEVER) return

@@ -278,7 +278,7 @@ function distinct(rows: readonly (readonly number[])[]): readonly (readonly numb
   return [...new Map(rows.map((row) => [row.join(), row])).values()]
 }
 
-/** In the mixed radix of the parents' sizes; empty when numbers would be too large to be exact. */
+/** Encodes each row as one number in mixed radix; empty when numbers would be too large to be exact. */
 function rowKeys(rows: readonly (readonly number[])[], sizes: readonly number[]): ReadonlySet<number> {
   if (sizes.reduce((product, size) => product * size, 1) > Number.MAX_SAFE_INTEGER) return new Set()
   return new Set(rows.map((row) => row.reduce((key, state, i) => key * (sizes[i] ?? 1) + state, 0)))

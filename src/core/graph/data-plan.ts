@@ -18,7 +18,7 @@ class PartedPlan implements DataPlan {
   readonly resetGates: Plan['resetGates']
   /** distinct lists of names that the plan's sensors need */
   readonly #lists: readonly (readonly string[])[]
-  /** by the indexes of the missing lists, one character each */
+  /** cached parts by the indexes of the missing lists, one character each */
   readonly #parts = new Map<string, Plan>()
 
   constructor({ sensors, reset, resetGates }: Plan) {

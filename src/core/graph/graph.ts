@@ -16,14 +16,14 @@ export interface PlugCall {
   readonly plug: Plug
   /** index of the call among those of a rule: sensors, then actuators */
   readonly place: number
-  /** the same for every call */
+  /** true: the properties are the same for every call */
   readonly isConstant: boolean
-  /** by properties, loop and code */
+  /** paths that the call's properties, loop and code read */
   readonly uses: readonly Path[]
-  /** fetched before a call; undefined: none */
+  /** values to fetch before a call; undefined: none */
   readonly needs: Needs | undefined
   readonly timeoutMs: number
-  /** values of the message that a call reads, if it reads nothing else */
+  /** values of the message that a call reads, if it reads nothing else and may therefore begin before its turn */
   readonly ahead: readonly string[] | undefined
   /** true: acting calls do not wait for earlier calls on the same thing */
   readonly unordered: boolean
@@ -36,7 +36,7 @@ export interface Retry {
   readonly maxRetries: number
   readonly minBackoffMs: number
   readonly maxBackoffMs: number
-  /** state when the last retry failed, or UNKNOWN */
+  /** index of the state that the node gets when the last retry failed, or UNKNOWN */
   readonly errorState: number
 }
 
@@ -64,7 +64,7 @@ export interface SensorNode extends RunnableNode {
   readonly onData: boolean
   /** message values that the sensor reads; undefined: runs on every message */
   readonly parameters: readonly string[] | undefined
-  /** its messages alone run the sensor */
+  /** channel whose messages alone run the sensor; undefined: an ordinary sensor */
   readonly channel: string | undefined
   readonly pollingPeriod: number | undefined
   readonly pollingFixedRate: boolean
@@ -75,9 +75,9 @@ export interface SensorNode extends RunnableNode {
   /** true: raw data stays when the observation expires */
   readonly keepRawData: boolean
   readonly timeoutState: number
-  /** parents before children */
+  /** gates that depend on the sensor, parents before children */
   readonly gates: readonly GateNode[]
-  /** in order of declaration */
+  /** triggers of this sensor and of its gates, in order of declaration */
   readonly triggers: readonly TriggerEdge[]
   readonly followers: readonly GraphNode[]
   readonly reads: readonly GraphNode[]
@@ -89,9 +89,9 @@ export interface GateNode extends NodeBase {
   readonly type: RelationType
   readonly states: readonly string[]
   readonly parents: readonly ObservableNode[]
-  /** one wanted state per parent */
+  /** rows with one wanted state per parent */
   readonly rows: readonly (readonly number[])[]
-  /** for AND, OR and NAND: from the first row */
+  /** for AND, OR and NAND: the wanted state of each parent, from the first row */
   readonly inputs: readonly GateInput[]
   /** for GENERAL: each row encoded as one number, with a digit per parent */
   readonly rowKeys: ReadonlySet<number>
@@ -116,15 +116,15 @@ export type GraphNode = SensorNode | GateNode | ActuatorNode
 export interface TriggerEdge {
   readonly order: number
   readonly source: ObservableNode
-  /** parents before children */
+  /** the source and the sensors and gates that it depends on, parents before children */
   readonly behind: readonly ObservableNode[]
   readonly destination: DestinationNode
   /** states that the trigger accepts, by state index of the source; undefined: any state */
   readonly states: readonly boolean[] | undefined
   readonly change: { readonly from: number; readonly to: number } | undefined
-  /** by state index: fires once when the source enters the set */
+  /** set of states, by state index: fires once when the source enters the set */
   readonly begins: readonly boolean[] | undefined
-  /** by state index: fires once when the source leaves the set */
+  /** set of states, by state index: fires once when the source leaves the set */
   readonly ends: readonly boolean[] | undefined
   /** cool-down of the destination in ms */
   readonly policyMs: number
@@ -136,7 +136,7 @@ export const ANY = -2
 export interface Plan {
   readonly sensors: readonly SensorNode[]
   readonly reset: readonly SensorNode[]
-  /** parents before children */
+  /** gates whose inputs the reset makes unknown, parents before children */
   readonly resetGates: readonly GateNode[]
 }
 
@@ -172,8 +172,8 @@ export interface Graph {
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
   readonly resourcePlace: readonly number[]
   readonly tickPlan: Plan
-  /** by index in `resources` */
+  /** plans for messages, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
-  /** by channel, then by index in `resources` */
+  /** plans for messages on channels, by channel, then by index in `resources` */
   readonly channelPlans: ChannelPlans
 }

@@ -40,7 +40,7 @@ function stateOf(node: ObservableNode, nodes: readonly HasState[]): number {
   return nodes[node.index]?.state ?? UNKNOWN
 }
 
-/** Some gate depends on each through more than one of its parents. */
+/** Returns the unobserved sensors on which some gate depends through more than one of its parents. */
 function sharedSensors(top: GateNode, nodes: readonly HasState[]): readonly SensorNode[] {
   const open = new Map<ObservableNode, ReadonlySet<SensorNode>>()
   const shared = new Set<SensorNode>()

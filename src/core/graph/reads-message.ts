@@ -4,7 +4,7 @@ import type { Plug } from '../plug/plug.ts'
 
 const FIXED_ROOTS: ReadonlySet<Path['root']> = new Set(['streamdata', 'task', 'node'])
 
-/** Undefined: the call depends on something else, and must wait. */
+/** Returns the message values that a call reads; undefined: it reads something else, and must wait. */
 export function readsOfMessage(
   plug: Plug,
   constant: Readonly<Record<string, unknown>> | undefined,

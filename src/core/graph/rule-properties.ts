@@ -15,14 +15,14 @@ export interface NodeProperties {
   /** finished properties, when all are the same for every call */
   readonly constant: Properties | undefined
   readonly prepared: unknown
-  /** undefined: nothing to prepare */
+  /** prepares properties that differ between calls; undefined: nothing to prepare */
   readonly recent: RecentPrepares | undefined
 }
 
 export const NO_PROPERTIES: Properties = Object.freeze({})
 
 export class RuleProperties {
-  /** by index of the call; shared with other rules where equal */
+  /** by index of the call; objects identical to those of another rule are shared with that rule */
   readonly given: readonly Properties[]
   /** the rule for which the graph was compiled, unless it is this rule */
   readonly #first: RuleProperties | undefined

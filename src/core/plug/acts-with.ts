@@ -6,7 +6,7 @@ export function actsWith({ acts }: Plug, properties: Readonly<Record<string, unk
   return typeof acts === 'function' ? acts(properties) : acts
 }
 
-/** Empty when the properties are invalid; undefined when the plug does not say: the node itself counts. */
+/** Returns touched things: empty with invalid properties; undefined when the plug does not say: the node counts. */
 export function touchesWith(
   plug: Plug,
   given: Readonly<Record<string, unknown>>,

@@ -1,7 +1,7 @@
 /** Represents the calculations of sensors as data, which an engine may evaluate without calling the plug. */
 import { slackOf } from '#kernel'
 
-/** Grouped by the kinds of operands and result; `?` chooses between two operands of one kind. */
+/** Arithmetic operators yield numbers, order and truth operators booleans; `?` chooses between operands of one kind. */
 export const OPERATORS = {
   arithmetic: ['+', '-', '*', '/', '%'],
   order: ['<', '<=', '>', '>=', '===', '!=='],
@@ -14,7 +14,7 @@ export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not
 
 export type Formula = number | boolean | FormulaRead | FormulaTest | FormulaOperation
 
-/** The raw data of this sensor is what was computed so far. */
+/** Reads the properties, the message, another node's raw data, or this sensor's as computed so far. */
 export type FormulaRead =
   | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
   | { readonly from: 'nodes'; readonly node: string; readonly name: string }
@@ -77,7 +77,7 @@ export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: 
   return op === '===' ? test : { op: 'not', of: [test] }
 }
 
-/** A sum or difference equals a limit if it is within rounding error. */
+/** Builds a comparison in which a sum or difference equals a limit if it is within rounding error. */
 export function comparison(op: Operator, left: Formula, right: Formula): Formula {
   const [ofLeft, ofRight] = [largestOperand(left), largestOperand(right)]
   const both = ofLeft && ofRight ? maxOf(ofLeft, ofRight) : (ofLeft ?? ofRight)
@@ -99,7 +99,7 @@ export function comparison(op: Operator, left: Formula, right: Formula): Formula
   }
 }
 
-/** Looks through sign and absolute value; undefined for other formulas. */
+/** Returns the largest magnitude in a sum, looking through sign and absolute value; undefined for other formulas. */
 function largestOperand(formula: Formula): Formula | undefined {
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
   const { op, of } = formula

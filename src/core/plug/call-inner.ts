@@ -8,7 +8,7 @@ export type InnerResult =
   | { readonly state?: string; readonly rawData?: Readonly<Record<string, unknown>>; readonly internalState?: unknown }
   | { readonly error: string }
 
-/** `part`: number of this call within the caller, which keeps ids distinct. A failure is returned as a value. */
+/** Calls a sensor in the caller's context; never throws. `part`: number of this call, which keeps ids distinct. */
 export async function callInner(
   plug: Plug,
   outer: PlugContext,

@@ -1,7 +1,7 @@
 /** Creates errors for properties that are only invalid in combination. */
 import { validationError } from '#kernel'
 
-/** For `prepare` of a plug; with constant properties the check of the rule reports the error already. */
+/** Returns a `VALIDATION` error for `prepare`; with constant properties the rule's check reports it already. */
 export function lacking(property: string, message: string, suggestion: string): Error {
   return validationError('the properties', [
     { path: `/${property}`, message, suggestion, severity: 'ERROR', type: 'PROPERTY' },

@@ -2,7 +2,7 @@
 import { ofData, ownValue } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
-/** Undefined when a property is only known at the call (`later`). */
+/** Returns what `parameterOf` reads; undefined when a property is only known at the call (`later`). */
 export function namesOfParameter(
   { node, parameter }: { readonly node?: string | undefined; readonly parameter?: string | undefined },
   later: ReadonlySet<string>,

@@ -2,7 +2,7 @@
 import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 
-/** None for a value that is not known yet. Rethrows errors other than AppError. */
+/** Returns the problems of code; none for a value not known yet. Rethrows errors other than AppError. */
 export function problemsOfCode<T>(
   property: string,
   value: T | undefined,

@@ -6,7 +6,7 @@ import type { PlugContext } from './plug.ts'
 /** Declares the property that `resourceOf` reads; add a description. */
 export const RESOURCE_INPUT = { type: 'string', format: { type: 'resource' }, example: 'boiler-1' } as const
 
-/** Else the node's resource, else the task's. Throws `PLUG_FAILED` if all are absent, `RESOLUTION`. */
+/** Returns the named resource, else the node's, else the task's. Throws `PLUG_FAILED` without any, `RESOLUTION`. */
 export function resourceOf(
   context: Pick<PlugContext<{ readonly resource?: string | undefined }>, 'properties' | 'node' | 'task' | 'lookup'>,
 ): string {

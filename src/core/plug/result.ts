@@ -14,7 +14,7 @@ export interface Answer {
   readonly internalState: unknown
   readonly message: string | undefined
   readonly after: number | undefined
-  /** of the whole wait in ms, when part of it has passed */
+  /** length of the whole wait in ms, when part of it has passed */
   readonly whole: number | undefined
   /** always has its own `after` */
   readonly then: Answer | undefined
@@ -30,7 +30,7 @@ export function stateIndex(plug: Plug, state: string): number {
   return plug.states.indexOf(state)
 }
 
-/** Returns an invalid result as a value with a readable reason; never throws. */
+/** Reads the result of `execute`; never throws: an invalid one becomes a value with a readable reason. */
 export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
   try {
     return readStep(plug, answer, '', 0)

@@ -3,7 +3,8 @@ import { isoInstant } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**
- * Epoch ms, capped at the engine's clock; the clock when the timestamp is missing or malformed, or without a message.
+ * Returns epoch ms: the `timestamp` of the message (epoch ms or ISO 8601), capped at the engine's clock; the clock when
+ * the timestamp is missing or malformed, or without a message.
  */
 export function sampleTime(context: Pick<PlugContext, 'isNew' | 'streamValue' | 'now'>): number {
   const { now } = context

@@ -7,12 +7,12 @@ import type { Issue } from '#kernel'
 export interface Cause {
   readonly task: string
   readonly node: string
-  /** a repeated request uses the same id */
+  /** id of the execution; a repeated request uses the same id */
   readonly effect: string
   readonly trigger?: string
-  /** services reject requests above their limit */
+  /** number of rules in the chain; services reject requests above their limit */
   readonly hops: number
-  /** id of the message or event that began the chain. Absent: unknown */
+  /** id of the message or event that began the chain; services pass it on together with the hops. Absent: unknown */
   readonly root?: string
   /** true: the effect id does not imply an order */
   readonly unordered?: boolean
@@ -39,7 +39,7 @@ export interface AlarmPort {
     change: { readonly status?: string; readonly severity?: string },
     cause: Cause,
   ): Promise<PlainObject>
-  /** Absent parts are unknown. Synchronous. */
+  /** Returns the problems that `raise` would report; absent parts are unknown. Synchronous. */
   check?(alarm: {
     readonly type?: string
     readonly text?: string
@@ -89,7 +89,7 @@ export interface DataPort {
 }
 
 export interface QueryPort {
-  /** `now`: epoch ms; later data is invisible. `resource` overrides the resource of the query. */
+  /** Executes a query at `now`, epoch ms; later data is invisible. `resource` overrides the resource of the query. */
   execute(
     source: { readonly stored: string } | { readonly query: PlainObject },
     options: { readonly now: number; readonly resource?: string; readonly taskResource?: string },
@@ -119,14 +119,14 @@ export interface WebscriptPort {
 }
 
 export interface ModelPort {
-  /** `features`: values in the order of the model, or by name. */
+  /** Predicts one instance with a hosted model. `features`: values in the order of the model, or by name. */
   predict(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
     /** for scikit-learn models: return class probabilities */
     readonly probabilities?: boolean
   }): Promise<unknown>
-  /** Highest score first. A model that only predicts returns one label, or one for each probability. */
+  /** Returns labels, highest score first. A model that only predicts returns one label, or one for each probability. */
   classify(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject

@@ -5,7 +5,7 @@ import type { TouchContext } from './plug.ts'
 
 const GROUPS = 64
 
-/** A call whose thing is unknown touches all groups, so that it keeps its order among all calls of that kind. */
+/** Returns the thing and its group. An unknown thing touches all groups, to keep the order among calls of that kind. */
 export function touching(kind: string, thing: string | undefined): readonly string[] {
   if (thing !== undefined) return [`${kind}:${thing}`, groupOf(kind, seedOf(thing) % GROUPS)]
   return Array.from({ length: GROUPS }, (_, group) => groupOf(kind, group))
@@ -24,7 +24,7 @@ export function touchingAlarm(named: string | undefined, type: string, context: 
   return touching('alarm', source === undefined ? undefined : `${source}/${type}`)
 }
 
-/** Undefined for a task variable and for `$`, since a node's resource may differ from its task's. */
+/** Returns the resource of a call; undefined for a task variable and `$`, since a node's may differ from its task's. */
 function touchedResource(named: string | undefined, context: TouchContext): string | undefined {
   if (named === undefined || named === '') return context.resource
   try {

@@ -21,7 +21,7 @@ export function majorOf(version: string): number {
   return Number(version.split('.')[0])
 }
 
-/** All must hold; undefined when malformed. A shorter comparator compares only its parts: `<3` includes 2.9.1. */
+/** Parses comparators, all of which must hold; undefined when malformed. `<3` compares only the major part. */
 export function parseVersionRange(text: string): VersionRange | undefined {
   const parts = text.trim().split(/\s+/, MAX_COMPARATORS + 1)
   if (parts.length > MAX_COMPARATORS) return undefined

@@ -43,7 +43,7 @@ export function expandFields(fields: PlainFields): Record<keyof PlainFields, num
   return mapFields(values, (set) => [...set].toSorted((a, b) => a - b))
 }
 
-/** cron-parser rejects duplicates: one list for single values, one per range. */
+/** Groups items, since cron-parser rejects duplicates: one list for single values, one per range. */
 function toRows(items: readonly string[]): string[] {
   const singles = new Set(items.filter((item) => /^\d+$/.test(item)))
   const others = new Set(items.filter((item) => !singles.has(item)))

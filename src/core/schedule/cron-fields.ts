@@ -41,7 +41,7 @@ export function describeField(field: CronField): string {
   return `${field.name} takes ${field.min}-${field.max}${names}`
 }
 
-/** In upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`; undefined for a malformed item. */
+/** Normalizes an item in upper case, such as `MON-FRI`, `0/15` or `22-2`; undefined if malformed. */
 export function plainItem(item: string, field: CronField, report: (issue: Issue) => void): string | undefined {
   const match = item === '' ? null : ITEM.exec(item)
   const refuse = (why: string): undefined => {

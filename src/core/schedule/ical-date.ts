@@ -4,7 +4,7 @@ import { placeLocal } from './dst-policy.ts'
 import type { Zone } from './schedule.ts'
 
 export interface IcalDate {
-  /** wall clock in ms; midnight for a date without time */
+  /** wall clock in ms as if it were UTC; midnight for a date without time */
   local: number
   kind: 'date' | 'local' | 'utc'
 }

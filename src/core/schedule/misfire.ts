@@ -15,7 +15,7 @@ export interface Missed {
   run: readonly number[]
   skipped: number
   isExact: boolean
-  /** at or after `now`, not missed */
+  /** first occurrence at or after `now`, which is not missed */
   next: number | null
 }
 
@@ -23,8 +23,9 @@ const DEFAULT_CAP = 100
 const MAX_CAP = 1000
 
 /**
- * `at`: the instant to which lateness is measured, if other than `now`. Counts to 100,000; a fixed delay misses at most
- * one.
+ * Applies the policy to the occurrences strictly between the last tick and `now` (epoch ms). `at`: the instant to which
+ * lateness is measured, if other than `now`. Counting stops at 100,000 occurrences. With a fixed delay at most one
+ * occurrence is missed.
  */
 export function missed(schedule: Schedule, lastTick: number, now: number, policy: MisfirePolicy, at = now): Missed {
   if (schedule.fixedDelay) return missedDelay(schedule, lastTick, now, policy)

@@ -11,7 +11,7 @@ import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
-  /** epoch ms, inclusive; start of a rule without DTSTART */
+  /** epoch ms, inclusive. A rule without DTSTART starts at this time, or at an earlier downtime */
   from: number
   zone?: string
   /** 1 to 10,000, default 10 */
@@ -60,13 +60,13 @@ export interface NextRuns {
   kind: ExpressionKind
   zone: string
   runs: readonly NextRun[]
-  /** within two years */
+  /** clock changes within two years that affect the schedule */
   changes: readonly ScheduleChange[]
-  /** within two years */
+  /** days of clock changes within two years that do not affect the schedule */
   untouched: readonly string[]
-  /** including defaults */
+  /** policy in effect, including defaults */
   dst: Required<DstPolicy>
-  /** both day fields of a unix expression are set */
+  /** explains semantics that differ between cron dialects: both day fields of a unix expression are set */
   warning?: string
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }

@@ -18,7 +18,7 @@ function walkedTally(schedule: Schedule, after: number, before: number): Tally {
   return { count, isExact: at === null || at >= before }
 }
 
-/** Returns null without one. Bisects the span, so that a dense schedule costs no more than a sparse one. */
+/** Bisects the span, so that a dense schedule costs no more than a sparse one. Considers whole ms only. */
 export function latestBefore(schedule: Schedule, before: number, floor: number): number | null {
   const isBefore = (after: number): boolean => {
     const next = schedule.next(after)

@@ -112,7 +112,7 @@ function untilSecond(until: IcalDate | undefined, zone: Zone): number {
   return Math.floor(Math.max(until.local + offset, from + before - 1) / SECOND_MS)
 }
 
-/** Occurrences are counted only once; the result is then used like UNTIL. */
+/** Returns the second of the last of `count` occurrences, which are counted only once; then used like UNTIL. */
 function countedSecond(
   search: SecondSearch,
   start: number,

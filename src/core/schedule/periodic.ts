@@ -5,7 +5,7 @@ export function fixedRate(frequency: number, start: number): Schedule {
   return new FixedRate(frequency, start)
 }
 
-/** Its key includes the start, since occurrences depend on that work. */
+/** Ticks `frequency` ms after the end of the last work. Its key includes the start, since that work matters. */
 export function fixedDelay(frequency: number, start: number): Schedule {
   return new FixedDelay(frequency, start)
 }

@@ -70,7 +70,7 @@ function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): Da
   }
 }
 
-/** Week 1 is the first week with at least four days in its year. */
+/** Returns a day's week number; week 1 is the first week with at least four days in its year. */
 function weekOf(day: number, weekStart: number): { number: number; count: number } {
   const start = day - ((weekdayOf(day) - weekStart + 7) % 7)
   const { year } = civilDay(start + 3)

@@ -3,7 +3,7 @@ import { DAY_SECONDS, civilDay, weekdayOf } from './civil.ts'
 import { FREQUENCIES, type RrulePlan } from './rrule-plan.ts'
 
 const SECONDS_OF: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
-/** Differs from the start of the epoch in month, day, weekday, hour, minute and second. */
+/** 3 February 1970, 01:01:01, a Tuesday: differs from the start of the epoch in every part. */
 const OTHER_IN_EVERY_PART = 33 * DAY_SECONDS + 3661
 const ALL_SIXTY = Array.from({ length: 60 }, (_, index) => index)
 const ALL_HOURS = ALL_SIXTY.slice(0, 24)
@@ -31,7 +31,7 @@ export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
   }
 }
 
-/** Tasks with the same rule share their occurrences; returns the actual start if that is impossible. */
+/** Returns a start that tasks with the same rule can share, or the actual start if that is impossible. */
 export function sharedStart(plan: RrulePlan, start: number): number {
   if (plan.count !== undefined || start < 0) return start
   const unit = SECONDS_OF[plan.frequency]

@@ -16,7 +16,7 @@ import type { LocalTimes } from './schedule.ts'
 
 export const MAX_STEPS = 20_000
 
-/** In seconds of the wall clock; undefined when the rule is exhausted or no steps are left. */
+/** Finds the first second of the wall clock at or after `from`; undefined when exhausted or out of steps. */
 export type SecondSearch = (from: number, steps: Steps) => number | undefined
 
 export interface Steps {

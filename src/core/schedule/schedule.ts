@@ -25,7 +25,7 @@ export interface Schedule {
   readonly key: string
   /** returns the first occurrence strictly after the instant, in epoch ms; null when exhausted */
   next(after: number): number | null
-  /** Periodic and onetime: at or after `start`, including `start`; others: `next(start)`. */
+  /** for periodic and onetime: first at or after `start`, including `start` itself; for others: `next(start)` */
   first(start: number): number | null
   /** true: pass `next` the instant at which the last work ended */
   readonly fixedDelay?: boolean
@@ -33,7 +33,7 @@ export interface Schedule {
   tally?(after: number, before: number): Tally
   /** true: the start of the task only determines which occurrence is the first */
   readonly anyStart?: boolean
-  /** used to explain clock changes */
+  /** local times behind the instants, if any; used to explain clock changes */
   readonly wallClock?: WallClock | undefined
 }
 
@@ -60,7 +60,7 @@ export interface Recurrence {
   readonly everyHour: boolean
   /** true: the start of the task does not affect the times */
   readonly anyStart: boolean
-  /** epoch ms, regardless of the local times */
+  /** bounds of the occurrences (epoch ms), regardless of the local times */
   readonly from?: number | undefined
   readonly until?: number | undefined
 }
@@ -70,7 +70,7 @@ export interface Stretch {
   from: number
   until: number
   offset: number
-  /** just before and just after the period */
+  /** offsets just before and just after the period */
   before: number
   after: number
 }

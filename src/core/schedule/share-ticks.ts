@@ -9,7 +9,7 @@ export interface SharedTicks {
   readonly size: number
 }
 
-/** A stream ends with its last subscriber. Fixed delays are never shared. */
+/** A stream ends with its last subscriber. Fixed delays are never shared, since each follows its own work. */
 export function shareTicks(
   scheduler: SchedulerLike,
   options: Pick<TickOptions, 'misfire' | 'maxLatenessMs' | 'cap' | 'graceMs' | 'recheckMs'> = {},

@@ -19,9 +19,9 @@ export interface Tick {
 }
 
 export interface TickOptions extends Partial<MisfirePolicy> {
-  /** default: the scheduler's time on subscribing */
+  /** start of the task; default: the scheduler's time on subscribing */
   start?: number
-  /** before a downtime; later occurrences follow `misfire`, default `skip` */
+  /** last tick before a downtime; later occurrences follow `misfire`, default `skip` */
   lastTick?: number
   /** ms of lateness from which a tick counts as missed, default a minute; not applied after a downtime */
   graceMs?: number

@@ -55,7 +55,7 @@ const MAX_YEARS_KEPT = 256
 /** Distance between the ends of the known years and unknown changes, longer than the reach of local times. */
 const EDGE_MS = 2 * DAY_MS
 
-/** In any case of letters. Throws `SCHEDULE` and suggests the most similar zone. */
+/** Parses an IANA name or an offset (`+02:00`, `UTC+2`, `Z`) in any case. Throws `SCHEDULE` with a suggestion. */
 export function parseZone(text: string): Zone {
   const trimmed = typeof text === 'string' ? text.trim() : ''
   if (UTC.test(trimmed)) return fixedZone('UTC', 0)

@@ -7,17 +7,17 @@ import { partingOf, type Parting, type PartingInput, type WatchedEvent, type Wit
 export interface Compared {
   /** true if both runs fire the same destinations at the same times */
   readonly equal: boolean
-  /** in order of time; only the first 10,000 */
+  /** differences in order of time; only the first 10,000 */
   readonly differences: readonly Difference[]
   readonly more: number
-  /** including destinations without differences */
+  /** counts for each destination, including those without differences */
   readonly nodes: readonly DiffTally[]
-  /** of nodes in both rules; null: none */
+  /** first divergence of nodes that both rules contain, possibly long before a firing; null: none */
   readonly parted: Parting | null
 }
 
 const MAX_DIFFERENCES = 10_000
-/** Searching the smallest change that would have fired a destination costs more than the firing. */
+/** Maximum number of explanations, since each costs more than the firing that it explains. */
 const MAX_EXPLAINED = 500
 export class Comparison {
   readonly #matcher: FiringMatcher
@@ -25,7 +25,7 @@ export class Comparison {
   #more = 0
   #explained = 0
   #parted: Parting | null = null
-  /** undefined: all */
+  /** labels that occur in both rules; undefined: all */
   #common: ReadonlySet<string> | undefined
 
   constructor(tolerance: number) {

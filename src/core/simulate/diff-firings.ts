@@ -15,7 +15,7 @@ export interface DiffFiring {
   readonly time: number
   readonly source: string
   readonly why?: Why
-  /** `needs` is the smallest change that would have fired the node. Absent when the other rule lacks the node. */
+  /** What blocked the other run's triggers into this node; absent when the other rule lacks the node. */
   readonly other?: readonly TriggerExplanation[]
 }
 
@@ -26,7 +26,7 @@ export type Difference =
       readonly kind: 'moved'
       readonly node: string
       readonly time: number
-      /** ms; negative when the new run fires earlier */
+      /** ms of the move; negative when the new run fires earlier */
       readonly by: number
       readonly old: DiffFiring
       readonly new: DiffFiring
@@ -75,7 +75,7 @@ export class FiringMatcher {
     tally.equal += count
   }
 
-  /** Times must not decrease. */
+  /** Adds a firing, and matches it with one of the other run at the same instant. Times must not decrease. */
   single(side: Side, node: string, firing: DiffFiring): void {
     const destination = this.#of(node)
     const others = destination[side === 'old' ? 'new' : 'old']

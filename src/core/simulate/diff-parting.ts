@@ -21,15 +21,15 @@ export interface PartingInput {
 }
 
 export interface PartingSide {
-  /** null: only the other run has it */
+  /** the event that differs; null: only the other run has it */
   readonly event: WatchedEvent | null
-  /** afterwards; `state` is its most likely state when certain */
+  /** state and data of the node afterwards; `state` is its most likely state when certain */
   readonly state: string | null
   readonly rawData?: unknown
   readonly blocked?: readonly TriggerExplanation[]
 }
 
-/** Results, logs and data are excluded: they repeat properties, which differ from the first message on. */
+/** Events that are compared; not results, logs and data, which repeat properties and so differ at once. */
 export type WatchedEvent = Extract<
   EngineEvent,
   { type: 'state' | 'gate' | 'fired' | 'held' | 'evicted' | 'stopped' | 'failed' }

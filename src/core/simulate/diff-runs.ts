@@ -7,7 +7,7 @@ import type { Side } from './diff-firings.ts'
 import { isWatched, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
 import type { Run } from './simulate.ts'
 
-/** Explains less than `diffRules`, which runs the rules again. Throws `VALIDATION`. */
+/** Compares recorded events; explains less than `diffRules`, which runs the rules again. Throws `VALIDATION`. */
 export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
   const comparison = new Comparison(toleranceMs(options.tolerance))
   const old = new RecordedRun(before.events)
@@ -26,7 +26,7 @@ export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptio
 export type DiffedRun = Pick<Run, 'events' | 'messages' | 'late' | 'from' | 'until'>
 
 class RecordedRun implements Witness {
-  /** if the events show it */
+  /** input of the last instant, if the events show it */
   input: PartingInput | undefined
   readonly #events: readonly EngineEvent[]
   readonly #states = new Map<string, string | null>()

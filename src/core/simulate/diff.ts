@@ -9,7 +9,7 @@ import { isWatched, type PartingInput, type WatchedEvent, type Witness } from '.
 import { play, type PlaybackOptions, type Step } from './playback.ts'
 
 export interface DiffOptions {
-  /** ms, or ISO 8601; default ten minutes */
+  /** ms, or ISO 8601: firings of one destination within this distance count as moved; default ten minutes */
   readonly tolerance?: number | string
 }
 

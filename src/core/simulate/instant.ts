@@ -2,7 +2,7 @@
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { Message } from '../task/origin.ts'
 
-/** A number is epoch ms; text is UTC if it has no offset. Throws `BAD_RECORDING`. */
+/** Reads a `timestamp`: a number is epoch ms, text is UTC if it has no offset. Throws `BAD_RECORDING`. */
 export function instantOf(message: Message, place: number | string): number {
   const { timestamp } = message
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : (timestamp ?? Number.NaN)

@@ -17,7 +17,7 @@ export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
   /** in order, each with a `timestamp`; a message older than the clock counts as late */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
-  /** undefined: broker data. Default: all messages are broker data */
+  /** returns the channel of a message; undefined: broker data. Default: all messages are broker data */
   readonly channelOf?: (message: Message) => string | undefined
   /** arrival, epoch ms; undefined: its timestamp, which is the default */
   readonly arrivalOf?: (message: Message) => number | undefined
@@ -40,11 +40,11 @@ export interface PlaybackOptions {
   /** called from time to time */
   readonly onProgress?: (done: { messages: number; time: number }) => void
   readonly logger?: Logger
-  /** ms of virtual time by label of the node or name of the plug */
+  /** ms of virtual time that delay each result of a plug, by label of the node or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
   /** limits the real time of asynchronous plugs: calls `giveUp`, returns a cancel function. Default: no limit */
   readonly patience?: (giveUp: () => void) => () => void
-  /** a promise pauses the playback, an error ends it */
+  /** called after each message and each timer; a promise pauses the playback, an error ends it */
   readonly breathe?: () => Promise<void> | undefined
   readonly generate?: Generate
 }
@@ -54,19 +54,19 @@ export interface Lane {
   readonly name?: string
   /** default: the settings of the playback */
   readonly settings?: TaskSettings
-  /** default: the plugs of the playback */
+  /** compiles the rule with its own plugs, for several playbacks; default: the plugs of the playback */
   readonly preparer?: Preparer
   /** default: the setting of the playback */
   readonly why?: boolean
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
-  /** the lane then runs as fast as an engine without subscribers */
+  /** receives only firings: the lane then runs as fast as an engine without subscribers */
   readonly onFired?: ((event: FiredEvent) => void) | undefined
 }
 
 export interface Crash {
-  /** timers due by then act late */
+  /** ms until the engines resume from their saved state; timers due by then act late */
   readonly down: number
-  /** true: before plugs have answered, so that their calls are repeated */
+  /** true: before plugs have answered the message, so that their calls are repeated; false: afterwards */
   readonly inFlight: boolean
 }
 
@@ -91,7 +91,7 @@ export interface Played {
   readonly late: number
   readonly from: number
   readonly until: number
-  /** ms, for earlier inputs of its task */
+  /** longest time, in ms, that an input waited for earlier inputs of its task */
   readonly maxLag: number
   readonly tasks: readonly Task[]
 }
@@ -269,7 +269,7 @@ class Playback {
     await this.restart(away.until - this.now, away)
   }
 
-  /** `away`: the host was down during that interval. */
+  /** Moves every lane to a new engine with its saved state, after `down` ms. `away`: the host was down meanwhile. */
   async restart(down: number, away?: DowntimeInterval): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()

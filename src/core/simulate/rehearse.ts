@@ -13,15 +13,15 @@ export interface RehearseOptions extends PlaybackOptions, DiffOptions {
   readonly variants?: readonly RehearsedLane[]
   /** used instead of `messages` */
   readonly source?: MessageIterator
-  /** not of the other rule or variants */
+  /** receives events of the rule itself, not of the other rule or variants */
   readonly onEvent?: (event: EngineEvent) => void
 }
 
 export interface NodeCounts {
   readonly node: string
-  /** of its plug */
+  /** number of calls of its plug */
   runs: number
-  /** including the first; a renewed observation does not count */
+  /** number of changes of its state, including the first; a renewed observation does not count */
   changes: number
   errors: number
   fired: number
@@ -31,7 +31,7 @@ export interface NodeCounts {
 export interface Rehearsed extends Omit<Played, 'tasks'> {
   readonly nodes: readonly NodeCounts[]
   readonly comparison?: Compared
-  /** by variant */
+  /** numbers of firings, by variant */
   readonly fired: readonly number[]
 }
 

@@ -6,7 +6,7 @@ import type { Explanation } from '../task/explain.ts'
 import { play, type PlaybackOptions } from './playback.ts'
 
 export interface SimulateOptions extends PlaybackOptions {
-  /** in `run.events`; default all */
+  /** events that are kept in `run.events`; default all */
   readonly keep?: 'all' | 'none' | readonly EventType[]
   readonly onEvent?: (event: EngineEvent) => void
 }
@@ -14,11 +14,11 @@ export interface SimulateOptions extends PlaybackOptions {
 export interface Run {
   readonly events: readonly EngineEvent[]
   readonly messages: number
-  /** messages older than the clock */
+  /** number of messages older than the clock */
   readonly late: number
   readonly from: number
   readonly until: number
-  /** ms; 0 without `latency` */
+  /** longest time, in ms, that an input waited for earlier ones; 0 without `latency` */
   readonly maxLag: number
   readonly task: Task
   explain(node: string): Explanation

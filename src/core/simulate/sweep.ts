@@ -10,16 +10,16 @@ import { findTarget, type SweepTarget } from './sweep-target.ts'
 import { MAX_SWEEP_RUNS, sweepValues } from './sweep-values.ts'
 
 export interface SweepOptions extends PlaybackOptions {
-  /** By path; text such as `70..90/5` or `70,75,90`. Several paths are combined as a grid. */
+  /** Values by path: a list, or text such as `70..90/5` or `70,75,90`. Several paths are combined as a grid. */
   readonly set: Readonly<Record<string, string | number | boolean | readonly unknown[]>>
 }
 
 export interface Sweep {
-  /** in the given order */
+  /** paths, in the given order */
   readonly parameters: readonly string[]
-  /** of triggers, actuators first */
+  /** labels of destinations of triggers, actuators first */
   readonly destinations: readonly string[]
-  /** the last parameter changes fastest */
+  /** one row per run; the last parameter changes fastest */
   readonly rows: readonly SweepRow[]
   readonly messages: number
   readonly late: number
@@ -30,9 +30,9 @@ export interface Sweep {
 export interface SweepRow {
   readonly values: Readonly<Record<string, unknown>>
   readonly fired: Readonly<Record<string, number>>
-  /** per 24 hours; null for a run without duration */
+  /** firings per 24 hours, by destination; null for a run without duration */
   readonly perDay: Readonly<Record<string, number | null>>
-  /** failed executions */
+  /** number of failed executions */
   readonly errors: number
 }
 
@@ -50,7 +50,7 @@ interface Variant extends SweepVariant {
   errors: number
 }
 
-/** All in one pass. Throws like `simulate`; `VALIDATION`, and `TOO_LARGE` above 1,000 runs. */
+/** Runs all combinations in one pass. Throws like `simulate`; `VALIDATION`, and `TOO_LARGE` above 1,000 runs. */
 export async function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
   const { set, ...playback } = options
   const plugs = createRegistry(options.plugs)
@@ -93,7 +93,7 @@ function validated(rule: Rule | Template, plugs: PlugRegistry): Rule | Template 
   return normal
 }
 
-/** `place`: path of the values in a request. Throws `VALIDATION`, and `TOO_LARGE` above 1,000 combinations. */
+/** Returns all combinations. `place`: path in a request. Throws `VALIDATION`, and `TOO_LARGE` above 1,000. */
 export function sweepVariants(
   rule: Rule | Template,
   set: SweepOptions['set'],

@@ -32,7 +32,7 @@ export class VirtualClock implements SchedulerLike {
   // in arrays, since storing a number there allocates nothing
   readonly #now: Float64Array
   #order = 0
-  /** Most messages of a simulation come earlier. */
+  /** Lower bound for the time of the next action; most messages of a simulation come earlier. */
   readonly #earliest = Float64Array.of(Number.POSITIVE_INFINITY)
   readonly #due = new Heap<{ at: number; order: number; action: VirtualAction<unknown> }>(
     (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),

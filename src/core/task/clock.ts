@@ -21,7 +21,7 @@ const GRACE_MS = 60_000
 const MAX_WAITING_TICKS = 100
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Clocks of sensors come first, so that their data is polled before the task's own tick. */
+/** Sets clocks of sensors first, so that their data is polled before the task's own tick. */
 export function startClocks(run: TaskRun): void {
   beginClocks(run, run.model.graph.sensors, true, run.now)
 }

@@ -35,7 +35,7 @@ function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): 
   return downtime ?? settings.downtime ?? call.plug.downtime ?? 'continue'
 }
 
-/** The last that overlaps the time of its readings; undefined also if the sensor counts a downtime as time that passed. */
+/** Returns the last downtime that overlaps the sensor's readings; undefined also if it counts as time that passed. */
 export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, node: SensorNode): Downtime | undefined {
   const { downtime, readings } = state
   if (downtime === null) return undefined
@@ -71,7 +71,7 @@ export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   }
 }
 
-/** Later readings may have been lost when that of the run is from before the end of the downtime. */
+/** Returns the end of a wait that a run begins; readings since a run before the downtime's end may be lost. */
 export function endOfFollow(run: TaskRun, node: SensorNode, then: Answer): number {
   const at = run.now + (then.after ?? 0)
   const downtime = downtimeOf(run, node)

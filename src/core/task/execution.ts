@@ -73,7 +73,7 @@ export function enqueue(run: TaskRun, execution: Execution): void {
   run.state.calls.push(execution)
 }
 
-/** Waits do not count. */
+/** Whether an execution keeps its task from taking the next input; waits do not. */
 export function isWork({ node, phase }: Execution): boolean {
   return node.kind === 'sensor' && phase !== 'holding' && phase !== 'paused'
 }
@@ -82,7 +82,7 @@ export function letGo(run: TaskRun, execution: Execution): void {
   if (run.state.holder === execution) run.state.holder = null
 }
 
-/** Returns true if it may begin, or its plug is already at work. */
+/** Queues an acting call. Returns true if it may begin, or its plug is already at work. */
 export function enqueueEffect(
   run: TaskRun,
   execution: Execution,
@@ -160,12 +160,12 @@ export function armTimeout(run: TaskRun, execution: Execution, since = run.at): 
   else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
-/** Epoch ms: the remaining time counts from `until`; an expired deadline stays as it is. */
+/** Returns the deadline after an absence, epoch ms: the remaining time counts from `until`, unless it had expired. */
 export function limitAfter(wakeAt: number, from: number, until: number): number {
   return wakeAt > from ? wakeAt + (until - from) : wakeAt
 }
 
-/** At most the full timeout from `until`. */
+/** Returns the deadline without the time from `from` to `until`; at most the full timeout from `until`. */
 export function limitWithout(limit: number, timeoutMs: number, from: number, until: number): number {
   return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
 }

@@ -23,9 +23,9 @@ export interface Explanation {
   behind?: { since: number; inputs: number }
   fired: { time: number; why: Why } | null
   triggers: TriggerExplanation[]
-  /** absent when none */
+  /** sensors of the task that nothing runs and for which no state was pushed; absent when none */
   neverRun?: { node: string; message: string }[]
-  /** of readings that arrived out of order; absent when none */
+  /** counts of readings of this run that arrived out of order; absent when none */
   readings?: ReadingCounts
 }
 
@@ -245,7 +245,7 @@ function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): n
   })
 }
 
-/** As text that completes "t never runs: ...". Undefined if something runs it, or it is meant for pushed states. */
+/** Returns text that completes "t never runs: ..."; undefined if something runs it, or states are pushed to it. */
 function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule'>): string | undefined {
   if (sensor.conditional || sensor.pollingPeriod !== undefined || sensor.schedule !== undefined) return undefined
   const hasClock = schedule !== undefined

@@ -22,7 +22,7 @@ import { snapshot } from './why.ts'
 
 const NOTHING_ELSE: readonly Holding[] = []
 
-/** Uses the first trigger that holds and whose cool-down has passed. Returns true when an execution began. */
+/** Fires through the first trigger that holds and whose cool-down has passed. Returns true when an execution began. */
 export function fireDestination(run: TaskRun, { touched }: Evaluation, node: DestinationNode): boolean {
   const destination = destinationState(run.state, node)
   let holding: Holding[] | undefined
@@ -77,7 +77,7 @@ function earliest(destination: Destination, holding: readonly Holding[]): Holdin
   return holding.reduce((a, b) => (coolUntil(destination, b.trigger) < coolUntil(destination, a.trigger) ? b : a))
 }
 
-/** Also updates the `begins` and `ends` bits of the trigger. */
+/** Whether a trigger holds; also updates its `begins` and `ends` bits. */
 function holds(
   run: TaskRun,
   destination: Destination,
@@ -109,7 +109,7 @@ export function hasEdges({ begins: entered, ends }: TriggerEdge): boolean {
   return entered !== undefined || ends !== undefined
 }
 
-/** `bits`: the `begins` and `ends` bits of the trigger. */
+/** Returns which part of a trigger holds, if any. `bits`: its `begins` and `ends` bits. */
 export function match(trigger: TriggerEdge, source: Observed, bits: number): Match | undefined {
   const { states, change, begins: entered, ends } = trigger
   const state = source.state
@@ -152,7 +152,7 @@ export function edgeBits(state: NodeStates, trigger: TriggerEdge): number {
   return destinationState(state, trigger.destination).edges[edgePlace(trigger)] ?? 0
 }
 
-/** For a trigger new to a running task: `ends` may fire if its source was last in that set. */
+/** Initializes a trigger that is new to a running task: `ends` may fire if its source was last in that set. */
 export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
   if (!hasEdges(trigger)) return
   const { memory } = observedState(run.state, trigger.source)

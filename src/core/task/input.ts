@@ -4,7 +4,7 @@ import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/** `release`: of readings that wait to be put in order. `wake`: of executions that wait. */
+/** `release`: of readings that wait to be put in order. `wake`: of executions that wait, in task time or for a plug. */
 export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
@@ -48,6 +48,6 @@ export interface WaitingInput {
   /** number among the inputs of this run, which identifies calls made ahead */
   readonly number: number
   readonly input: LaneInput
-  /** if the host stores the messages: its number for their array, and their indexes in it */
+  /** if the host stores the messages: its number for their array, and their indexes in that array */
   readonly kept?: { readonly position: number; readonly places: readonly number[] } | undefined
 }

@@ -124,7 +124,7 @@ function dataInvocation(
   invoke(run, plan, origins, new Map(plan.sensors.map((node) => [node, originFor(run, node, origins)])))
 }
 
-/** Each sensor belongs to the message of its own resource. */
+/** Returns the origin for a sensor, which belongs to the message of its own resource. */
 function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
   const first = origins[0] as Origin // an invocation has at least one origin
   if (origins.length === 1) return first

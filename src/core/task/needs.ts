@@ -14,7 +14,7 @@ type Candidate = ReadonlyMap<SensorNode, number>
 const MAX_CANDIDATES = 32
 const MAX_TRIES = 20_000
 
-/** Null if impossible. */
+/** Returns changes after which `source` is certainly in one of the `wanted` states; null if impossible. */
 export function smallestChange(
   source: ObservableNode,
   wanted: readonly number[],
@@ -92,7 +92,7 @@ class Search {
     return this.#together(gate.parents.map((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN)))
   }
 
-  /** A parent in a state that no row lists, or all parents in a combination that no row lists. */
+  /** Returns ways to match no row: a parent in a state that no row lists, or a combination that no row lists. */
   #noRow(gate: GateNode): readonly Candidate[] {
     const single = gate.parents.flatMap((parent, i) => {
       const listed = new Set(gate.rows.map((row) => row[i]))

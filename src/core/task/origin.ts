@@ -3,7 +3,7 @@ import type { InputSummary } from '../engine/events.ts'
 
 export interface Message {
   readonly resource: string
-  /** epoch ms or ISO 8601. Kept as a value: time follows the engine's clock */
+  /** when the message was measured, epoch ms or ISO 8601. Kept as a value: time follows the engine's clock */
   readonly timestamp?: number | string
   readonly [key: string]: unknown
 }
@@ -13,7 +13,7 @@ export interface Sent {
   readonly channel?: string
   /** number of rules in a row that led to the messages; absent: none */
   readonly hops?: number
-  /** with hops: id of what began the chain of rules */
+  /** with hops: id of what began the chain of rules, the same for everything that this message or event caused */
   readonly root?: string
 }
 

@@ -89,7 +89,7 @@ export class RestingState {
     return isAtRest ? new RestingState(state, Rest.at(now, state.restoredAt === now)) : undefined
   }
 
-  /** Undefined if the task was not at rest, or its state belongs to another rule. */
+  /** Reads the saved state of a resting task; undefined if it was not at rest, or belongs to another rule. */
   static ofSaved(saved: SavedState, { byLabel }: Graph, now: number): RestingState | undefined {
     for (const key in saved) if (!KNOWN_FIELDS.has(key)) return undefined
     if (saved.status !== 'running' || !isSeed(saved.seed)) return undefined

@@ -180,7 +180,7 @@ function orderOf(ids: readonly number[] = []): Order {
   return new Map(ids.map((id, i) => [id, i]))
 }
 
-/** States saved without the order of calls use the oldest first. */
+/** Queues calls to be made again. States saved without their order use the oldest first. */
 function requeue(run: TaskRun, order: Order, open: OpenExecutions): void {
   const { state } = run
   const wanted: Execution[] = []

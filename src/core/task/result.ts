@@ -114,7 +114,7 @@ export function finish(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** Meanwhile the things that it touched are free. */
+/** Lets the next item wait until this evaluation ends; meanwhile the things that it touched are free. */
 function waitForEvaluation(run: TaskRun, execution: Execution, node: SensorNode): void {
   letGo(run, execution)
   leavePlace(run, execution)

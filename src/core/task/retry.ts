@@ -7,7 +7,7 @@ import { timeOf, type TaskRun } from './run.ts'
 import { destinationState, NOT_PLACED, type Execution } from './state.ts'
 import { traceError, traceLog } from './trace.ts'
 
-/** Makes another attempt, sets another state, or reports an error that changes nothing. */
+/** Handles a failure: makes another attempt, sets another state, or reports an error that changes nothing. */
 export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
   const { node } = execution
   destinationState(run.state, node).error = { time: timeOf(run, execution), message }

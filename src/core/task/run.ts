@@ -50,11 +50,11 @@ export interface Sink {
   readonly event: ((event: EngineEvent) => void) | null
   /** events about single messages */
   readonly detail: ((event: EngineEvent) => void) | null
-  /** lifecycle events and log lines */
+  /** receives lifecycle events: starts, ends, failures and log lines; null without subscribers */
   readonly rare: ((event: RareEvent) => void) | null
   readonly counts: TaskCounts | null
   readonly why: boolean
-  /** `key`: a sensor's slot; for `wake` the node's position, counting sensors first. */
+  /** Requests a timer input. `key`: a sensor's slot; for `wake` the node's position, counting sensors first. */
   timer(kind: TimerKind, at: number, key: number): void
   remembered(count: number): void
   cancelled(execution: Execution): void
@@ -86,7 +86,7 @@ export interface TaskRun {
   readonly started?: Pick<TaskState, 'run' | 'seed'>
 }
 
-/** Ms by which the clock was ahead of the current input when it could first be processed. */
+/** Returns the ms by which the clock was ahead of the input at first; its timers wait longer by that time. */
 export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
   return state.readings?.lag ?? 0
 }

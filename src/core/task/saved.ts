@@ -34,7 +34,7 @@ export interface SavedState {
   /** epoch ms of the current input, while it is being processed or others wait for it */
   now?: number
   waiting?: SavedInput[]
-  /** of inputs that waited in this run; of the current one; of dropped ones */
+  /** number of inputs that waited in this run; the number of the current one; and how many were dropped */
   arrived?: number
   current?: number
   dropped?: number
@@ -117,7 +117,7 @@ export interface SavedDestination {
   firedAt?: number
   firing?: SavedFiring
   held?: { reason: 'invocationPolicy' | 'overlap'; time: number; until?: number; trigger: number }
-  /** positions in the rule of triggers */
+  /** positions in the rule of triggers whose `begins` has fired, and of triggers whose `ends` may fire */
   begun?: number[]
   mayEnd?: number[]
   error?: { time: number; message: string }

@@ -127,7 +127,7 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   /** ms by which the clock is ahead of `wakeAt`, if `wakeAt` is in the task's own time */
   wakeLag: number
   attempt: number
-  /** distinguishes a late result from that of the current call */
+  /** number of its calls, which distinguishes a late result from that of the current call */
   calls: number
   held: Answer | null
   /** loopDef: all items, and the index of the current one */
@@ -140,7 +140,7 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   /** the snapshot that its calls see; null: the current task */
   seen: object | null
   isOpen: boolean
-  /** refer to secrets by name; null: the call creates them */
+  /** properties of each item, created when it fired, which refer to secrets by name. Null: the call creates them */
   rendered: readonly Readonly<Record<string, unknown>>[] | null
   /** things that its calls touch; set once it has a place among the effects */
   touches: readonly string[] | null

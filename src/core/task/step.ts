@@ -33,7 +33,7 @@ import { failed, wake } from './retry.ts'
 import type { TaskRun } from './run.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
-/** Epoch ms; `at`: the engine's clock; `clock`: when the input could first be processed. */
+/** Processes one input, epoch ms. `at`: the engine's clock; `clock`: when the input could first be processed. */
 export function step(run: TaskRun, now: number, input: Input, at = now, clock = now): void {
   const { state } = run
   if (at > run.at) run.at = at
@@ -104,7 +104,7 @@ export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolea
   return phase !== 'holding' && phase !== 'paused'
 }
 
-/** Late results of actuators do not, so that numbers continue as if the actuators had finished at once. */
+/** Whether an input counts; late results of actuators do not, as if the actuators had finished at once. */
 function isCounted(run: TaskRun, input: Input): boolean {
   if (input.kind === 'answer' || input.kind === 'error') return input.execution.node.kind === 'sensor'
   if (input.kind !== 'timer') return true
@@ -176,7 +176,7 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: 
   }
 }
 
-/** Timers are not cancelled when plans change, so outdated ones are dropped here. */
+/** Whether an input still fits the state: timers are not cancelled when plans change, so old ones are dropped here. */
 function isDue(run: TaskRun, input: Input): boolean {
   const { state } = run
   if (input.kind === 'answer' || input.kind === 'error') return state.inFlight.has(input.execution)
@@ -280,7 +280,7 @@ export function isOver({ state, model }: TaskRun): boolean {
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
 }
 
-/** Its actuator calls may be delayed, or wait for a resume. */
+/** Whether a finished onetime task accepts the input: actuator calls may be delayed, or wait for a resume. */
 function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
   if (input.kind === 'timer') return input.timer === 'wake' && input.key >= model.graph.sensors.length
   return input.kind === 'stop' || input.kind === 'resume' || isOwnTick(input)

@@ -11,7 +11,7 @@ export interface Remembering {
   readonly now: number
 }
 
-/** Values that it does not repeat stay available for the rest of their time. */
+/** Stores the newest message of a resource; values that it does not repeat stay available for their time. */
 export function remember({ state, model, now }: Remembering, index: number, values: Message): void {
   const last = state.streams[index]
   if (!last) {
@@ -86,7 +86,7 @@ export function streamTime(run: TaskRun, execution: Reading, key?: string): numb
   return kept === undefined ? undefined : kept.until - model.streamValidity
 }
 
-/** Adds the values that its sensor reads by name but finds only in earlier messages. */
+/** Returns the origin with the values that its sensor reads by name but finds only in earlier messages. */
 export function withCarried(run: TaskRun, execution: Reading): Origin {
   const { node, origin } = execution
   if (node.kind === 'actuator' || (node.parameters === undefined && origin.carried === undefined)) return origin
@@ -117,7 +117,7 @@ export function streamValues(run: TaskRun, execution: Reading): Record<string, u
 
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
-/** A triggered node sees any channel, an untriggered sensor only its own. */
+/** Whether a node sees its message: a triggered node on any channel, an untriggered sensor only on its own. */
 function sees({ node, via, origin }: Reading): boolean {
   if (origin.values === undefined) return false
   return node.kind === 'actuator' || via !== null || node.channel === origin.channel

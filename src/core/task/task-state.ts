@@ -53,11 +53,11 @@ export class TaskState implements Work {
   holder: Execution | null = null
   /** oldest first; shared while empty, so a change may have to replace it */
   waiting: WaitingInput[] = NO_INPUTS
-  /** 0 if the current input did not wait */
+  /** number of the current input if it waited; otherwise 0 */
   current = 0
-  /** in this run */
+  /** number of inputs that arrived in this run */
   arrived = 0
-  /** inputs and effects, in this run */
+  /** number of inputs and effects that were dropped in this run, because too many waited or by the task's settings */
   dropped = 0
   time = 0
   skippedTicks = 0
@@ -67,7 +67,7 @@ export class TaskState implements Work {
   clocksBegan = NO_CLOCKS
   /** null until a stamped message arrives */
   readings: Readings | null = null
-  /** since the task's start */
+  /** the last downtime since the task's start; null: none */
   downtime: TaskDowntime | null = null
   failures: readonly number[] = NONE
   evaluation: Evaluation | null = null

@@ -29,7 +29,7 @@ function readingTime(message: Message, arrived: number): number {
   return stamp === undefined ? arrived : Math.min(stamp, arrived)
 }
 
-/** Returns false if measurement times do not matter to the task. */
+/** Records the arrival of messages. Returns false if measurement times do not matter to the task. */
 export function noteArrival(run: TaskRun, now: number, messages: readonly Message[], sent: Sent | undefined): boolean {
   const { state, model } = run
   if (sent?.channel !== undefined) return false
@@ -102,7 +102,7 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
   })
 }
 
-/** Also counts readings that no sensor processes. */
+/** Admits readings without duplicates, records who processed each, and counts readings that no sensor processes. */
 export function admit(
   run: TaskRun,
   readings: Readings,
@@ -127,7 +127,7 @@ export function admit(
   return admitted
 }
 
-/** Old readings are processed, but sensors only remember those of their newest time. */
+/** Whether the task remembers readings itself, since sensors remember only those of their newest time. */
 export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
   return duplicates === 'drop' && (late === 'take' || time === 'arrival')
 }

@@ -12,7 +12,7 @@ import { admitNone, countReading, placeOfData, timeOfData, type Admitted } from 
 import type { Readings } from './readings.ts'
 import type { WaitingReading } from './reorder.ts'
 
-/** If so, the inputs behind it should be checked, too. */
+/** Whether an input's readings run nothing and precede a time; then the inputs behind it are to be checked, too. */
 export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
   if (input.kind !== 'data' || input.arrived === undefined) return false
   const { messages, arrived } = input

@@ -12,7 +12,7 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
   return messages.flatMap((message, index) => (UNSTAMPED.has(message) ? [index] : []))
 }
 
-/** In addition to those of the engine. `all`: the idempotency key identifies the message. */
+/** Keys ignored in comparisons, besides the engine's. `all`: an idempotency key identifies the message instead. */
 export type Ignored = readonly string[] | 'all'
 
 const IGNORED = new WeakMap<Message, Ignored>()
@@ -38,7 +38,7 @@ export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
 
-/** Epoch ms, at most the time of arrival; undefined if the timestamp is missing or invalid. */
+/** Returns the measurement time, epoch ms, at most the time of arrival; undefined if missing or invalid. */
 export function measuredAt(message: Message, arrived: number): number | undefined {
   const stamp = readStamp(message)
   return stamp === undefined ? undefined : Math.min(stamp, arrived)

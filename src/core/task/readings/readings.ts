@@ -95,7 +95,7 @@ export class Readings {
     return time < this.time
   }
 
-  /** At most `next`, the time of the next input. */
+  /** The time of an input without measurement time: the task's plus what passed on the clock, at most `next`. */
   elapsed(clock: number, next: number): number {
     if (this.time === Number.NEGATIVE_INFINITY) return clock
     return Math.max(this.time, Math.min(this.time + clock - this.clock, next))
@@ -106,7 +106,7 @@ export class Readings {
     this.clock = Math.max(this.clock, clock)
   }
 
-  /** In ms, when it could first be processed; its timers wait longer by that time. */
+  /** Returns the ms by which the clock was ahead of the input at first; its timers wait longer by that time. */
   get lag(): number {
     return Math.max(0, this.clock - this.time)
   }

@@ -55,7 +55,7 @@ export class RecentReadings {
     return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
   }
 
-  /** Replaces the oldest when there are `MOST`. Returns false if known. `isNewer`: true when it cannot be known. */
+  /** Adds a reading, replacing the oldest if full; false if already known. `isNewer`: true when it cannot be known. */
   add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
     const [one, other] = identityHash(message, ignores)
     for (let i = isNewer ? -1 : this.#size - 1; i >= 0; i--) {
