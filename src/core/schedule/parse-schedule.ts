@@ -13,7 +13,7 @@ const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
  * Throws `SCHEDULE` with all problems at once. `dst.gap` defaults to `shift`. `dst.overlap` defaults to `first`, but to
- * `both` for an expression that runs in every hour of its days: "every 15 minutes" must not pause for the repeated hour.
+ * `both` for an expression that runs in every hour: "every 15 minutes" must not pause for the repeated hour.
  * `zones`: share one object among many schedules to cache zone data.
  */
 export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): Schedule {

@@ -15,7 +15,7 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
-  /** in order, each with a `timestamp`; a message older than the clock counts as late */
+  /** in order, each with a `timestamp` (epoch ms or ISO 8601); one older than the clock counts as late */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
   /** returns the channel of a message; undefined: broker data. Default: all messages are broker data */
   readonly channelOf?: (message: Message) => string | undefined

@@ -2,7 +2,7 @@
 import type { Graph } from '../graph/graph.ts'
 import type { SavedDestination, SavedExecution, SavedSensor, SavedState } from './saved.ts'
 
-/** memory: `internalState` of the plug. timer: of the clock, the eviction or a following result. call: made or queued. */
+/** memory: `internalState` of the plug. timer: of clock, eviction or a following result. call: made or queued. */
 export const LOST_PARTS = ['state', 'memory', 'cool-down', 'timer', 'call', 'effects'] as const
 export type LostPart = (typeof LOST_PARTS)[number]
 
