@@ -1,12 +1,16 @@
 /** Defines what the engine asks of its environment; a value as result, not a promise, avoids the slower path. */
 export interface Ports {
+  /** metadata of a resource including inherited values; undefined when the resource does not exist */
   metadata?(resource: string): Awaitable<Readonly<Record<string, unknown>> | undefined>
+  /** a tenant secret for `${vault.KEY}`; undefined when it does not exist */
   secret?(key: string): Awaitable<string | undefined>
+  /** last stored value of a metric, for variables with `overrideByData` */
   latestValue?(resource: string, metric: string): Awaitable<unknown>
 }
 
 export type Awaitable<T> = T | PromiseLike<T>
 
+// Service ports of plugs, for the adapters that implement them
 export type {
   AlarmPort,
   Cause,

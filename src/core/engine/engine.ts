@@ -1,4 +1,9 @@
-/** Runs many tasks on one clock, one piece of work at a time; the only impure part of the core. */
+/**
+ * Runs many tasks on one clock, one piece of work at a time; the only impure part of the core.
+ *
+ * Work that arrives meanwhile (a subscriber or plug calls `receive`) waits in a bounded queue. Timers that are due act
+ * before work that arrives at the same instant.
+ */
 import type { Observable, SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
@@ -53,6 +58,7 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks: Clocks
   readonly #executor: Executor
+  /** current time, epoch ms; in an array because storing a number there allocates nothing */
   readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
   readonly #scheduler: SchedulerLike
   readonly delays: Delays
@@ -419,6 +425,7 @@ export class CoreEngine implements Engine {
     return this.#open.settled()
   }
 
+  /** Stops counting open calls in `openCalls` and `settled`; their results are still used. */
   giveUp(): void {
     for (const task of this.#tasks.values()) task.giveUp()
   }

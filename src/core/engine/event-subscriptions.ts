@@ -1,5 +1,6 @@
 /**
  * Manages subscriptions to events: those to all tasks come first, and one begun during an input starts with the next.
+ * Unsubscribing takes effect immediately.
  */
 import { concatMap, type Observable, type Subscriber } from 'rxjs'
 import {

@@ -1,4 +1,7 @@
-/** Connects an engine to a host that keeps tasks across restarts; messages to rows are not reported to it. */
+/**
+ * Connects an engine to a host that keeps tasks across restarts; messages to rows are not reported to it. Results of
+ * asynchronous plugs return through `LiveTask.settle` when they are durable.
+ */
 import type { Outcome } from './call-plug.ts'
 import type { Rendered } from './render-call.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'

@@ -1,4 +1,4 @@
-/** Remembers the run numbers of removed tasks, so that effect ids stay unique; bounded. */
+/** Remembers run numbers of removed tasks, so that effect ids stay unique; the highest evicted counts for all. */
 import { LruCache } from '#kernel'
 
 const MAX_IDS = 10_000

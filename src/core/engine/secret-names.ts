@@ -1,4 +1,4 @@
-/** Replaces secrets with their names in stored properties; each attempt of the call inserts the values. */
+/** Replaces secrets with their names in properties, so that values are never stored; each attempt inserts them. */
 import { AppError, isPlainObject } from '#kernel'
 import { plainText } from '../language/placeholders/text.ts'
 import type { BindingUse } from '../language/placeholders/binding.ts'

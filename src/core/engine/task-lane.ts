@@ -403,6 +403,7 @@ export class TaskLane implements TaskRun {
     this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
     if (outcome !== undefined) return this.#onReply(execution, outcome)
+    // With a journal, the result is used when it is durable.
     this.#await(execution, this.#host.journal === undefined ? Promise.resolve(reply) : undefined, 0, beganAt)
   }
 

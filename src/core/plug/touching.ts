@@ -32,6 +32,7 @@ function touchedResource(named: string | undefined, context: TouchContext): stri
     if (spec.kind === 'literal') return spec.id
     return spec.kind === 'taskId' ? context.taskId : undefined
   } catch {
+    // the call itself will report the problem
     return undefined
   }
 }

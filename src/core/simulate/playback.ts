@@ -1,4 +1,7 @@
-/** Plays messages to one or more rules side by side in virtual time, which waits for asynchronous plugs. */
+/**
+ * Plays messages to one or more rules side by side in virtual time, which waits for asynchronous plugs. Each rule has
+ * its own engine with the same task id and seed, so that it behaves as if it ran alone.
+ */
 import { AppError, isInstant, type Logger, messageOf } from '#kernel'
 import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'

@@ -2,6 +2,8 @@
  * Implements the state machine of a task: one input goes in; a changed state, calls and timers come out; it reads no
  * clock and calls no plug.
  *
+ * The state is changed in place, because a copy per event would cost more than the event.
+ *
  * STEP-1 equal state and equal inputs lead to equal states, effects and events.
  * STEP-2 every effect has the id task/run/input/place, and no two have the same.
  * STEP-3 unknown is not false: a gate is certain only when its known parents decide it.
