@@ -1,4 +1,4 @@
-/** Performs one call of a plug, synchronously if it can; never throws, and removes the values of secrets from the outcome. */
+/** Performs one call of a plug, synchronously if it can; never throws, and removes secrets from the outcome. */
 import { isPlainObject, messageOf, redactedDeep, redacting } from '#kernel'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Needs, Scope } from '../language/placeholders/scope.ts'
