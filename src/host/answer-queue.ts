@@ -3,14 +3,12 @@
  * tables, and the requests they reference, to the garbage collector.
  */
 
-/** Position in the queue; its `answer` is undefined once released. */
 export interface Place<T> {
   answer: T | undefined
   /** Deadline, ms on the caller's clock */
   readonly end: number
 }
 
-/** Number of empty positions above which the queue is compacted */
 const MANY = 1_024
 
 export class AnswerQueue<T> {
@@ -18,14 +16,14 @@ export class AnswerQueue<T> {
   #first = 0
   #empty = 0
 
-  /** Adds an answer. Requires that `end` is not earlier than the `end` of the previous answer. */
+  /** Adds an answer. */
   add(answer: T, end: number): Place<T> {
     const place = { answer, end }
     this.#places.push(place)
     return place
   }
 
-  /** Removes an answer from the queue. Returns false when the answer was already released. */
+  /** Removes an answer from the queue. */
   release(place: Place<T>): boolean {
     if (place.answer === undefined) return false
     place.answer = undefined

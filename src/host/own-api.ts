@@ -33,7 +33,6 @@ const REFUSED: ReadonlySet<string> = new Set([
   'upgrade',
   'x-forwarded-for',
 ])
-/** Maximum size of a response in bytes */
 const MAX_BYTES = 900_000
 
 export class OwnApi {
@@ -45,15 +44,11 @@ export class OwnApi {
     this.#options = options
   }
 
-  /** Sets the server whose routes are called. */
   isAt(app: FastifyInstance): void {
     this.#app = app
   }
 
-  /**
-   * Sends a request. `led`: the rule execution that caused it. Rejects with `PLUG_FAILED` for an invalid request; an
-   * error of the API is a normal response.
-   */
+  /** Rejects with `PLUG_FAILED` for an invalid request; an error of the API is a normal response. */
   async ask(
     caller: Caller,
     { method: asked, path, headers, body }: ApiRequest,

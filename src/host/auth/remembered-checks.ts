@@ -12,18 +12,12 @@ const MAX_CHARACTERS = 2_048
 /** Lifetime of a cached check, in ms */
 export const REMEMBERED_MS = 60_000
 
-/**
- * Caches checked credentials under a digest that is salted per process, so that timing does not reveal the credentials.
- * Frequent credentials are also cached verbatim and all dropped together after a minute: a look-up compares only
- * credentials with equal seeded hashes, so that its timing reveals nothing either.
- */
+/** The digest is salted per process, so that timing does not reveal the credentials; verbatim copies last a minute. */
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
   readonly #asCame = new Map<string, CheckedCaller>()
-  /** Time at which the verbatim entries are dropped, in epoch ms */
   #asCameUntil = Number.NEGATIVE_INFINITY
-  /** Digests of credentials that were valid once, least recently used first */
   readonly #good = new Set<string>()
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
@@ -57,11 +51,7 @@ export class RememberedChecks {
     return caller
   }
 
-  /**
-   * Runs one check for concurrent callers with the same credentials, and caches its result. If the check fails, callers
-   * that joined meanwhile share one more check. `find` receives whether the credentials were valid before, and the
-   * cached caller unless its check has expired.
-   */
+  /** Runs one check for concurrent callers; if it fails, callers that joined meanwhile share one more check. */
   async check(
     credentials: string,
     find: (wasGood: boolean, before: CheckedCaller | undefined) => Promise<CheckedCaller>,

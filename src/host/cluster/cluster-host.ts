@@ -23,11 +23,10 @@ import { PartitionCalls } from './partition-calls.ts'
 import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from '../tenant-services.ts'
 
-/** Matches routes for messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
 const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 
-/** Returns the name of the partition that serves a request. `count`: the tenant's number of partitions. */
+/** Returns the name of the partition that serves a request. */
 function partitionOfRequest(
   tenant: string,
   count: number,
@@ -64,9 +63,7 @@ export interface ClusterHostOptions {
   readonly program: Program
   /** Where object contents are stored: `files`, or the address of a bucket */
   readonly contents: string
-  /** Returns the host's time in epoch ms */
   readonly now: () => number
-  /** Receives the store's time, in epoch ms, whenever that is read */
   readonly compared: (store: number) => void
   readonly timers: Timers
   readonly gauges: Gauges
@@ -88,7 +85,6 @@ export class ClusterHost {
   readonly streams: PartitionStreams
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
-  /** Undefined until the host has joined */
   #placement: Placement | undefined
   #name = this.id
   #url: string | undefined
@@ -96,9 +92,7 @@ export class ClusterHost {
   #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isMember = false
   #isStopped = false
-  /** `elapsed` at the last comparison with the store's clock */
   #clockReadAt = Number.NEGATIVE_INFINITY
-  /** Difference between the clocks of host and store, in ms */
   #apart = 0
 
   constructor(options: ClusterHostOptions) {
@@ -143,7 +137,6 @@ export class ClusterHost {
     return this.#url
   }
 
-  /** Whether this host has joined and opened its tenants. */
   get isMember(): boolean {
     return this.#isMember
   }
@@ -166,10 +159,7 @@ export class ClusterHost {
     })
   }
 
-  /**
-   * Joins the cluster under the address `url`, with its MQTT port if it has one. Resolves when the host's tenants are
-   * open. Throws `STORE` when the host cannot become a member.
-   */
+  /** Resolves when the host's tenants are open. Throws `STORE` when the host cannot become a member. */
   async join(url: string, mqtt?: number): Promise<void> {
     const { store, presence, program, contents, timers } = this.#options
     await this.#check(url)
@@ -201,7 +191,7 @@ export class ClusterHost {
     this.#isMember = true
   }
 
-  /** Hands over as much as other hosts accept, closes the rest, and leaves the cluster. Safe to call twice. */
+  /** Hands over as much as other hosts accept, closes the rest, and leaves the cluster. */
   async leave(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -266,7 +256,6 @@ export class ClusterHost {
     this.streams.looked(urls)
   }
 
-  /** Compares the clocks again, since they may be set after the join. Never rejects. */
   async #readClock(): Promise<void> {
     const { timers, logger } = this.#options
     if (timers.elapsed() - this.#clockReadAt < CLOCK_MS) return

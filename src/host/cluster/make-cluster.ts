@@ -20,11 +20,9 @@ import { WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
   readonly storage: Storage
-  /** Secret shared by all hosts */
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
   readonly program: Program
-  /** Receives the database's time in epoch ms. */
   readonly compared: (database: number) => void
 }
 

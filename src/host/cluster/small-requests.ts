@@ -16,7 +16,6 @@ import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 
 /** Maximum bytes of a body or answer that is held */
 const MAX_BYTES = MAX_BODY
-/** Maximum total bytes of all held bodies */
 const MAX_HELD = 64 * 1_048_576
 
 const DROPPED: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'expect', HOP_HEADER])
@@ -60,7 +59,7 @@ export class SmallRequests {
     return bytes <= MAX_BYTES && this.#held + bytes <= MAX_HELD
   }
 
-  /** Reads the body. `done` receives the whole body, and is not called if the client disconnects. */
+  /** Reads the body. */
   read({ raw, headers }: FastifyRequest, reply: FastifyReply, done: (body: Buffer) => void): void {
     const bytes = Number(headers['content-length'] ?? '0')
     if (bytes === 0) return done(Buffer.alloc(0))
@@ -68,7 +67,6 @@ export class SmallRequests {
     reply.raw.once('close', () => (this.#held -= bytes))
     const pieces: Buffer[] = []
     raw.on('data', (piece: Buffer) => pieces.push(piece))
-    // ignored, since `close` follows
     raw.on('error', () => undefined)
     raw.once('end', () => {
       const [first] = pieces
@@ -122,7 +120,6 @@ class FramedAnswer implements FramedAsking {
   readonly #asking: Asking
   readonly #more: (bytes: number) => void
   #stream: Readable | undefined
-  /** Received bytes that the reader has not consumed yet */
   #unread = 0
 
   constructor(asking: Asking, more: (bytes: number) => void) {
@@ -204,7 +201,6 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    // ignore informational answers
     if (status < 200) return
     if (this.#asking.isOver()) return controller.abort(new Error('the request was cancelled'))
     this.#status = status
@@ -247,10 +243,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 }
 
-/**
- * Decodes raw headers as latin1, the way Node servers write them; undici's parsed headers were decoded as UTF-8.
- * HTTP/2, which is not used here, lacks raw headers.
- */
+/** Decodes raw headers as latin1, the way Node servers write them; undici's parsed headers were decoded as UTF-8. */
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
   if (!Array.isArray(raw)) return headers

@@ -21,14 +21,12 @@ export function openTunnel(
   const asking = ask(target, { headers: { host: target.host, ...headers }, agent: false })
   let upstream: Duplex | undefined
   const cut = (): void => void (upstream ?? asking).destroy()
-  // the client disconnected
   socket.once('close', cut)
   asking.on('upgrade', (answer, other: Duplex, head) => {
     upstream = other
     reply.hijack()
     socket.write(headOf(answer))
     if (head.length > 0) socket.write(head)
-    // ignored, since `close` follows
     other.on('error', () => undefined)
     other.once('close', () => socket.destroySoon())
     other.pipe(socket)

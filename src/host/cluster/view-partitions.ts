@@ -10,9 +10,7 @@ import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readCount } from './partition-counts.ts'
 
-/** Number of tenants shown by default */
 const MAX_TENANTS = 100
-/** Number of tenants read in parallel */
 const AT_ONCE = 4
 /** Number of inputs inspected; every later input counts as one message */
 const LOOKED_INTO = 1_000
@@ -39,7 +37,7 @@ export interface ClusterPartitions {
   readonly moreTenants: number
 }
 
-/** Returns one tenant, or the first `MAX_TENANTS`. Throws `NOT_FOUND` for an unknown tenant. */
+/** Returns one tenant, or the first `MAX_TENANTS`. */
 export async function viewPartitions(
   storage: Storage,
   { hosts }: Pick<ClusterView, 'hosts'>,

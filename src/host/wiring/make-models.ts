@@ -39,10 +39,6 @@ const LIMITS: ProcessLimits = {
   unansweredBytes: 67_108_864,
 }
 
-/**
- * Creates models over storage; `--functions` determines how they run, and `--allow-url` which model servers may be
- * called.
- */
 export const makeModels: MakeService = ({ figures, gauges, logger, now, config, tenants }) => {
   const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers
@@ -88,7 +84,6 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   }
 }
 
-/** Inspects the machine and opens the process pool, only once a Python model is used. */
 async function openPool(
   config: Config,
   emptyFolder: string,

@@ -5,7 +5,6 @@ import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
 import type { ListQuery, ResourceApi, InternalResources } from '#services/resources/contract'
 
 const ENGINE = 'system/engine'
-/** Default and maximum number of resources returned to a plug */
 const MAX_FOUND = 100
 
 /** Reads metadata of a tenant's resources, synchronously when cached; empty if resources are not served. */
@@ -15,7 +14,6 @@ export function metadataOf(
   return (resource) => resources()?.lookup(resource)
 }
 
-/** Creates the port for the tenant's plugs; `resources` is read on each call. */
 export function resourcePort(tenant: string, resources: () => InternalResources | undefined): ResourcePort {
   const served = (): InternalResources => {
     const service = resources()
@@ -46,7 +44,6 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
   }
 }
 
-/** Defines batch operations on resources and types, in the form of those on tasks. */
 export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   return {
     takes: (body: unknown): boolean => {

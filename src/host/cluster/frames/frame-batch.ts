@@ -31,7 +31,6 @@ const SIGNATURE = 16
 const BATCH_HEAD = 4 + SIGNATURE
 const FRAME_HEAD = 13
 
-/** Returns the encoded size of a frame in bytes. */
 export function frameSize({ head, body }: Frame): number {
   return FRAME_HEAD + Buffer.byteLength(head) + body.length
 }
@@ -81,10 +80,7 @@ export class BatchReader {
     return this.#count > 0n
   }
 
-  /**
-   * Returns the frames of all batches completed by `piece`. Throws an Error with a sentence; afterwards the reader is
-   * unusable.
-   */
+  /** Throws an Error with a sentence; afterwards the reader is unusable. */
   read(piece: Buffer): readonly ReadFrame[] {
     this.#pieces.push(piece)
     this.#held += piece.length

@@ -13,7 +13,6 @@ const MANY = 1_048_576
 export interface LinkEvents {
   /** Handles a frame. Throws an Error for an invalid one, which ends the connection. */
   frame(frame: ReadFrame): void
-  /** Called once, after the last frame was received. */
   closed(error: Error): void
 }
 
@@ -44,7 +43,6 @@ export class FrameLink {
     })
   }
 
-  /** Whether too much is buffered because the other host reads slowly. */
   get isFull(): boolean {
     return this.socket.writableLength + this.#size > MANY
   }
@@ -76,7 +74,6 @@ export class FrameLink {
     this.socket.end()
   }
 
-  /** Closes the connection at once. */
   cut(error: Error): void {
     this.#error = error
     this.socket.destroy()

@@ -24,7 +24,6 @@ export class FramedResponse extends Writable {
   readonly #events: AnswerEvents
   readonly #hasBody: boolean
   #headers: Headers = {}
-  /** Whether the head has been sent */
   #isBegun = false
   #whole: Uint8Array | string = ''
   /** Bytes sent but not yet acknowledged */
@@ -94,7 +93,6 @@ export class FramedResponse extends Writable {
     this.#begin()
   }
 
-  /** Called when the other host has acknowledged bytes of pieces. */
   more(bytes: number): void {
     this.#unread -= bytes
     if (this.#unread > WINDOW) return
