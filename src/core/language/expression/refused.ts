@@ -27,7 +27,6 @@ export function refusal(type: string): readonly [message: string, suggestion: st
   return (Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined) ?? OTHERS
 }
 
-/** Common mistakes in names, with suggestions. */
 export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['Math.random', 'chance would make runs differ; let a sensor such as dice give it'],
   ['now', 'write now without brackets: it is the time of the engine in ms'],
@@ -40,7 +39,7 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['forEach', 'an expression only computes a value; use map, filter, some or every'],
 ])
 
-/** Creates the error of a failed evaluation. `subject`: what was evaluated. */
+/** Creates the error of a failed evaluation. */
 export function notEvaluated(subject: string, error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'

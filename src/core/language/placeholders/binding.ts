@@ -1,11 +1,7 @@
-/**
- * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text. A text is parsed once; inserted values are never
- * parsed. `\${` is a plain `${`, and `\\` before a binding is one backslash.
- */
+/** Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text; inserted values are never parsed. */
 import { EMPTY, scanSegments, toPath, unexpected, type Fault } from './path.ts'
 import type { Path, Root } from './scope.ts'
 
-/** A placeholder in a value. `pointer`: JSON pointer of its text. */
 export interface BindingUse {
   /** source text of the placeholder, such as `${?nodes.a.state}` */
   readonly text: string
@@ -32,12 +28,11 @@ export interface Binding {
 }
 
 export interface ParsedText {
-  /** plain texts and bindings in order; plain texts are not empty and never adjacent */
   readonly parts: readonly (string | Binding)[]
   readonly faults: readonly Fault[]
 }
 
-/** Splits a text into plain parts and bindings. Never throws; a broken binding becomes a fault instead of a part. */
+/** Splits a text into plain parts and bindings. */
 export function parseText(text: string): ParsedText {
   const parts: (string | Binding)[] = []
   const faults: Fault[] = []
@@ -68,7 +63,6 @@ export function parseText(text: string): ParsedText {
   return { parts, faults }
 }
 
-/** Returns the binding of a text that consists of exactly one binding. */
 export function wholeBinding(parsed: ParsedText): Binding | undefined {
   const [first] = parsed.parts
   return parsed.parts.length === 1 && typeof first === 'object' ? first : undefined
@@ -81,7 +75,7 @@ export function useOf(binding: Binding, pointer: string): BindingUse {
 
 export type Scanned = { binding: Binding; end: number } | { fault: Fault; end: number }
 
-/** Scans the binding that begins at `start` and whose path begins at `inside`. Never throws. */
+/** Scans the binding that begins at `start` and whose path begins at `inside`. */
 export function scanBinding(text: string, start: number, inside: number): Scanned {
   const optional = text[inside] === '?'
   const begin = optional ? inside + 1 : inside

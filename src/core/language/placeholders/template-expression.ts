@@ -27,11 +27,10 @@ export interface Expression {
   readonly bare: boolean
 }
 
-/** Maximum number of nested calls. */
 const MAX_CALL_DEPTH = 16
 const BLOCKS = ['each', 'if', 'unless', 'with']
 
-/** Reads the words of one tag. Problems are passed to `complain`, and the result is then undefined. */
+/** Reads the words of one tag. */
 export class ExpressionReader {
   readonly #words: readonly Word[]
   readonly #refer: (name: Name) => Reference | undefined
@@ -73,7 +72,6 @@ export class ExpressionReader {
     return { head, operands, includeZero, names, bare: operands.length === 0 && includeZero === undefined }
   }
 
-  /** Returns the operand for a name with `operands`, which is a call of a helper. */
   call(head: Name, operands: readonly Operand[]): Operand | undefined {
     const { text } = head
     const [from, key, ...more] = operands

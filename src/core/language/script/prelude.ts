@@ -1,18 +1,13 @@
 /**
- * Contains the code that runs in the sandbox before a script: it removes or replaces everything that provides access to
- * the host or its clock, and counts long native work. The interpreter itself counts only loops and calls, so a search
- * in a long text would cost nothing. Built-in functions are wrapped here; metered-source.ts routes operators through
- * `use`, `made`, `cell` and so on. A script that catches the error for too much work reaches `step`, which waits until
- * the interpreter ends the run; scripts cannot catch that.
+ * Contains the code that runs in the sandbox before a script: it removes access to the host, and counts long native
+ * work.
  */
 
-/** Maximum units of work of one run: characters, items, steps of searches, and a flat rate for each error. */
 const WORK = 20_000_000
 /** Cost of an error, for which the interpreter writes the whole stack. */
 const ERROR_COST = 5000
 /** Maximum number of characters of a joined text, which would exhaust the memory once it is read. */
 const MAX_TEXT = 2_000_000
-/** Maximum number of lines that one run may log, and of characters in each line. */
 const MAX_LINES = 100
 const MAX_LINE = 1000
 /** Maximum number of characters of JSON that a script may remember, since it must fit into the next input. */

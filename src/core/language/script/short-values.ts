@@ -2,7 +2,6 @@
 import type { AnyNode, Node } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
-/** Maximum number of characters of a text that costs no more than a number. */
 const SHORT = 64
 const QUICK_UNARY = new Set(['!', 'typeof', 'void', 'delete', '-', '+', '~'])
 
@@ -30,10 +29,7 @@ export function isShort(wrapped: Node, numbers: ReadonlySet<string>): boolean {
   }
 }
 
-/**
- * Returns names that only ever hold numbers: each declaration begins with a number, and all changes are `++`, `--` or
- * the addition of a number. Names with another meaning anywhere in the script are excluded.
- */
+/** Each declaration begins with a number, and all changes are `++`, `--` or the addition of a number. */
 export function numberNames(tree: Node): ReadonlySet<string> {
   const numbers = new Set<string>()
   const others = new Set<string>()
