@@ -60,7 +60,7 @@ export const define: DefineCommand = (command, start) => {
 /** Resource for messages that name none, if neither the rule nor an option names one. */
 const UNNAMED = 'resource-1'
 
-/** Prints the result. Returns 1 if the rule or the recording has problems, which are printed; 2 if the gate failed. */
+/** Prints the result. */
 export async function runBench(path: string, flags: BenchFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const options = readBenchOptions(path, flags)
   const complete = { ...options, resource: options.resource ?? (await fallback(path, options)) }
@@ -113,17 +113,13 @@ function print(result: BenchResult, options: BenchOptions, terminal: Terminal): 
   }
 }
 
-/**
- * Returns the resource for a recording whose messages name none; undefined if the rule names one or cannot be read
- * twice.
- */
+/** undefined if the rule names one or cannot be read twice */
 async function fallback(path: string, { plugs }: BenchOptions): Promise<string | undefined> {
   if (path === '-') return undefined
   const { rule } = await readRuleFile(path, createRegistry(await loadPlugs(plugs)))
   return rule === undefined || settingsOf(rule).resource !== undefined ? undefined : UNNAMED
 }
 
-/** Returns the resource from the option, from the rule, or the only one in the recording. */
 function resourceOf(
   rule: Rule | Template,
   { resource }: BenchOptions,
@@ -254,7 +250,7 @@ function readBenchOptions(rule: string, flags: BenchFlags): BenchOptions {
   }
 }
 
-/** Reads the result of an earlier run. Throws `NOT_JSON` and `USAGE`. */
+/** Reads the result of an earlier run. */
 function readBaseline(name: string, text: string): BenchResult {
   let result: unknown
   try {

@@ -1,6 +1,10 @@
 /**
- * Limits how much rules may create in response to one message; counts are in memory, so a refusal is logged as a plug's
- * result.
+ * Limits how much rules may create in response to one arriving message. A refusal is the plug's result, so it is logged
+ * and replayed like any other, and the counts need only be in memory.
+ *
+ * DESCEND-1 one root gets at most the budget of descendants within ten minutes, besides what its own rules create
+ *   directly: the wide work of one rule is not a loop, and is never refused here
+ * DESCEND-2 failed effects do not count
  */
 import type { Cause } from '#core/spi'
 import type { PlugServices } from '#core'

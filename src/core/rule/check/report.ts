@@ -2,7 +2,7 @@
 import { type Fix, type Issue, nearest, renaming, replacing, shown } from '#kernel'
 import type { IssueType } from './issue-types.ts'
 
-/** Maximum number of searches for a similar name. Beyond it, wrong names are reported without a suggestion. */
+/** Maximum number of searches for a similar name. */
 const MAX_SEARCHES = 50
 const MAX_CANDIDATES = 1000
 const LISTED = 8
@@ -78,18 +78,15 @@ export class Report {
     }
   }
 
-  /** Returns a suggestion for `text`: the most similar candidate, otherwise the first few candidates. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
     return this.#look(text, candidates, plural).text
   }
 
-  /** Returns a suggestion with a fix that replaces a value equal to `text`. */
   instead(text: string, candidates: Iterable<string>, plural: string): Hint {
     const { text: hint, close } = this.#look(text, candidates, plural)
     return { text: hint, fix: close === undefined ? undefined : replacing(close) }
   }
 
-  /** Returns a suggestion with a fix that renames a field of `owner`. */
   rename(name: string, candidates: Iterable<string>, plural: string, owner: object): Hint {
     const { text, close } = this.#look(name, candidates, plural)
     return { text, fix: close === undefined || Object.hasOwn(owner, close) ? undefined : renaming(close) }
@@ -126,7 +123,6 @@ function listing(candidates: readonly string[], plural: string): string | undefi
   return `the ${plural} are ${first}${candidates.length > LISTED ? ' ...' : ''}`
 }
 
-/** Stops the iteration after `count` items, since candidates are often created lazily. */
 function take(candidates: Iterable<string>, count: number): string[] {
   const taken: string[] = []
   for (const candidate of candidates) {
