@@ -5,10 +5,7 @@ import { type RunningHost, SERVICES, startHost, STOP_PATIENCE } from '#host/runn
 import { readPlugs } from '#host/load-plugs'
 import type { Terminal } from './terminal.ts'
 
-/**
- * Longest time in ms from the signal to the end of the process, even if the shutdown stalls; includes flushing after
- * requests were cut off
- */
+/** ms from the signal to the end of the process, even if the shutdown stalls */
 const LAST_CALL = STOP_PATIENCE + 3_500
 
 /** Serves until a signal. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` if the host cannot start. */
@@ -58,7 +55,6 @@ function onHangUp(work: () => Promise<void>): void {
   })
 }
 
-/** Ends the process even if the shutdown or the start stalls. */
 function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   const late = setTimeout(() => {
     terminal.err(`error: not everything could be finished in time: ${left()}\n`)
@@ -67,7 +63,6 @@ function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   return late.unref()
 }
 
-/** Formats a curl command: complete for a new key pair; otherwise curl prompts for the secret. */
 function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): string {
   const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
   const sent = body === undefined ? '' : ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`

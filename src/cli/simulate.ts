@@ -56,7 +56,6 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
-/** Approximate number of characters per write. */
 const PIECE = 1 << 16
 
 interface Job extends Opened {

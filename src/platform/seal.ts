@@ -15,7 +15,6 @@ export class Seal {
     this.#key = key
   }
 
-  /** Encrypts a secret. `place`: the owner of the secret, required to open it. */
   close(secret: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
@@ -23,7 +22,7 @@ export class Seal {
     return SEALED + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
-  /** Decrypts a text. Throws `STORE` if this key did not seal the text for this place. */
+  /** Decrypts a text. */
   open(text: string, place: string): string {
     try {
       const bytes = Buffer.from(text.slice(SEALED.length), 'base64')

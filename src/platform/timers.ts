@@ -1,30 +1,25 @@
-/**
- * Provides system time, event loop turns, randomness and ids. Services, jobs, adapters and the host use only these,
- * directly or injected (`test/boundaries.test.ts`).
- */
+/** Provides system time, event loop turns, randomness and ids, the only source for everything else. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 
-/** Runs `work` after `ms`; returns a function that cancels it. Does not keep the process alive. */
+/** Runs `work` after `ms`; returns a function that cancels it. */
 function later(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }
 
-/** Runs `work` every `ms` until cancelled. Does not keep the process alive. */
+/** Runs `work` every `ms` until cancelled. */
 function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Runs `work` after pending I/O events. */
 function soon(work: () => void): void {
   setImmediate(work)
 }
 
-/** Resolves after pending I/O events. */
 function breathe(): Promise<void> {
   return new Promise((resolve) => soon(resolve))
 }

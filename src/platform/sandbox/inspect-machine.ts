@@ -52,18 +52,13 @@ export async function inspectMachine(options: InspectOptions): Promise<Machine> 
 
 const NAMES = { node: 'Node', python: 'Python' } as const
 
-/**
- * Returns a separate user id for each process, so that limits apply per process and no process can access another.
- * Returns undefined if this process may not choose users; namespaces then separate processes. Hosts on one machine use
- * different ranges, since the system counts per user.
- */
+/** Limits apply per user, and hosts on one machine use different ranges. undefined: namespaces separate processes. */
 export function nextUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   last = (last + 1) % USERS
   return firstUser + last
 }
 
-/** Number of users of one host: far more than its concurrent processes */
 const USERS = 10_000
 /** Above the ids that systems and containers assign, below ids that old tools read as negative */
 const [FIRST_RANGE, END_OF_RANGES] = [190_000, 214_748]
@@ -92,7 +87,6 @@ async function findPython({ environment }: InspectOptions): Promise<Interpreter 
   }
 }
 
-/** Explains why programs in a language cannot run; undefined: they can. */
 async function problemOf(
   language: Language,
   interpreter: Interpreter,
@@ -108,7 +102,6 @@ async function problemOf(
   }
 }
 
-/** Runs a program and returns its output. Rejects on a nonzero exit code. */
 function run({ command, args }: Launch, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, timeout: TRY_MS, killSignal: 'SIGKILL' }, (error, output) => {

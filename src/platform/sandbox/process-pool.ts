@@ -19,7 +19,6 @@ export interface PoolOptions {
   readonly machine: Machine
   readonly emptyFolder: string
   readonly limits: ProcessLimits
-  /** Maximum number of processes per host */
   readonly processes: number
   readonly perProgram: number
   readonly idleMs: number
@@ -34,7 +33,6 @@ export interface ProgramState {
   readonly open: number
   readonly crashes: number
   readonly lastEnd?: string
-  /** Time in ms until the program may be started again; 0: now */
   readonly startsIn: number
 }
 
@@ -65,10 +63,7 @@ const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
-/**
- * Thresholds for starting another process: at least this many calls, the oldest of which waits at least this long.
- * Short calls need only one process.
- */
+/** At least this many calls, the oldest of which waits at least this long. */
 const BUSY_CALLS = 16
 const BUSY_MS = 100
 
@@ -77,7 +72,6 @@ export class ProcessPool {
   readonly #groups = new Map<string, Group>()
   readonly #members = new Set<Member>()
   readonly #waiting: (() => void)[] = []
-  /** CPU time of ended processes by owner, in ms */
   readonly #spent = new LruCache<string, number>(MAX_OWNERS)
   #stopSweep: (() => void) | undefined
   #isClosed = false
@@ -94,10 +88,7 @@ export class ProcessPool {
     return this.#options.machine.interpreters.has(language)
   }
 
-  /**
-   * Calls a program. Rejects with `PLUG_FAILED`, also when the program is held back or no process is free, `TOO_LARGE`
-   * or `CLOSED`.
-   */
+  /** Rejects with `PLUG_FAILED`, also when held back or no process is free, `TOO_LARGE` or `CLOSED`. */
   async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
     const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
     try {
@@ -131,9 +122,7 @@ export class ProcessPool {
     }
   }
 
-  /**
-   * Returns the CPU time of an owner's programs in ms. Never falls, until the owner is evicted after long inactivity.
-   */
+  /** ms; never falls, until the owner is evicted after long inactivity. */
   cpuMs(owner: string): number {
     let ms = this.#spent.get(owner) ?? 0
     for (const { group, process, isSpent } of this.#members) {
@@ -161,7 +150,6 @@ export class ProcessPool {
     await Promise.all([...this.#members].map((member) => this.#release(member, 'the host shuts down')))
   }
 
-  /** Waits until `memberNow` returns a process. */
   async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
@@ -214,10 +202,7 @@ export class ProcessPool {
     return group
   }
 
-  /**
-   * Whether an owner may start another process. Each owner may have half of the processes, so that no owner blocks the
-   * others.
-   */
+  /** Each owner may have half of the processes, so that no owner blocks the others. */
   #hasShare(owner: string): boolean {
     const most = Math.max(1, Math.ceil(this.#options.processes / 2))
     let count = 0
@@ -301,7 +286,6 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
-  /** Adds the CPU time of an ended process, only once. */
   #spend(member: Member): void {
     if (member.isSpent) return
     member.isSpent = true
@@ -311,7 +295,7 @@ export class ProcessPool {
     this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
   }
 
-  /** Ends the process that has been idle for longest. Returns false when all are busy. */
+  /** Ends the process that has been idle for longest. */
   #evictIdle(): boolean {
     let oldest: Member | undefined
     for (const member of this.#members) {
@@ -389,7 +373,6 @@ function openOf({ members }: Group): number {
   return count
 }
 
-/** Throws for a call that was cancelled while it waited. */
 function requireWanted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
   throw new AppError('PLUG_FAILED', 'the caller cancelled the call', { cause: 'ended' satisfies CallFailure })

@@ -9,7 +9,6 @@ export interface Interpreter {
 export interface Program {
   /** Programs with the same key can share processes. Keys are never shared by tenants */
   readonly key: string
-  /** The program's tenant, which has a share of a host's processes */
   readonly owner: string
   readonly language: Language
   /** Default: the interpreter of the language */
@@ -27,11 +26,11 @@ export interface Program {
   readonly cpuPerSecond?: number | undefined
 }
 
-/** Log line of a program. `stream`: sent over the protocol, or printed. */
+/** Log line of a program. */
 export interface ProgramLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly text: string
 }
 
-/** Answers a program's questions during its calls. The program receives the messages of AppErrors. */
+/** Answers a program's questions during its calls. */
 export type AnswerQuestion = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>

@@ -36,7 +36,6 @@ export interface ProcessOptions {
   readonly answer: AnswerQuestion
   readonly log: (line: ProgramLine) => void
   readonly later: StartTimer
-  /** Returns monotonic ms */
   readonly clock: () => number
   readonly answers: () => void
 }
@@ -45,7 +44,6 @@ export interface CallOptions {
   /** Time limit in ms; default and maximum: the limit of calls */
   readonly timeMs?: number | undefined
   readonly signal?: CancelSignal | undefined
-  /** Lets callers extend the time limit on progress */
   readonly timer?: Deadline | undefined
 }
 
@@ -63,7 +61,6 @@ const MESSAGE_LENGTH = 2_000
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
 
 export class SandboxProcess {
-  /** Resolves when the process takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
   isReady = false
   readonly ended: Promise<string>
@@ -132,7 +129,6 @@ export class SandboxProcess {
     return this.#calls.size
   }
 
-  /** Time in ms since the start of the oldest open call; 0 if none is open. */
   get waitingMs(): number {
     for (const { since } of this.#calls.values()) return this.#options.clock() - since
     return 0
@@ -348,9 +344,7 @@ export class SandboxProcess {
     this.#outgoing += `${text}\n`
   }
 
-  /**
-   * Writes to the process. If the process does not read, reading from it pauses, and its call runs into its time limit.
-   */
+  /** If the process does not read, reading from it pauses, and its call runs into its time limit. */
   #write(text: string): void {
     this.#channel.write(text)
     if (this.#channel.writableLength <= this.#options.limits.unansweredBytes || this.#channel.isPaused()) return
