@@ -29,10 +29,7 @@ export function urlOf(text: string): URL {
   return url
 }
 
-/**
- * Calls a URL and follows redirects; each address must be public or allowed, and not a metadata address. Throws
- * `PLUG_FAILED`, which at most names hosts.
- */
+/** Each address must be public or allowed, and no metadata address. Throws `PLUG_FAILED`, which at most names hosts. */
 export async function exchange(first: Exchange, transport: Transport, allowed: AllowList): Promise<OutboundResponse> {
   let { method, body } = first
   let headers = first.headers
@@ -59,7 +56,7 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
   throw new AppError('PLUG_FAILED', `${url.hostname} exceeds the limit of ${MAX_REDIRECTS} redirects`)
 }
 
-/** Resolves a URL. Throws `PLUG_FAILED` unless all of its addresses are allowed. */
+/** Resolves a URL. */
 export async function addressOf(url: URL, transport: Transport, allowed: AllowList): Promise<string> {
   const host = url.hostname
   let addresses: readonly string[]

@@ -29,7 +29,6 @@ export interface Statistics {
   std: number
 }
 
-/** Returns the earlier memory if it fits, otherwise a new one. */
 export function memoryOf(state: unknown, ordered: boolean): Memory {
   return keptPlain(fittingMemory(state, ordered))
 }
@@ -42,19 +41,17 @@ function fittingMemory(state: unknown, ordered: boolean): Memory {
   return 'newest' in state ? state : { ...timedWindow(state.window), tree: state.tree }
 }
 
-/** Adds a number measured at `at`, unless it is too late. Amortized constant time, O(log n) with a tree. */
+/** Adds a number measured at `at`, unless it is too late. */
 export function take(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!takeAt(memory, at, now, value, reach)) return
   if (memory.tree) insert(memory.tree, value)
   dropOld(memory, memory.newest ?? at, reach)
 }
 
-/** Adds a late number, unless the window already has one with the same time and value. */
 export function takeLate(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!hasAt(memory.window, at, value)) take(memory, at, now, value, reach)
 }
 
-/** Advances the time in a run without a number. */
 export function goOn(memory: Memory, now: number, reach: WindowReach): void {
   dropOld(memory, endOf(memory, now), reach)
 }

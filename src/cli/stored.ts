@@ -57,7 +57,9 @@ export async function documentAt(path: string): Promise<NonNullable<RehearsalReq
   try {
     const document: unknown = JSON.parse(text)
     if (isPlainObject(document)) return document
-  } catch {}
+  } catch {
+    // reported by the error below
+  }
   throw new AppError('NOT_JSON', `${path}: the file is not a JSON object; write a rule or template`)
 }
 

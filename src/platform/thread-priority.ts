@@ -10,5 +10,7 @@ export function workInBackground(steps: number): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(0, Math.min(getPriority(0) + steps, LAST))
-  } catch {}
+  } catch {
+    // some sandboxes forbid this; it only affects speed
+  }
 }
