@@ -112,7 +112,7 @@ export interface BuiltinOptions {
   readonly services?: PlugServices
 }
 
-/** Builds the built-in plugs for a host. */
+/** Builds the built-in plugs for a host. They share one interpreter for code. */
 export function createBuiltins(options: BuiltinOptions = {}): readonly Plug[] {
   return listed(equipped(options))
 }

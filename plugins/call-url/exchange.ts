@@ -56,7 +56,7 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
   throw new AppError('PLUG_FAILED', `${url.hostname} exceeds the limit of ${MAX_REDIRECTS} redirects`)
 }
 
-/** Resolves a URL. */
+/** Resolves a URL. Throws `PLUG_FAILED` unless all of its addresses are allowed. */
 export async function addressOf(url: URL, transport: Transport, allowed: AllowList): Promise<string> {
   const host = url.hostname
   let addresses: readonly string[]

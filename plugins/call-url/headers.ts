@@ -4,7 +4,7 @@ import { AppError } from '#plug'
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 
-/** Checks that each header is one line of text, and rejects headers that the transport sets. */
+/** Checks that each header is one line of text, and rejects headers that the transport sets. Throws `PLUG_FAILED`. */
 export function headersOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const result: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {

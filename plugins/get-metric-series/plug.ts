@@ -63,6 +63,7 @@ function hasValue(row: unknown): boolean {
 
 const AGE = /^\s*(?:[+-]?P|\d+(?:\.\d+)?\s*(?:ms|[smhdw])\s*$)/i
 
+/** Converts an age to epoch ms; the service parses anything else. */
 function timeOf(text: string, now: number): string | number {
   return AGE.test(text) ? Math.round(now - Math.abs(durationMs(text))) : text.trim()
 }

@@ -9,6 +9,7 @@ export const isParameterAvailable = definePlug({
   description:
     'YES when the current message, or the raw data of a node, has a value of that name, otherwise NO. null, NaN and values of earlier messages do not count.',
   category: 'Data',
+  // absence matters too
   parameters: () => undefined,
   states: ['YES', 'NO'],
   input: {

@@ -11,6 +11,7 @@ export const noDataFor = definePlug({
   category: 'Time',
   tellsSilence: true,
   downtime: 'restart',
+  // absence matters too
   parameters: () => undefined,
   states: ['Data', 'No Data'],
   input: {

@@ -65,6 +65,7 @@ function stateOf(score: number, limits: Thresholds): 'Normal' | 'Anomaly' | 'Err
   return score < anomalyBelow || score > anomalyAbove ? 'Anomaly' : 'Normal'
 }
 
+/** Error thresholds must lie beyond those of Anomaly. */
 function problemsOfThresholds({ anomalyBelow, anomalyAbove, errorBelow, errorAbove }: Thresholds) {
   const problems: { property: string; message: string; suggestion: string }[] = []
   if (errorBelow !== undefined && anomalyBelow !== undefined && errorBelow > anomalyBelow) {

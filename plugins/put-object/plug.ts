@@ -1,6 +1,7 @@
 /** A sensor and an actuator that write an object. */
 import { actingPlugs, AppError, causeOf, type ObjectPort, type Plug, requireService, touching } from '#plug'
 
+/** maximum number of characters */
 const MAX_CHARACTERS = 1_000_000
 
 export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {

@@ -93,6 +93,7 @@ function removeAt(tree: OrderTree, top: number, key: number): number {
   return top
 }
 
+/** Concatenates two trees; all numbers of the first come before those of the second. */
 function joined(tree: OrderTree, first: number, second: number): number {
   if (first === NONE) return second
   if (second === NONE) return first

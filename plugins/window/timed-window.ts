@@ -33,7 +33,7 @@ export function timedWindow(window: SlidingWindow = emptyWindow()): TimedWindow 
   return { window, newest, came: newest ?? 0, late: 0 }
 }
 
-/** false for a number that is too late. Does not remove numbers that are out of reach. */
+/** Returns false for a number that is too late. Numbers that are then out of reach stay until `shiftOutOfReach`. */
 export function takeAt(timed: TimedWindow, at: number, now: number, value: number, reach: WindowReach): boolean {
   const newest = Math.max(timed.newest ?? at, at)
   const isFull = sizeOf(timed.window) >= mostOf(reach)

@@ -60,7 +60,7 @@ export const define: DefineCommand = (command, start) => {
 /** Resource for messages that name none, if neither the rule nor an option names one. */
 const UNNAMED = 'resource-1'
 
-/** Prints the result. */
+/** Prints the result. Returns 1 if the rule or the recording has problems, which are printed; 2 if the gate failed. */
 export async function runBench(path: string, flags: BenchFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const options = readBenchOptions(path, flags)
   const complete = { ...options, resource: options.resource ?? (await fallback(path, options)) }
@@ -250,7 +250,7 @@ function readBenchOptions(rule: string, flags: BenchFlags): BenchOptions {
   }
 }
 
-/** Reads the result of an earlier run. */
+/** Reads the result of an earlier run. Throws `NOT_JSON` and `USAGE`. */
 function readBaseline(name: string, text: string): BenchResult {
   let result: unknown
   try {

@@ -48,7 +48,7 @@ export interface NextFlags {
   json?: boolean
 }
 
-/** Prints the next runs. */
+/** Prints the next runs. `now`: epoch ms. Throws `USAGE` with all problems of the options and the expression. */
 export function runNext(
   expression: string,
   flags: NextFlags,

@@ -25,7 +25,7 @@ export interface PlugsOptions {
   json?: boolean
 }
 
-/** Prints the table of all plugs, or the pages of those with the given name. */
+/** Prints the table of all plugs, or the pages of those with the given name. Throws `NOT_FOUND` for an unknown name. */
 export async function runPlugs(name: string | undefined, options: PlugsOptions, terminal: Terminal): Promise<0> {
   const all = (await loadPlugs(options.plugs)).toSorted(byName)
   const chosen = name === undefined ? all : named(name, all)

@@ -55,6 +55,7 @@ function onHangUp(work: () => Promise<void>): void {
   })
 }
 
+/** Ends the process even if the shutdown or the start stalls. */
 function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   const late = setTimeout(() => {
     terminal.err(`error: not everything could be finished in time: ${left()}\n`)
@@ -63,6 +64,7 @@ function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   return late.unref()
 }
 
+/** Formats a curl command: complete for a new key pair; otherwise curl prompts for the secret. */
 function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): string {
   const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
   const sent = body === undefined ? '' : ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`

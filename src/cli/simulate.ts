@@ -56,6 +56,7 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
+/** Approximate number of characters per write. */
 const PIECE = 1 << 16
 
 interface Job extends Opened {

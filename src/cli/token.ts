@@ -31,7 +31,7 @@ export interface TokenFlags {
 
 const LONGEST = 10 * 366 * 86_400
 
-/** Prints a token. */
+/** Prints a token. Throws `USAGE` with all problems, `STORE` for an unusable folder. */
 export async function runToken(
   flags: TokenFlags,
   env: Environment,

@@ -16,14 +16,14 @@ export class AnswerQueue<T> {
   #first = 0
   #empty = 0
 
-  /** Adds an answer. */
+  /** Adds an answer. Requires that `end` is not earlier than the `end` of the previous answer. */
   add(answer: T, end: number): Place<T> {
     const place = { answer, end }
     this.#places.push(place)
     return place
   }
 
-  /** Removes an answer from the queue. */
+  /** Removes an answer from the queue. Returns false when the answer was already released. */
   release(place: Place<T>): boolean {
     if (place.answer === undefined) return false
     place.answer = undefined

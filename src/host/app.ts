@@ -21,7 +21,7 @@ export interface AppOptions extends Omit<Mounting, 'alone'> {
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
 
-/** Creates a server with the whole API, ready to listen or for `inject`. */
+/** Creates a server with the whole API, ready to listen or for `inject`. On failure, `close` has been called. */
 export async function createApp({ log, trustProxy, ...mounting }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: logOptions(log.level, log.stream),
@@ -93,6 +93,7 @@ const BROKEN: ReadonlyMap<string, readonly [number, string, string]> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout', 'The request did not arrive in time']],
 ])
 
+/** Responds to bytes that are not HTTP and therefore have no route. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [

@@ -67,6 +67,7 @@ export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
 
 export interface Making {
   readonly services?: ServiceTable
+  /** Returns epoch ms; default: a clock that never goes backwards */
   readonly now?: () => number
   readonly openStorage?: typeof openMedium
   /** Returns the plugs in addition to the built-in ones: the same list until a plug changes */

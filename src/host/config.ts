@@ -77,6 +77,7 @@ export interface SharedKeys {
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
 
+/** Command-line option with its flag, environment variable and default. */
 export interface Option {
   /** Flag name, as in `--log-level` */
   readonly flag: string
@@ -438,10 +439,12 @@ function isOn(text: string | undefined): boolean {
   return text === 'true' || text === '1'
 }
 
+/** Parses a duration to ms; `off` means `Infinity`. */
 function spanOf(text: string): number | undefined {
   return text === 'off' ? Infinity : lengthOf(text)
 }
 
+/** Parses a duration to ms. */
 function lengthOf(text: string): number | undefined {
   try {
     const ms = durationMs(text)
@@ -464,6 +467,7 @@ function keptOf(text: string): Config['keepInputs'] | 'nothing' {
 
 const SIZES = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const
 
+/** Parses a size to bytes. */
 function sizeOf(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT]B)$/i.exec(text) ?? []
   return unit === undefined ? undefined : Number(count) * SIZES[unit.toUpperCase() as keyof typeof SIZES]

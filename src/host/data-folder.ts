@@ -24,7 +24,7 @@ const KEY_BYTES = 32
 /** Minimum free bytes at start and in operation: nearly the size of a new store. */
 const MIN_FREE = 4 * 1_048_576
 
-/** Creates the folder, accessible only to its owner, and checks that it is writable. */
+/** Creates the folder, accessible only to its owner, and checks that it is writable. Throws `STORE`. */
 export function openDataFolder(path: string): void {
   try {
     makeFolder(path)
@@ -95,7 +95,7 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
   }
 }
 
-/** Returns the key with the given name, created on first use. */
+/** Returns the key with the given name, created on first use. `loss`: what stops working when the key is replaced. */
 export function secretKey(folder: string, name: string, loss: string): Uint8Array {
   const path = join(folder, name)
   try {

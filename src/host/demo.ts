@@ -37,6 +37,7 @@ export const DEMO_TEMPLATE = {
   taskDefaults: { type: 'reactive' },
 } satisfies TemplateSpecification
 
+/** Stores the demo template and starts a task from it. Requires an empty store. */
 export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   await templates.create(DEMO_TEMPLATE)
   const { ID } = await tasks.create({ name: 'Demo boiler', template: DEMO_TEMPLATE.name, resource: RESOURCE })

@@ -14,8 +14,10 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_HANDLER_TIMEOUT', 'TIMED_OUT'],
 ])
 
+/** Message without the database's address, which only the log contains. */
 const AWAY = 'The database is unreachable or full; try again in a few seconds'
 const AWAY_S = 2
+/** Usual duration of a takeover, in s */
 const MOVED_S = 1
 
 /** Messages with status 500 and unknown errors are only logged, under the id in the response. */

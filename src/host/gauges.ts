@@ -1,5 +1,6 @@
 /** Collects figures from services for /metrics. Calls are cheap; totals count from the start of the process. */
 export interface Gauges {
+  /** Records how many ms one call of an asynchronous plug took */
   plugTook(ms: number): void
   watchWork(read: () => Work): void
   watchWays(read: () => Ways): void

@@ -21,6 +21,7 @@ export interface Clocks {
 
 export type Confirmation = 'monotonic' | 'database'
 
+/** Clock difference that is logged, in ms */
 const JUMP_MS = 1000
 export const PACE = 0.9
 /** Largest forward step accepted at once, and how far stored times may run ahead, in ms */
@@ -35,6 +36,7 @@ export class HostClock {
   #time: number
   #wall: number
   #monotonic: number
+  /** Sum of unconfirmed forward steps, in ms */
   #unconfirmed = 0
   #steppedAt = 0
 
@@ -80,12 +82,13 @@ export class HostClock {
     this.#logger?.warn(`stored times are ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
   }
 
+  /** Compares the host's time with the database's clock, in epoch ms. */
   readonly compared = (database: number): void => {
     this.now()
     if (this.#unconfirmed > 0 && Math.abs(this.#wall - database) <= MAX_LEAD_MS) this.#confirmed()
   }
 
-  /** Sets the time to the wall clock, even backwards. */
+  /** Sets the time to the wall clock, even backwards. Returns the change in ms. */
   readonly follow = (): number => {
     const before = this.now()
     this.#unconfirmed = 0
@@ -97,10 +100,12 @@ export class HostClock {
     return change
   }
 
+  /** How far this clock is ahead of the last observed wall clock, in ms. */
   get leadMs(): number {
     return Math.max(0, this.#time - (this.#wall - this.#unconfirmed))
   }
 
+  /** How far this clock is behind the wall clock because of unconfirmed steps, in ms. */
   get unconfirmedMs(): number {
     return this.#unconfirmed
   }

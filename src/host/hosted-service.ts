@@ -46,7 +46,7 @@ export interface DemoRequest {
   readonly body?: object
 }
 
-/** Whether a route requires credentials. */
+/** Whether a route requires credentials. Routes with scope `public` or `loopback` check their callers themselves. */
 export function asksForKey({ scope }: { readonly scope?: string }): boolean {
   return scope !== 'public' && scope !== 'loopback'
 }

@@ -7,7 +7,7 @@ import { createRegistry, type Plug, type PlugServices } from '#core'
 import { AppError, messageOf } from '#kernel'
 import { readModule, type PlugModule, type ReadPlugs } from './plug-modules.ts'
 
-/** Returns the built-in plugs and those from `readPlugs`. */
+/** Returns the built-in plugs and those from `readPlugs`. `services`: the ports that built-in plugs use. */
 export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
   // callURL stays offline: simulations call other systems only on request
   return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths)).plugs]

@@ -7,6 +7,7 @@ import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
 
+/** Interval between event loop samples, in ms */
 const LOOK = 10
 const SHORT = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10]
 const REQUEST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -57,6 +58,7 @@ export class Metrics {
   }
 }
 
+/** Adds `GET /metrics`, only for requests from this machine. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', { config: { scope: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
     const text = await metrics.text()

@@ -35,6 +35,7 @@ import { ownVersion } from './version.ts'
 import type { IsOnOrigin } from './webscript-origin.ts'
 
 export interface Limits {
+  /** Maximum body size in bytes, unless the route sets its own */
   readonly bodyBytes: number
   /** Time limit for the first byte of a response, in ms */
   readonly requestMs: number
@@ -60,6 +61,7 @@ export interface Mounting {
   readonly timers?: Timers
   readonly serviceLog?: HostLog
   probe(): Promise<readonly string[]>
+  /** Returns false until the host has joined its cluster. Default: always true */
   isReady?(): boolean
   warnings(): readonly string[]
   /** Cluster membership; absent: a single host */

@@ -11,7 +11,7 @@ interface Watching {
   readonly logger?: Logger
 }
 
-/** Opens the configured store, and loads only the code for its medium. */
+/** Opens the configured store, and loads only the code for its medium. Throws `STORE` when the store is unusable. */
 export async function openMedium(
   {
     store,

@@ -24,6 +24,7 @@ export interface HostTenantsOptions {
   readonly logger: Logger
 }
 
+/** Interval between attempts to open failed tenants, in ms */
 const RETRY_MS = 10_000
 const HERE: Place = { kind: 'here', term: 0 }
 
@@ -48,7 +49,7 @@ export class HostTenants implements Tenants {
     })
   }
 
-  /** Opens all stored tenants; failed ones are retried. */
+  /** Opens all stored tenants; failed ones are retried. Called once. */
   async start(services: readonly HostedService[], closing: AbortSignal): Promise<void> {
     this.#services = services
     this.#closing = closing
@@ -58,7 +59,7 @@ export class HostTenants implements Tenants {
     this.#stopRetrying = this.#options.timers.every(RETRY_MS, () => void this.#tenants.complete())
   }
 
-  /** Closes all tenants. */
+  /** Closes all tenants. Rejects when data could not be flushed. */
   async close(): Promise<void> {
     this.#stopRetrying()
     await this.#tenants.close()
@@ -125,6 +126,7 @@ export class HostTenants implements Tenants {
     const { storage, figures, timers, logger } = this.#options
     try {
       const opened = await TenantServices.open({ services: this.#services, storage, tenant, figures, timers, logger })
+      // the host began to stop meanwhile
       if (this.#closing.aborted) opened.end()
       this.#failed.delete(tenant)
       return opened

@@ -33,6 +33,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'upgrade',
   'x-forwarded-for',
 ])
+/** Maximum size of a response in bytes */
 const MAX_BYTES = 900_000
 
 export class OwnApi {

@@ -14,7 +14,7 @@ export interface ReadPlugs {
   readonly modules: readonly string[]
 }
 
-/** Loads a module. */
+/** Loads a module. Throws `PLUG` when that fails. `shown`: the module's name in the error. */
 export async function readModule(address: string, shown = address): Promise<PlugModule> {
   try {
     const module = (await import(address)) as Readonly<Record<string, unknown>>

@@ -21,6 +21,7 @@ export class TokenBuckets {
     this.#limit = limit
   }
 
+  /** Takes one token. Returns 0, or the seconds to wait, at least 1. */
   take(key: string): number {
     const { perSecond } = this.#limit
     if (perSecond === 0) return 0

@@ -8,6 +8,7 @@ const FILE = 'seal.key'
 const FORMER = 'subscriptions.key'
 export const SEAL_KEYS = [FILE, FORMER] as const
 
+/** Returns 32 bytes: the cluster's shared key, or the key in the data folder, created on first use. Throws `STORE`. */
 export function sealKey({ store, data, sharedKeys }: Pick<Config, 'store' | 'data' | 'sharedKeys'>): Uint8Array {
   if (sharedKeys !== undefined) return sharedKeys.seal
   const loss = 'secrets of the vault, of subscriptions and of model servers must then be entered again'

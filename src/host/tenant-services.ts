@@ -51,6 +51,7 @@ export class TenantServices {
   readonly #options: TenantServicesOptions
   readonly #closing = new AbortController()
   readonly #replies = new Set<FastifyReply>()
+  /** Upgraded sockets, which never close by themselves */
   readonly #upgraded = new Set<FastifyReply>()
   /** All services; those outside the first partition may only check what they see */
   #made: readonly OpenedService[] = []
@@ -163,6 +164,7 @@ export class TenantServices {
       return
     }
     this.#replies.add(reply)
+    // `close` is also emitted after `finish`
     reply.raw.once('close', () => {
       this.#replies.delete(reply)
       if (this.#replies.size === 0) this.#emptied()

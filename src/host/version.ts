@@ -10,7 +10,7 @@ interface Manifest {
 
 let known: Manifest | undefined
 
-/** Finds the package.json above this file, wherever the build placed the file. */
+/** Finds the package.json above this file, wherever the build placed the file. Reads it once. */
 export function ownManifest(): Manifest {
   return (known ??= readManifest())
 }

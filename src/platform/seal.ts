@@ -22,7 +22,7 @@ export class Seal {
     return SEALED + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
-  /** Decrypts a text. */
+  /** Decrypts a text. Throws `STORE` if this key did not seal the text for this place. */
   open(text: string, place: string): string {
     try {
       const bytes = Buffer.from(text.slice(SEALED.length), 'base64')

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 
-/** Runs `work` after `ms`; returns a function that cancels it. */
+/** Runs `work` after `ms`; returns a function that cancels it. Does not keep the process alive. */
 function later(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }
 
-/** Runs `work` every `ms` until cancelled. */
+/** Runs `work` every `ms` until cancelled. Does not keep the process alive. */
 function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms)
   timer.unref()

@@ -24,7 +24,7 @@ type JobChange = Exclude<FunctionJobEvent, { readonly text: string }>
 
 const MAX_JOBS = 20
 
-/** Deploys a folder and shows each job as it begins and ends. */
+/** Deploys a folder and shows each job as it begins and ends. Rejects when the host rejects the upload. */
 export async function deployFolder(
   { functions: all }: Client,
   { files, type, manifest }: FunctionFolder,

@@ -11,7 +11,7 @@ export interface OwnHost {
   readonly client: Client
 }
 
-/** Calls `work` with a host. */
+/** Calls `work` with a host. If it fails, reports which tools this machine lacks. */
 export async function withOwnHost(
   options: Given,
   terminal: Terminal,

@@ -148,7 +148,7 @@ export async function listSecrets(flags: ConnectFlags, terminal: Terminal): Prom
   return 0
 }
 
-/** Stores a secret. */
+/** Stores a secret. `file`: contains the value; `-` or absent: stdin. Throws `NOT_FOUND` for an unreadable file. */
 export async function putSecret(
   name: string,
   file: string | undefined,

@@ -3,6 +3,7 @@ import type { CollectionSpec } from '#storage'
 
 export interface HostRecord {
   readonly url: string
+  /** MQTT port on the same machine; absent: no MQTT */
   readonly mqtt?: number
   /** Where object contents are stored: `files`, or the address of a bucket; absent: unknown */
   readonly contents?: string

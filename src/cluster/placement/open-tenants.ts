@@ -85,6 +85,7 @@ export class OpenTenants<T> {
     void this.complete()
   }
 
+  /** Opens missing tenants. Never rejects. */
   complete(): Promise<void> {
     this.#logDropped()
     this.#completing = this.#completing.then(() => (this.#isComplete ? undefined : this.#complete()))
@@ -121,6 +122,7 @@ export class OpenTenants<T> {
     )
   }
 
+  /** Closes all tenants. Never rejects. */
   async close(): Promise<void> {
     const slots = new Set([...this.#entries.keys()].map(slotOf))
     await Promise.all([...slots].map((slot) => this.release(slot)))

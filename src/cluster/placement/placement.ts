@@ -42,6 +42,7 @@ export interface PlacementOptions {
   readonly program: Program
   /** Reports which announced hosts are alive, faster than `TTL_MS`, if the store supports it */
   readonly presence?: Pick<Presence, 'among'> | undefined
+  /** Returns monotonic ms */
   readonly elapsed: () => number
   /** Called when this host owns further slots. Must not wait. */
   readonly gained: (slots: readonly number[]) => void

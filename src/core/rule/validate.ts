@@ -71,6 +71,7 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
 }
 
+/** Removes the fields that mark a template: they were already warned about, and must not be used. */
 function ofRule({
   name: _name,
   taskDefaults: _defaults,

@@ -35,7 +35,7 @@ function derive(secret: string, salt: Buffer, cost: number): Promise<Buffer> {
   })
 }
 
-/** An API key with its secret and tenant. */
+/** An API key with its secret and tenant. The secret is visible only when the pair is created. */
 export interface KeyPair {
   readonly key: string
   readonly secret: string
@@ -122,7 +122,7 @@ export class ApiKeys {
     await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
   }
 
-  /** Removes a key. */
+  /** Returns false for an unknown key. Hosts without change notifications trust an earlier check for a minute. */
   remove(key: string): Promise<boolean> {
     return this.#records.delete(key)
   }

@@ -87,6 +87,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
   }
 }
 
+/** Returns a test for whether results read after this call are still valid. */
 function currentFromNow(changes: KeyChanges | undefined): Pick<CheckedCaller, 'isCurrent'> {
   const moment = changes?.now()
   return moment === undefined ? {} : { isCurrent: () => changes?.areNoneSince(moment) ?? true }

@@ -12,11 +12,16 @@ const MAX_CHARACTERS = 2_048
 /** Lifetime of a cached check, in ms */
 export const REMEMBERED_MS = 60_000
 
-/** The digest is salted per process, so that timing does not reveal the credentials; verbatim copies last a minute. */
+/**
+ * Caches checked credentials under a digest that is salted per process, so that timing does not reveal the credentials.
+ * Frequent credentials are also cached verbatim and all dropped together after a minute: a look-up compares only
+ * credentials with equal seeded hashes, so that its timing reveals nothing either.
+ */
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
   readonly #asCame = new Map<string, CheckedCaller>()
+  /** Time at which the verbatim entries are dropped, in epoch ms */
   #asCameUntil = Number.NEGATIVE_INFINITY
   readonly #good = new Set<string>()
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()

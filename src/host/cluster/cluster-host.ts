@@ -26,7 +26,7 @@ import type { TenantServices } from '../tenant-services.ts'
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
 const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 
-/** Returns the name of the partition that serves a request. */
+/** Returns the name of the partition that serves a request. `count`: the tenant's number of partitions. */
 function partitionOfRequest(
   tenant: string,
   count: number,
@@ -63,7 +63,9 @@ export interface ClusterHostOptions {
   readonly program: Program
   /** Where object contents are stored: `files`, or the address of a bucket */
   readonly contents: string
+  /** Returns the host's time in epoch ms */
   readonly now: () => number
+  /** Receives the store's time, in epoch ms, whenever that is read */
   readonly compared: (store: number) => void
   readonly timers: Timers
   readonly gauges: Gauges
@@ -93,6 +95,7 @@ export class ClusterHost {
   #isMember = false
   #isStopped = false
   #clockReadAt = Number.NEGATIVE_INFINITY
+  /** Difference between the clocks of host and store, in ms */
   #apart = 0
 
   constructor(options: ClusterHostOptions) {
@@ -191,7 +194,7 @@ export class ClusterHost {
     this.#isMember = true
   }
 
-  /** Hands over as much as other hosts accept, closes the rest, and leaves the cluster. */
+  /** Hands over as much as other hosts accept, closes the rest, and leaves the cluster. Safe to call twice. */
   async leave(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -256,6 +259,7 @@ export class ClusterHost {
     this.streams.looked(urls)
   }
 
+  /** Compares the clocks again, since they may be set after the join. Never rejects. */
   async #readClock(): Promise<void> {
     const { timers, logger } = this.#options
     if (timers.elapsed() - this.#clockReadAt < CLOCK_MS) return

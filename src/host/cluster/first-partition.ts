@@ -39,7 +39,7 @@ export class FirstPartition implements FirstServices {
     this.#logger = logger
   }
 
-  /** Resolves when the tenant's plugs are known. */
+  /** Resolves when the tenant's plugs are known. Rejects while the first partition has no owner. */
   async start(): Promise<void> {
     await this.#readPlugs()
     this.#endLooking = machineTimers.every(LOOK_MS, () => {

@@ -46,6 +46,7 @@ export class Hops {
     return this.#signer.sign(Buffer.from(purpose))
   }
 
+  /** Returns the mark of a request, which is verified only once. */
   of(raw: IncomingMessage): Hop | undefined {
     const known = this.#read.get(raw)
     if (known !== undefined) return known

@@ -23,6 +23,7 @@ export interface ClusterOptions {
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
   readonly program: Program
+  /** Receives the database's time in epoch ms. */
   readonly compared: (database: number) => void
 }
 

@@ -31,6 +31,7 @@ export interface PartitionCallsOptions {
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
+  /** Deadline of an answer in ms */
   readonly requestMs: number
 }
 

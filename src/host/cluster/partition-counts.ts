@@ -42,6 +42,7 @@ export async function requireWhole(host: Store): Promise<void> {
   )
 }
 
+/** Interval between reads of the hints, in ms */
 const LOOK_MS = 1_000
 
 interface Counted {
@@ -74,7 +75,7 @@ export class PartitionCounts {
     )
   }
 
-  /** Reopens tenants whose count has changed. */
+  /** Reopens tenants whose count has changed. Called periodically; never waits. */
   look(tenants: Pick<OpenTenants<Counted>, 'renew' | 'incomplete'>): void {
     if (this.#isLooking || this.#timers.elapsed() - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = this.#timers.elapsed()

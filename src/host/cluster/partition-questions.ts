@@ -17,7 +17,7 @@ export interface HostedPartition extends Partition {
   readonly tenant: string
   /** Rejects with the partition's error: `FENCED` when it has no owner. */
   ask(partition: number, question: PartitionQuestion): Promise<unknown>
-  /** Streams live messages of another partition. */
+  /** Streams live messages of another partition. Throws `FENCED` when that partition has no owner. */
   follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   handed(partition: number): void
   ports(own: PlugServices): PlugServices

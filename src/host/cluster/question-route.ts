@@ -32,7 +32,7 @@ export async function addQuestionRoute(
   })
 }
 
-/** Sends a question to another host. */
+/** Sends a question to another host. Rejects as `fetch` does. */
 export function askHost(path: string, asked: unknown, hops: Hops, { url, term, signal }: HostToAsk): Promise<Response> {
   const body = JSON.stringify(asked)
   const signed = `${path}?body=${digestOf(body)}`

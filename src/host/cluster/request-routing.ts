@@ -59,6 +59,7 @@ interface Routed {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly done: (error?: Error) => void
+  /** Start of the request in monotonic ms */
   readonly since: number
   /** The whole body; absent: not read yet */
   readonly body?: Buffer
@@ -275,7 +276,7 @@ export class RequestRouting {
     reply.from(target.href, hooks)
   }
 
-  /** Ends the request if the owner is gone before the answer is complete. */
+  /** Ends the request if the owner is gone before the answer is complete. Returns a function that unregisters it. */
   #endWith(owner: string, reply: FastifyReply, end: () => void): () => void {
     const asked = this.#asked.get(owner) ?? new Set()
     this.#asked.set(owner, asked.add(end))

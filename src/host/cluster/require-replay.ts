@@ -4,9 +4,10 @@ import { AppError } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers, type Timers } from '../timers.ts'
 
+/** Interval between checks in ms */
 const PAUSE_MS = 250
 
-/** Waits until hosts that are gone have expired. */
+/** Waits until hosts that are gone have expired. Throws `STORE` with instructions if the numbers still differ. */
 export async function requireReplay(store: Store, program: Program, timers: Timers = machineTimers): Promise<void> {
   const until = timers.elapsed() + TTL_MS + PAUSE_MS
   for (;;) {

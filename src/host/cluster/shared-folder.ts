@@ -9,7 +9,7 @@ const FOLDERS: CollectionSpec<{ readonly mark: string }> = { name: 'cluster_fold
 const OBJECTS = 'objects'
 const FILE = 'deployment.mark'
 
-/** Compares the marks; the first host writes both. */
+/** Compares the marks; the first host writes both. Throws `STORE` when the folder does not belong to the store. */
 export async function checkSharedFolder(store: Store, folder: string): Promise<void> {
   const folders = store.collection(FOLDERS)
   const known = (await folders.get(OBJECTS))?.value.mark

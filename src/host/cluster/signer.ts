@@ -3,6 +3,7 @@
  */
 import { hash } from 'node:crypto'
 
+/** Block size of SHA-256 in bytes */
 const BLOCK = 64
 
 export class Signer {

@@ -16,6 +16,7 @@ import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 
 /** Maximum bytes of a body or answer that is held */
 const MAX_BYTES = MAX_BODY
+/** Maximum total bytes of all held bodies */
 const MAX_HELD = 64 * 1_048_576
 
 const DROPPED: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'expect', HOP_HEADER])
@@ -59,7 +60,7 @@ export class SmallRequests {
     return bytes <= MAX_BYTES && this.#held + bytes <= MAX_HELD
   }
 
-  /** Reads the body. */
+  /** Reads the body. `done` receives the whole body, and is not called if the client disconnects. */
   read({ raw, headers }: FastifyRequest, reply: FastifyReply, done: (body: Buffer) => void): void {
     const bytes = Number(headers['content-length'] ?? '0')
     if (bytes === 0) return done(Buffer.alloc(0))
@@ -67,6 +68,7 @@ export class SmallRequests {
     reply.raw.once('close', () => (this.#held -= bytes))
     const pieces: Buffer[] = []
     raw.on('data', (piece: Buffer) => pieces.push(piece))
+    // ignored, since `close` follows
     raw.on('error', () => undefined)
     raw.once('end', () => {
       const [first] = pieces
@@ -120,6 +122,7 @@ class FramedAnswer implements FramedAsking {
   readonly #asking: Asking
   readonly #more: (bytes: number) => void
   #stream: Readable | undefined
+  /** Received bytes that the reader has not consumed yet */
   #unread = 0
 
   constructor(asking: Asking, more: (bytes: number) => void) {

@@ -27,6 +27,7 @@ export function openTunnel(
     reply.hijack()
     socket.write(headOf(answer))
     if (head.length > 0) socket.write(head)
+    // ignored, since `close` follows
     other.on('error', () => undefined)
     other.once('close', () => socket.destroySoon())
     other.pipe(socket)

@@ -10,6 +10,7 @@ import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readCount } from './partition-counts.ts'
 
+/** Number of tenants shown by default */
 const MAX_TENANTS = 100
 const AT_ONCE = 4
 /** Number of inputs inspected; every later input counts as one message */
@@ -37,7 +38,7 @@ export interface ClusterPartitions {
   readonly moreTenants: number
 }
 
-/** Returns one tenant, or the first `MAX_TENANTS`. */
+/** Returns one tenant, or the first `MAX_TENANTS`. Throws `NOT_FOUND` for an unknown tenant. */
 export async function viewPartitions(
   storage: Storage,
   { hosts }: Pick<ClusterView, 'hosts'>,

@@ -44,6 +44,7 @@ export const READS: ReadonlySet<string> = new Set([
 ])
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const REPEATABLE: ReadonlySet<string> = new Set(['PUT', 'DELETE'])
+/** Codes of failures that occur before anything is written. */
 const UNDONE: ReadonlySet<string> = new Set(['UNAVAILABLE', 'CLOSED', 'FENCED'])
 const OWN_HEADERS = ['content-type', 'location', 'etag', 'link'] as const
 const SECRETS: ReadonlySet<string> = new Set(['secret', 'clientSecret', 'password', 'token', 'accessToken'])
@@ -109,7 +110,7 @@ class KeptRequest {
     })
   }
 
-  /** Stores the answer. */
+  /** Stores the answer. If that fails, the client still receives it. */
   async #end(keep: () => Promise<void>): Promise<void> {
     if (this.#isEnded) return
     this.#isEnded = true

@@ -26,6 +26,7 @@ export const ANSWER_KEYS: CollectionSpec<KeyRecord> = {
 const DAY_MS = 86_400_000
 /** Maximum number of keys per tenant; the oldest are removed first */
 export const MAX_KEYS = 50_000
+/** Interval between removals of expired keys of a tenant, in ms */
 const SWEEP_MS = 600_000
 
 export type Begun =

@@ -21,6 +21,7 @@ interface Count {
 interface Loop {
   readonly resource: string
   readonly members: Set<string>
+  /** Times of the last refusal and of the last log entry, epoch ms */
   refusedAt: number
   toldAt: number | undefined
 }
@@ -50,6 +51,7 @@ export class DescendantBudget {
   readonly #dependencies: BudgetDependencies
   readonly #counts = new LruCache<string, Count>(MAX_ROOTS)
   readonly #loops = new LruCache<string, Loop>(MAX_LOOPS)
+  /** Time of the last log entry, epoch ms */
   #toldAt: number | undefined
 
   constructor(dependencies: BudgetDependencies) {

@@ -40,7 +40,7 @@ function fieldOf(declared: DeclaredProperty): Plug['input'][string] {
   }
 }
 
-/** Maps a declared type to a plug's type. */
+/** Maps a declared type to a plug's type. Manifests of the platform use `object` for lists too. */
 function typeOf({ dataType = 'any' }: Pick<DeclaredProperty, 'dataType'>): Plug['output'][string] {
   return { type: dataType === 'object' ? 'json' : dataType }
 }

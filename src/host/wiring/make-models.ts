@@ -84,6 +84,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   }
 }
 
+/** Inspects the machine and opens the process pool, only once a Python model is used. */
 async function openPool(
   config: Config,
   emptyFolder: string,

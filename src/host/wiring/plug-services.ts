@@ -11,7 +11,7 @@ import type { PlugServices } from '#core'
 import type { StartTimer } from '#kernel'
 import type { ServiceRegistry } from './service-registry.ts'
 
-/** Returns all ports. */
+/** Returns all ports. A port whose service is not served throws when it is called. */
 export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, startTimer: StartTimer): PlugServices {
   return {
     alarms: patient(

@@ -5,6 +5,7 @@ import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
 import type { ListQuery, ResourceApi, InternalResources } from '#services/resources/contract'
 
 const ENGINE = 'system/engine'
+/** Default and maximum number of resources returned to a plug */
 const MAX_FOUND = 100
 
 /** Reads metadata of a tenant's resources, synchronously when cached; empty if resources are not served. */

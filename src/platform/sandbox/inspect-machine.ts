@@ -52,7 +52,10 @@ export async function inspectMachine(options: InspectOptions): Promise<Machine> 
 
 const NAMES = { node: 'Node', python: 'Python' } as const
 
-/** Limits apply per user, and hosts on one machine use different ranges. undefined: namespaces separate processes. */
+/**
+ * Returns a separate user id for each process, since limits apply per user; hosts on one machine use different ranges.
+ * undefined: this process may not choose users, and namespaces separate the processes.
+ */
 export function nextUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   last = (last + 1) % USERS

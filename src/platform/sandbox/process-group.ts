@@ -7,6 +7,7 @@ export interface GroupOptions {
   readonly alone: number
   readonly memoryMib: number
   readonly later: StartTimer
+  /** Returns monotonic ms */
   readonly clock: () => number
   /** Whether child processes are expected: the program is starting, or has open calls */
   readonly isAtWork: () => boolean

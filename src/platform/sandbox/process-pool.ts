@@ -33,6 +33,7 @@ export interface ProgramState {
   readonly open: number
   readonly crashes: number
   readonly lastEnd?: string
+  /** Time in ms until the program may be started again; 0: now */
   readonly startsIn: number
 }
 
@@ -72,6 +73,7 @@ export class ProcessPool {
   readonly #groups = new Map<string, Group>()
   readonly #members = new Set<Member>()
   readonly #waiting: (() => void)[] = []
+  /** CPU time of ended processes by owner, in ms */
   readonly #spent = new LruCache<string, number>(MAX_OWNERS)
   #stopSweep: (() => void) | undefined
   #isClosed = false
@@ -286,6 +288,7 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
+  /** Adds the CPU time of an ended process, only once. */
   #spend(member: Member): void {
     if (member.isSpent) return
     member.isSpent = true
@@ -295,7 +298,7 @@ export class ProcessPool {
     this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
   }
 
-  /** Ends the process that has been idle for longest. */
+  /** Ends the process that has been idle for longest. Returns false when all are busy. */
   #evictIdle(): boolean {
     let oldest: Member | undefined
     for (const member of this.#members) {

@@ -26,11 +26,11 @@ export interface Program {
   readonly cpuPerSecond?: number | undefined
 }
 
-/** Log line of a program. */
+/** Log line of a program. `stream`: sent over the protocol, or printed. */
 export interface ProgramLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly text: string
 }
 
-/** Answers a program's questions during its calls. */
+/** Answers a program's questions during its calls. The program receives the messages of AppErrors. */
 export type AnswerQuestion = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>

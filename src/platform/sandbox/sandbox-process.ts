@@ -36,6 +36,7 @@ export interface ProcessOptions {
   readonly answer: AnswerQuestion
   readonly log: (line: ProgramLine) => void
   readonly later: StartTimer
+  /** Returns monotonic ms */
   readonly clock: () => number
   readonly answers: () => void
 }
@@ -129,6 +130,7 @@ export class SandboxProcess {
     return this.#calls.size
   }
 
+  /** Time in ms since the start of the oldest open call; 0 if none is open. */
   get waitingMs(): number {
     for (const { since } of this.#calls.values()) return this.#options.clock() - since
     return 0

@@ -117,7 +117,7 @@ function converted(call: Call): number {
   return number(call, 0)
 }
 
-/** Implements `isNaN`: whether a value is not a number. */
+/** Implements `isNaN`: whether a value is not a number. Throws for a missing value. */
 function isNoNumber(call: Call): boolean {
   const value = plain(call, 0)
   if (value === undefined) throw missing(labelOf(call, 0))

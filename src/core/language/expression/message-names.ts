@@ -3,7 +3,7 @@ import { AppError } from '#kernel'
 import type { Path } from '../placeholders/scope.ts'
 import type { PlugContext } from '../../plug/plug.ts'
 
-/** Returns the distinct names of message values that paths read. */
+/** Returns the distinct names of message values that paths read. No path reads the message as a whole. */
 export function messageNames(uses: readonly Path[]): readonly string[] {
   const names = new Set<string>()
   for (const { root, segments } of uses) {

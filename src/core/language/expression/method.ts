@@ -15,6 +15,7 @@ export function textArg({ run, args, label }: Call, index: number): string {
   return textOf(run, args[index], `argument ${index + 1} of ${label}`)
 }
 
+/** Returns an argument as number, or a default when it is omitted. */
 export function numberArg({ args, label }: Call, index: number, otherwise: number): number {
   if (index >= args.length || args[index] === undefined) return otherwise
   refuseCallback(args[index], label)

@@ -171,6 +171,7 @@ function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   }
 }
 
+/** Returns the value of an operand; sets `largest` of the run to the largest part of a sum, otherwise to 0. */
 function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[1]): unknown {
   if (measured) return measured(run, frame)
   const value = code(run, frame)

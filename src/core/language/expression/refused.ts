@@ -39,7 +39,7 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['forEach', 'an expression only computes a value; use map, filter, some or every'],
 ])
 
-/** Creates the error of a failed evaluation. */
+/** Creates the error of a failed evaluation. `subject`: what was evaluated. */
 export function notEvaluated(subject: string, error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'

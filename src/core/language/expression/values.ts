@@ -44,7 +44,7 @@ export function insertedText(run: Run, value: unknown): string {
   return typeof value === 'object' && value !== null ? jsonOf(run, value) : scalarText(value)
 }
 
-/** Returns the JSON of a value. */
+/** Returns the JSON of a value. Throws `TOO_LARGE` before a small value would expand to a huge text. */
 export function jsonOf(run: Run, value: unknown, indent = 0): string {
   measure(run, value)
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
@@ -117,7 +117,7 @@ export function sameValue(run: Run, a: unknown, b: unknown): boolean {
   return a === b
 }
 
-/** Whether a value is an item of a list, or an own key of an object. */
+/** Whether a value is an item of a list, or an own key of an object. Throws `BINDING` for other containers. */
 export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, allLabel: string): boolean {
   if (Array.isArray(all)) {
     spend(run, 1 + all.length / 4)

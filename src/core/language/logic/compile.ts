@@ -10,6 +10,7 @@ import { itemPath, pathKey, topPath, withParts } from './variable.ts'
 const MAX_LOGIC_DEPTH = 64
 const MAX_LOGIC_PARTS = 10_000
 
+/** Maximum number of characters of a piece of logic in messages. */
 const MAX_LABEL = 60
 
 const MANY = Number.POSITIVE_INFINITY

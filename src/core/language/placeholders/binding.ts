@@ -28,11 +28,12 @@ export interface Binding {
 }
 
 export interface ParsedText {
+  /** plain texts and bindings in order; plain texts are not empty and never adjacent */
   readonly parts: readonly (string | Binding)[]
   readonly faults: readonly Fault[]
 }
 
-/** Splits a text into plain parts and bindings. */
+/** Splits a text into plain parts and bindings. Never throws; a broken binding becomes a fault instead of a part. */
 export function parseText(text: string): ParsedText {
   const parts: (string | Binding)[] = []
   const faults: Fault[] = []
@@ -75,7 +76,7 @@ export function useOf(binding: Binding, pointer: string): BindingUse {
 
 export type Scanned = { binding: Binding; end: number } | { fault: Fault; end: number }
 
-/** Scans the binding that begins at `start` and whose path begins at `inside`. */
+/** Scans the binding that begins at `start` and whose path begins at `inside`. Never throws. */
 export function scanBinding(text: string, start: number, inside: number): Scanned {
   const optional = text[inside] === '?'
   const begin = optional ? inside + 1 : inside

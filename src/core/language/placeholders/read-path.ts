@@ -8,7 +8,7 @@ export function readPath(path: Path, scope: Scope): unknown {
   return read(path.root, path.segments, 0, scope)
 }
 
-/** Reads a path given as one list that starts with the root: `['nodes', 'a', 'state']`. */
+/** Reads a path given as one list that starts with the root: `['nodes', 'a', 'state']`. Allocates nothing. */
 export function readParts(parts: readonly string[], scope: Scope): unknown {
   for (const part of parts) if (FORBIDDEN_KEYS.has(part)) return undefined
   return read(parts[0], parts, 1, scope)

@@ -30,7 +30,7 @@ export interface Expression {
 const MAX_CALL_DEPTH = 16
 const BLOCKS = ['each', 'if', 'unless', 'with']
 
-/** Reads the words of one tag. */
+/** Reads the words of one tag. Problems are passed to `complain`, and the result is then undefined. */
 export class ExpressionReader {
   readonly #words: readonly Word[]
   readonly #refer: (name: Name) => Reference | undefined

@@ -193,7 +193,7 @@ const KEYWORDS: ReadonlyMap<string, LiteralValue> = new Map<string, LiteralValue
   ['undefined', undefined],
 ])
 
-/** Scans a quoted text. */
+/** Scans a quoted text. Only the quote itself can be escaped: `"a\"b"`. */
 function scanQuoted(text: string, start: number, quote: string): ScannedWord {
   let value = ''
   let from = start + 1

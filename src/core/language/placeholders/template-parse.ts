@@ -25,7 +25,7 @@ const MAX_BLOCK_DEPTH = 16
 const MAX_CHAIN = 100
 const MAX_FAULTS = 100
 
-/** Parses a template; `faults` lists everything invalid. */
+/** Parses a template; `faults` lists everything invalid. Never throws. */
 export function parseTemplate(text: string): ParsedTemplate {
   const lexed = lexTemplate(text)
   const parser = new TemplateParser([...lexed.faults])

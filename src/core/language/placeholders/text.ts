@@ -35,7 +35,7 @@ export function plainText(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : jsonText(value)
 }
 
-/** Returns the value as JSON. */
+/** Returns the value as JSON. Throws `BINDING` for values that JSON cannot represent. */
 export function jsonText(value: unknown): string {
   let text: string | undefined
   let cause: unknown

@@ -43,7 +43,7 @@ export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknow
   )
 }
 
-/** Compiles a condition: JSON Logic, or code whose value counts as true or false. */
+/** Compiles a condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
 export function compileConditionCode(source: unknown, sandbox: Sandbox): CompiledCode<boolean> {
   const closures = () => {
     const { uses, holds } = compileCondition(source, WITH_CHANCE)

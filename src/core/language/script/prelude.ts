@@ -3,11 +3,13 @@
  * work.
  */
 
+/** Maximum units of work of one run: characters, items, steps of searches, and a flat rate for each error. */
 const WORK = 20_000_000
 /** Cost of an error, for which the interpreter writes the whole stack. */
 const ERROR_COST = 5000
 /** Maximum number of characters of a joined text, which would exhaust the memory once it is read. */
 const MAX_TEXT = 2_000_000
+/** Maximum number of lines that one run may log, and of characters in each line. */
 const MAX_LINES = 100
 const MAX_LINE = 1000
 /** Maximum number of characters of JSON that a script may remember, since it must fit into the next input. */

@@ -96,6 +96,7 @@ export class LocalInterpreter implements Interpreter {
 export class Sandbox {
   readonly #interpreter: Interpreter
 
+  /** `elapsed`: clock of the default interpreter; an injected interpreter has its own. */
   constructor(elapsed?: () => number, interpreter: Interpreter = new LocalInterpreter(elapsed)) {
     this.#interpreter = interpreter
   }

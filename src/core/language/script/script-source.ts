@@ -111,7 +111,7 @@ function returnsPromise(source: string): boolean {
   }
 }
 
-/** Wraps a script for the sandbox. */
+/** Wraps a script for the sandbox. Names used here cannot clash with the script's, since the suffix is unique. */
 function wrapped(inner: string, suffix: string, count: number, completion?: Completion): string {
   const values = Array.from({ length: count }, (_, i) => `v${i}${suffix}`).join(', ')
   const [name, options, send] = ['name', 'options', 'send'].map((one) => one + suffix)

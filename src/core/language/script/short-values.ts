@@ -2,6 +2,7 @@
 import type { AnyNode, Node } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
+/** Maximum number of characters of a text that costs no more than a number. */
 const SHORT = 64
 const QUICK_UNARY = new Set(['!', 'typeof', 'void', 'delete', '-', '+', '~'])
 

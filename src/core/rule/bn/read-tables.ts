@@ -14,7 +14,7 @@ export interface GateTable {
 
 const TYPES: readonly RelationType[] = ['AND', 'OR', 'GENERAL', 'NAND']
 
-/** Returns all gates of a `bn` form by name. */
+/** Returns all gates of a `bn` form by name. Reports invalid tables, and nodes that are neither sensor nor gate. */
 export function readTables(bn: BnGraph, report: Report): ReadonlyMap<string, GateTable> {
   const nodes = new Map(bn.nodes.map((node) => [node.name, node]))
   const gates = new Map<string, GateTable>()

@@ -13,6 +13,7 @@ export function rowCount(sizes: readonly number[]): number {
   return sizes.reduce((product, size) => product * size, 1)
 }
 
+/** Returns the TRUE rows of a relation. State numbers must be in range. */
 export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
   const rows = new Uint8Array(rowCount(sizes))
   const [first = []] = shape.combinations

@@ -4,7 +4,7 @@ import type { Report } from './report.ts'
 /** In ms; ticking more often would use up most of a machine. */
 const SHORTEST = 100
 
-/** Warns of a clock that ticks too often. */
+/** Warns of a clock that ticks too often. `field`: setting as written; `ms`: its value. */
 export function checkFrequency(field: string, ms: number | undefined, path: string, report: Report): void {
   if (ms === undefined || ms >= SHORTEST) return
   const least = field === 'pollingInterval' ? `${SHORTEST / 1000} (s)` : `${SHORTEST} (ms)`

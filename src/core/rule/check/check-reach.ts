@@ -15,7 +15,7 @@ interface Cone {
   readonly gates: readonly Relation[]
 }
 
-/** Warns of rows that never hold, and of gates that never change. */
+/** Warns of rows that never hold, and of gates that never change. Considers only `usable` relations. */
 export function checkReach(index: RuleIndex, usable: ReadonlySet<string>, report: Report): void {
   let work = MAX_WORK
   for (const entry of index.relations) {

@@ -2,7 +2,7 @@
 import { type Fix, type Issue, nearest, renaming, replacing, shown } from '#kernel'
 import type { IssueType } from './issue-types.ts'
 
-/** Maximum number of searches for a similar name. */
+/** Maximum number of searches for a similar name. Beyond it, wrong names are reported without a suggestion. */
 const MAX_SEARCHES = 50
 const MAX_CANDIDATES = 1000
 const LISTED = 8
@@ -123,6 +123,7 @@ function listing(candidates: readonly string[], plural: string): string | undefi
   return `the ${plural} are ${first}${candidates.length > LISTED ? ' ...' : ''}`
 }
 
+/** Stops the iteration after `count` items, since candidates are often created lazily. */
 function take(candidates: Iterable<string>, count: number): string[] {
   const taken: string[] = []
   for (const candidate of candidates) {

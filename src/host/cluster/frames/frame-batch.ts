@@ -31,6 +31,7 @@ const SIGNATURE = 16
 const BATCH_HEAD = 4 + SIGNATURE
 const FRAME_HEAD = 13
 
+/** Returns the encoded size of a frame in bytes. */
 export function frameSize({ head, body }: Frame): number {
   return FRAME_HEAD + Buffer.byteLength(head) + body.length
 }

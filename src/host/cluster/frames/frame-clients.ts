@@ -186,6 +186,7 @@ export class AskingLink {
     this.#closeWhenDone()
   }
 
+  /** Acknowledges the bytes of pieces that were read. */
   more(number: number, bytes: number): void {
     if (this.#waiting.has(number)) this.#link.send(MORE, number, String(bytes))
   }

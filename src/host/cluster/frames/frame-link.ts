@@ -13,6 +13,7 @@ const MANY = 1_048_576
 export interface LinkEvents {
   /** Handles a frame. Throws an Error for an invalid one, which ends the connection. */
   frame(frame: ReadFrame): void
+  /** Called once, after the last frame was received. */
   closed(error: Error): void
 }
 

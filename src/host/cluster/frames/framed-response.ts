@@ -93,6 +93,7 @@ export class FramedResponse extends Writable {
     this.#begin()
   }
 
+  /** Called when the other host has acknowledged bytes of pieces. */
   more(bytes: number): void {
     this.#unread -= bytes
     if (this.#unread > WINDOW) return
