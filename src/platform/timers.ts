@@ -1,4 +1,6 @@
-/** Provides system time, event loop turns, randomness and ids, the only ones for services, jobs, adapters and the host. */
+/**
+ * Provides system time, event loop turns, randomness and ids, the only ones for services, jobs, adapters and the host.
+ */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 
