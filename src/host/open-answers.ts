@@ -8,7 +8,7 @@ type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
 
 /**
  * A stream that has begun has no deadline; server-sent events end when the host closes. All requests share one timer,
- * so a timeout may come late by a twentieth of the limit. /
+ * so a timeout may come late by a twentieth of the limit.
  */
 export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers = machineTimers): void {
   const waiting = new AnswerQueue<FastifyReply>()

@@ -28,7 +28,7 @@ export const STOP_PATIENCE = 6_000
 
 /**
  * Throws `LISTEN`, `STORE` or `USAGE` after closing everything again. Writes nothing when the address or folder is
- * unusable. A missing pair is generated last, for the reader of the ready line. /
+ * unusable. A missing pair is generated last, for the reader of the ready line.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
   try {

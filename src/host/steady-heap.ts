@@ -9,7 +9,7 @@ const LARGE = 192 * 1024 * 1024
 /**
  * Disables pretenuring: after a burst of requests V8 would allocate similar objects in the old space, and scavenges
  * take 15 ms instead of 3. Also limits concurrent marking to half of the cores, so that posts and writer threads keep a
- * core. Only for our own process, at its start: libraries should not change V8 settings for their users. /
+ * core. Only for our own process, at its start: libraries should not change V8 settings for their users.
  */
 export function keepHeapSteady(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -17,7 +17,7 @@ export interface AuthenticationDependencies {
 
 /**
  * Creates an `onRequest` hook that identifies the caller. Throws `FORBIDDEN` also for a write by a page of another
- * origin with a pair that the browser attached. Tokens are never delayed, since they cannot be guessed. /
+ * origin with a pair that the browser attached. Tokens are never delayed, since they cannot be guessed.
  */
 export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
