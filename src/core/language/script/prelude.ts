@@ -1,6 +1,7 @@
 /**
  * Contains the code that runs in the sandbox before a script: it removes access to the host, and counts long native
- * work.
+ * work, which the interpreter does not. A script that catches the error for too much work reaches `step`, which waits
+ * until the interpreter ends the run; scripts cannot catch that.
  */
 
 /** Maximum units of work of one run: characters, items, steps of searches, and a flat rate for each error. */
