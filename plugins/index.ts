@@ -104,9 +104,7 @@ const simple: readonly Plug[] = [
 export interface BuiltinOptions {
   /** returns ms, such as `() => performance.now()`, and limits scripts to a second. Default: limits only steps */
   readonly clock?: () => number
-  /**
-   * runs scripts, for example in another thread, so that their plugs finish later. Default: here, limited by `clock`
-   */
+  /** runs scripts, for example in another thread, so that their plugs finish later */
   readonly interpreter?: Interpreter
   /** network access of callURL; default: offline */
   readonly outbound?: CallUrlOptions
@@ -209,8 +207,8 @@ function sharingDeclaration(plug: Plug): Plug {
 const unequipped = equipped({})
 
 /**
- * All built-in plugs without a host: offline, scripts bounded by steps. For `createEngine({ plugs: [...builtins,
- * myPlug] })`.
+ * All built-in plugs without a host: offline, scripts bounded by steps. `createEngine({ plugs: [...builtins, myPlug]
+ * })`
  */
 export const builtins: readonly Plug[] = listed(unequipped)
 

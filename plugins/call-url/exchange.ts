@@ -29,10 +29,7 @@ export function urlOf(text: string): URL {
   return url
 }
 
-/**
- * Calls a URL and follows redirects; each address must be public or allowed, and not a metadata address. Throws
- * `PLUG_FAILED`, which at most names hosts.
- */
+/** Each address must be public or allowed, and no metadata address. Throws `PLUG_FAILED`, which at most names hosts. */
 export async function exchange(first: Exchange, transport: Transport, allowed: AllowList): Promise<OutboundResponse> {
   let { method, body } = first
   let headers = first.headers

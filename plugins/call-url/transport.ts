@@ -1,14 +1,8 @@
-/**
- * Defines the network access that a host provides to callURL. callURL itself checks addresses, redirects and error
- * texts.
- */
+/** Defines the network access that a host provides to callURL, which checks addresses and redirects itself. */
 export interface Transport {
   readonly allow?: readonly string[]
   resolve(host: string): Promise<readonly string[]>
-  /**
-   * Makes one request to exactly `address`, without following redirects. Rejects above `timeoutMs` or `maxBytes`, when
-   * `signal` aborts, and when the connection fails.
-   */
+  /** Follows no redirects. Rejects above `timeoutMs` or `maxBytes`, on `signal`, and when the connection fails. */
   send(request: OutboundRequest): Promise<OutboundResponse>
 }
 

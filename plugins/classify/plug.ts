@@ -47,7 +47,7 @@ export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
 
 const MAX_LABELS = 20
 
-/** Returns the name of a label: if names are given, a numeric label is an index. */
+/** If names are given, a numeric label is an index. */
 function nameOf(label: string, names: readonly unknown[]): string {
   const name = /^\d{1,4}$/.test(label) ? names[Number(label)] : undefined
   return typeof name === 'string' ? name : label

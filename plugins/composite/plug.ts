@@ -80,7 +80,6 @@ export function createComposite(plugs: readonly Plug[]): Plug {
   })
 }
 
-/** Returns the message values that any of the runs reads; undefined when a run's values are unknown. */
 function namesOf(plug: Plug | undefined, items: readonly unknown[]): readonly string[] | undefined {
   const names = new Set<string>()
   for (const item of items) {

@@ -13,7 +13,6 @@ import {
   touchingAlarm,
 } from '#plug'
 
-/** Parts of an alarm that are separate properties. */
 const OWN = { type: 'type', text: 'text', severity: 'severity' }
 
 export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {

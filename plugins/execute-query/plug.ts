@@ -108,7 +108,6 @@ function stateOf(
   return high !== undefined && value > high ? 'Above' : 'In Range'
 }
 
-/** Returns the index of a column. Throws `PLUG_FAILED` if the column does not exist. */
 function placeOf({ columns }: Answer, wanted: string | undefined): number {
   if (wanted === undefined) return 0
   const text = wanted.trim()

@@ -43,8 +43,8 @@ type Term = (run: Run) => number
 
 export interface Formula extends CodeReads {
   /**
-   * Returns the value, or undefined while more runs are needed. Always records the new values of this run in `memory`,
-   * except those more than `lateness` ms older than the newest. JavaScript other than an expression returns a promise.
+   * undefined while more runs are needed; values more than `lateness` ms late are not recorded. JavaScript may give a
+   * promise.
    */
   evaluate(context: Context, memory: Memory, lateness: number): NumberReading | undefined | Promise<NumberReading>
   newMemory(): Memory
@@ -60,10 +60,7 @@ const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
 const NAME = /[A-Za-z_][\w]*/y
 const LAG = /\s*\[\s*-\s*(\d{1,6})\s*\]/y
 
-/**
- * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}` placeholders,
- * `dt` and `distance(node1, node2)`. Without operands it may also be JavaScript. Throws `VALIDATION`.
- */
+/** Without operands it may also be JavaScript. Throws `VALIDATION`. */
 export function compileFormula(text: string, sandbox: Sandbox): Formula {
   const reader = new FormulaReader(text)
   let term: Term

@@ -5,7 +5,6 @@ import { addTo, deviation, emptySummary, type Summary } from '../window/summary.
 import { endOf, shiftOutOfReach, takeAt, timedWindow, type TimedWindow } from '../window/timed-window.ts'
 import { compilePath, single, type CompiledPath } from './path.ts'
 
-/** Memory of an operand between runs: plain JSON that changes in place. */
 export interface Kept {
   recent?: unknown[]
   timed?: TimedWindow
@@ -13,7 +12,7 @@ export interface Kept {
   all?: Summary
 }
 
-/** The measurement and arrival of a value, epoch ms, and its allowed lateness. */
+/** epoch ms */
 export interface Moment {
   readonly at: number
   readonly now: number

@@ -10,7 +10,6 @@ export interface CompiledPath {
   readonly node: string | undefined
 }
 
-/** A step of a path, which may yield several values. */
 type Step = (value: unknown) => unknown
 
 const NAME = /^\.?([^.[\]<>()\s'"]+)/
@@ -20,10 +19,7 @@ const FILTER = /^\[\?\(@\.([\w$.-]{1,100})\s*(==|!=|<=|>=|<|>)\s*('[^']{0,200}'|
 const ENDING = /^\[(count|max|min|stringify|\*)\]/
 const MAX_STEPS = 32
 
-/**
- * Compiles `node.field.list[0].x`, `node.state` or `GLOBAL.field`. In brackets: an index, `(@.length-1)`, a filter such
- * as `?(@.name == 'x')`, `*`, and at the end `count`, `max`, `min` or `stringify`. Throws `VALIDATION`.
- */
+/** In brackets: an index, `(@.length-1)`, a filter, `*`, and at the end `count`, `max`, `min` or `stringify`. */
 export function compilePath(text: string): CompiledPath {
   const source = text.trim()
   const dotted = dottedName(source)
@@ -108,7 +104,6 @@ class Matches {
   }
 }
 
-/** Returns the single value, or the first of several matches. */
 export function single(value: unknown): unknown {
   return value instanceof Matches ? value.items[0] : value
 }

@@ -13,8 +13,7 @@ export const helloWorld = definePlug({
   description: 'Greets a person by name. A small plug to copy.',
   category: 'Examples',
 
-  // Names of message values that `execute` reads directly, in addition to the placeholders of a rule. The sensor then
-  // runs only on messages that have one of these values; without this line it runs on every message.
+  // Names of message values that `execute` reads directly; without this line the sensor runs on every message.
   parameters: ({ reading }) => (reading === undefined ? [] : [reading]),
 
   // All possible states. Rules are checked against this list before they run.

@@ -13,7 +13,7 @@ import {
   readerOf,
 } from '#plug'
 
-/** Returns whether a downtime made the hold uncertain, so that it must be confirmed. */
+/** A downtime can make the hold uncertain, so that it must be confirmed. */
 function spans(since: number, duration: number, downtime: Downtime | undefined): boolean {
   return downtime?.policy === 'confirm' && since < downtime.until && since + duration > downtime.from
 }

@@ -6,7 +6,6 @@ export interface Place {
   readonly longitude: number
 }
 
-/** A circle in metres, or a polygon. */
 export type Geofence =
   | { readonly name: string; readonly type: 'circle'; readonly center: Place; readonly radius: number }
   | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Place[] }
@@ -16,7 +15,6 @@ const EARTH_RADIUS_M = 6_371_008.8
 const EDGE = 1e-9
 const MAX_POINTS = 10_000
 
-/** Returns the distance in metres on a sphere. */
 export function distanceM(a: Place, b: Place): number {
   const radians = Math.PI / 180
   const dLat = (b.latitude - a.latitude) * radians
@@ -26,7 +24,6 @@ export function distanceM(a: Place, b: Place): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** Returns whether a place is inside; an edge belongs to its area. */
 export function isInside(place: Place, fence: Geofence): boolean {
   if (fence.type === 'circle') return distanceM(place, fence.center) <= fence.radius
   const line = unwrapped(fence.points)
@@ -80,7 +77,6 @@ export function placeOf(value: unknown, what: string): Place {
   )
 }
 
-/** Parses the areas. Throws `PLUG_FAILED` for the first invalid one. */
 export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
   return list.map((value, index): Geofence => {
     const what = `geofence ${index}`

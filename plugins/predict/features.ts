@@ -33,7 +33,6 @@ interface Wanted {
   readonly resource?: string | undefined
 }
 
-/** Throws `PLUG_FAILED` with the first missing value. */
 export async function featuresOf(
   context: Pick<PlugContext<Wanted>, 'properties' | 'node' | 'task' | 'lookup'>,
   data: DataPort | undefined,

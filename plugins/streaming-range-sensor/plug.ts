@@ -59,7 +59,6 @@ export const streamingRangeSensor = definePlug({
   },
 })
 
-/** Same as `slackOf`, as a formula. */
 const SLACK = '1e-12 * Math.max(Math.abs(rawData.data), Math.abs(target))'
 
 function negativeRange(range: number): string {

@@ -1,7 +1,6 @@
 /**
- * Stores ordered numbers for percentiles: adds, removes and picks by rank in O(log n). It is a treap in parallel lists,
- * so that its state is plain JSON that changes in place; its priorities come from a seed in the state, for reproducible
- * runs.
+ * Stores ordered numbers for percentiles in O(log n): a treap in parallel lists, plain JSON with a seed for its
+ * priorities.
  */
 import { nextSeed, randomOf } from '#plug'
 
@@ -34,12 +33,11 @@ export function insert(tree: OrderTree, key: number): void {
   tree.root = insertAt(tree, tree.root, node)
 }
 
-/** Removes one occurrence, if any. */
 export function remove(tree: OrderTree, key: number): void {
   tree.root = removeAt(tree, tree.root, key)
 }
 
-/** Returns the number at a rank from 0; NaN when out of range. */
+/** NaN when out of range */
 export function pick(tree: OrderTree, rank: number): number {
   let node = tree.root
   let wanted = rank
@@ -55,7 +53,6 @@ export function pick(tree: OrderTree, rank: number): number {
   return Number.NaN
 }
 
-/** Returns the interpolated percentile; NaN when empty. */
 export function percentileOf(tree: OrderTree, percent: number): number {
   const count = size(tree, tree.root)
   const rank = ((count - 1) * percent) / 100

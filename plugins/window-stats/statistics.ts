@@ -29,7 +29,6 @@ export interface Statistics {
   std: number
 }
 
-/** Returns the earlier memory if it fits, otherwise a new one. */
 export function memoryOf(state: unknown, ordered: boolean): Memory {
   return keptPlain(fittingMemory(state, ordered))
 }
@@ -49,12 +48,10 @@ export function take(memory: Memory, at: number, now: number, value: number, rea
   dropOld(memory, memory.newest ?? at, reach)
 }
 
-/** Adds a late number, unless the window already has one with the same time and value. */
 export function takeLate(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!hasAt(memory.window, at, value)) take(memory, at, now, value, reach)
 }
 
-/** Advances the time in a run without a number. */
 export function goOn(memory: Memory, now: number, reach: WindowReach): void {
   dropOld(memory, endOf(memory, now), reach)
 }

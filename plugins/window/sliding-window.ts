@@ -1,11 +1,4 @@
-/**
- * Sliding window of numbers with a summary, in amortized constant time per number: two stacks back to back. The front
- * holds a summary of each of its suffixes, computed when the back is turned over, so that dropping the oldest number is
- * one step; the back holds one growing summary.
- *
- * The state is plain JSON that changes in place, kept as `internalState`: copying it for each event would cost as much
- * as scanning it.
- */
+/** Sliding window of numbers with a summary in amortized constant time: two stacks, plain JSON changed in place. */
 import { addTo, emptySummary, merged, type Summary } from './summary.ts'
 
 export interface SlidingWindow {
@@ -46,7 +39,6 @@ export function insertTo(window: SlidingWindow, at: number, value: number): void
   else insertInFront(window.front, back - place, value)
 }
 
-/** Returns whether the window has that number at that time. */
 export function hasAt({ at, values, head }: SlidingWindow, time: number, value: number): boolean {
   for (let place = at.length - 1; place >= head && (at[place] as number) >= time; place--) {
     if (at[place] === time && values[place] === value) return true

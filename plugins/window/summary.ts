@@ -1,7 +1,5 @@
 /**
- * Summary of a set of numbers: count, mean, squared deviations, smallest, largest, sum. Summaries of disjoint sets
- * merge without the numbers, and nothing is ever subtracted, so that rounding errors do not accumulate (Chan, Golub and
- * LeVeque).
+ * Summary of a set of numbers. Nothing is ever subtracted, so rounding errors do not accumulate (Chan, Golub, LeVeque).
  */
 export type Summary = [count: number, mean: number, squares: number, least: number, most: number, sum: number]
 
@@ -19,7 +17,7 @@ export function addTo(summary: Summary, value: number): void {
   summary[5] += value
 }
 
-/** Merges two summaries; returns one of the arguments when the other is empty. */
+/** returns one of the arguments when the other is empty */
 export function merged(a: Summary, b: Summary): Summary {
   if (a[0] === 0) return b
   if (b[0] === 0) return a

@@ -1,7 +1,6 @@
 /**
- * Stores a window over numbers with their own times, possibly out of order. It ends at the newest of these times; the
- * engine's clock only measures the time since that one arrived, for runs without a number. The state is plain JSON that
- * changes in place.
+ * Window over numbers with their own times, possibly out of order, which ends at the newest; plain JSON changed in
+ * place.
  */
 import {
   emptyWindow,
@@ -34,10 +33,7 @@ export function timedWindow(window: SlidingWindow = emptyWindow()): TimedWindow 
   return { window, newest, came: newest ?? 0, late: 0 }
 }
 
-/**
- * Adds a number measured at `at` that arrived at `now`; returns false and counts it when too late. `shiftOutOfReach`
- * removes numbers that are then out of reach.
- */
+/** Returns false for a number that is too late. Numbers that are then out of reach stay until `shiftOutOfReach`. */
 export function takeAt(timed: TimedWindow, at: number, now: number, value: number, reach: WindowReach): boolean {
   const newest = Math.max(timed.newest ?? at, at)
   const isFull = sizeOf(timed.window) >= mostOf(reach)
@@ -55,7 +51,7 @@ export function takeAt(timed: TimedWindow, at: number, now: number, value: numbe
   return true
 }
 
-/** Returns the end of the window in a run without a number: the newest time plus the time since its arrival. */
+/** Newest time plus the time since its arrival. */
 export function endOf({ newest, came }: TimedWindow, now: number): number {
   return newest === null ? now : newest + Math.max(0, now - came)
 }

@@ -113,17 +113,13 @@ function print(result: BenchResult, options: BenchOptions, terminal: Terminal): 
   }
 }
 
-/**
- * Returns the resource for a recording whose messages name none; undefined if the rule names one or cannot be read
- * twice.
- */
+/** undefined if the rule names one or cannot be read twice */
 async function fallback(path: string, { plugs }: BenchOptions): Promise<string | undefined> {
   if (path === '-') return undefined
   const { rule } = await readRuleFile(path, createRegistry(await loadPlugs(plugs)))
   return rule === undefined || settingsOf(rule).resource !== undefined ? undefined : UNNAMED
 }
 
-/** Returns the resource from the option, from the rule, or the only one in the recording. */
 function resourceOf(
   rule: Rule | Template,
   { resource }: BenchOptions,

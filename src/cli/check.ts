@@ -1,6 +1,4 @@
-/**
- * `reflexarc check RULE...`: lists every problem in rule or template files at once; exit code 1 if there are errors.
- */
+/** `reflexarc check RULE...`: lists every problem in rule or template files at once; exit code 1 on errors. */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { createRegistry } from '#core'
 import { loadPlugs } from '#host/load-plugs'

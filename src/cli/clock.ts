@@ -34,10 +34,7 @@ export interface ClockFlags {
 const PATIENCE_MS = 10 * LOOK_MS
 const POLL_MS = 50
 
-/**
- * Orders the host to follow the clock, and resolves when it has. Throws `USAGE` for a missing folder, `STORE` if no
- * host responds.
- */
+/** Resolves when the host follows. Throws `USAGE` for a missing folder, `STORE` if no host responds. */
 export async function runClock(
   { data }: ClockFlags,
   env: Environment,

@@ -1,7 +1,4 @@
-/**
- * `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: shows or changes the hosts that share a PostgreSQL
- * database, and their tenants.
- */
+/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: shows or changes hosts that share a database. */
 import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import { type ClusterView, type HostView, orderDrain, viewCluster } from '#cluster'
@@ -63,11 +60,7 @@ export interface ClusterFlags {
 
 type WholeView = ClusterView & ClusterPartitions
 
-/** An order to a cluster; absent: only show the cluster. */
-export type ClusterOrder =
-  | { readonly drain: string }
-  /** Raises the number of partitions of a tenant */
-  | { readonly tenant: string; readonly partitions: string }
+export type ClusterOrder = { readonly drain: string } | { readonly tenant: string; readonly partitions: string }
 
 /** Throws `USAGE`, `NOT_FOUND` or `STORE`; for partitions also `WRONG_STATUS` and `CONFLICT`. */
 export async function runCluster(

@@ -57,7 +57,6 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ['doctor [options]', 'find damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 
-/** Runs the command in `args` and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0
   const start: Start = async (work) => {
@@ -103,10 +102,7 @@ function report(error: unknown, isDebug: boolean, terminal: Terminal): number {
   return 1
 }
 
-/**
- * Returns a command's term in the help: from the list for commands that are not loaded, since their options and
- * arguments are unknown.
- */
+/** From the list for commands that are not loaded, since their options are unknown. */
 function termOf(command: Command): string {
   const listed = COMMANDS.find(([term]) => term.split(' ')[0] === command.name())
   const isOfProgram = command.parent !== null && command.parent.parent === null

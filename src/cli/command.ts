@@ -7,10 +7,8 @@ import type { Terminal } from './terminal.ts'
 /** Runs the work of a command; the result becomes the exit code. */
 export type Start = (work: (terminal: Terminal) => Promise<0 | 1 | 2>) => Promise<void>
 
-/** Adds options and an action to a command. */
 export type DefineCommand = (command: Command, start: Start) => void
 
-/** Collects the values of a repeatable option. */
 export function gather(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value]
 }

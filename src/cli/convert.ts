@@ -59,7 +59,6 @@ export async function runConvert(path: string, flags: ConvertFlags, terminal: Te
   }
 }
 
-/** Returns the lines around the position of an error, in the template or in its output. */
 function whereOf(error: AppError, rendered: string | undefined): readonly string[] {
   const { around } = error.issues[0]?.details ?? {}
   if (Array.isArray(around)) return around.map(String)

@@ -1,6 +1,5 @@
 /**
- * `reflexarc diff OLD NEW`: shows and explains the differences between two rules, or between a rule and its earlier
- * firings, over one recording.
+ * `reflexarc diff OLD NEW`: explains the differences between two rules, or from earlier firings, over one recording.
  */
 import type { DefineCommand } from './command.ts'
 import type { FiredEvent, Rule, Template } from '#core'
@@ -67,7 +66,6 @@ async function diffStored(
   return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal)
 }
 
-/** Checks everything, runs the rules over the recording, and prints the differences. */
 export async function runDiff(
   first: string,
   second: string | undefined,
@@ -151,10 +149,7 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
   return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
 }
 
-/**
- * Reads earlier firings, sorted by time; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the
- * line.
- */
+/** Sorted by time; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the line. */
 async function readFirings(path: string): Promise<readonly FiredEvent[]> {
   const source = await openSource(path)
   const firings: FiredEvent[] = []

@@ -38,16 +38,12 @@ interface Examination {
   readonly rows: number
   readonly objects: number
   readonly damaged: readonly RepairedDamage[]
-  /** Folder that the damaged parts were moved to */
   readonly aside?: string
 }
 
 const FILES: readonly FileName[] = ['state.db', 'series.db']
 
-/**
- * Examines, and optionally repairs, a data folder. Returns 1 if damage remains. Throws `USAGE` for a folder without a
- * store, and `STORE` for a store of another version or for a repair while a host uses the folder.
- */
+/** Returns 1 if damage remains. Throws `USAGE` without a store, `STORE` for another version or a used folder. */
 export async function runDoctor(
   flags: DoctorFlags,
   env: Environment,

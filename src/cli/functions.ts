@@ -1,7 +1,4 @@
-/**
- * `reflexarc functions init|test|dev|deploy|logs|list|secrets`: takes a tenant's functions from an empty folder to a
- * running version.
- */
+/** `reflexarc functions init|test|dev|deploy|logs|list|secrets`: manages a tenant's functions. */
 import { type DefineCommand, untilSignal } from './command.ts'
 import { connected } from './connected.ts'
 import type { ConnectFlags } from './functions/connect.ts'

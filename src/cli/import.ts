@@ -43,7 +43,6 @@ const LOOK_MS = 200
 const PATIENCE_MS = 60_000
 const MAX_SHOWN = 20
 
-/** Imports a file. Returns 1 if the import failed or lines were rejected. */
 export async function runImport(
   file: string,
   flags: ImportFlags,

@@ -55,10 +55,7 @@ export type KeysAction =
   | { readonly do: 'add'; readonly tenant: string | undefined }
   | { readonly do: 'remove'; readonly key: string }
 
-/**
- * Runs an action on keys. Throws `USAGE` with all problems, `NOT_FOUND` for an unknown key, `STORE` for an unusable
- * folder.
- */
+/** Throws `USAGE` with all problems, `NOT_FOUND` for an unknown key, `STORE` for an unusable folder. */
 export async function runKeys(
   action: KeysAction,
   flags: KeysFlags,
@@ -132,7 +129,6 @@ async function withPairs(
   }
 }
 
-/** Opens a database that hosts may be using. */
 async function openShared(url: string): Promise<Storage> {
   const { openPostgres } = await import('#storage/postgres')
   return openPostgres({ url, blobs: openMemoryBlobs() })

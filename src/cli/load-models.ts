@@ -7,10 +7,7 @@ import { machineTimers } from '#platform'
 import type { OpenModel } from '#services/models'
 import { xgboostDriver } from '#services/models/xgboost'
 
-/**
- * Loads the models for the sensors `predict` and `classify`: boosters by name, each given as `name=file`. Throws one
- * `USAGE` for all unreadable files.
- */
+/** Boosters by name, each given as `name=file`. Throws one `USAGE` for all unreadable files. */
 export async function loadModels(files: readonly string[]): Promise<ModelPort> {
   const problems: string[] = []
   const models = new Map<string, OpenModel>()

@@ -1,6 +1,4 @@
-/**
- * `reflexarc models add|predict|list|runtime`: manages a tenant's models, and the Python environments that run them.
- */
+/** `reflexarc models add|predict|list|runtime`: manages a tenant's models and their Python environments. */
 import { Argument, Option } from 'commander'
 import { text } from 'node:stream/consumers'
 import { AppError, messageOf } from '#kernel'

@@ -1,7 +1,4 @@
-/**
- * `reflexarc next EXPR`: prints the next runs of a cron expression or recurrence rule, and the effects of clock
- * changes.
- */
+/** `reflexarc next EXPR`: prints the next runs of a schedule, and the effects of clock changes. */
 import type { DefineCommand } from './command.ts'
 import { AppError } from '#kernel'
 import type { DstPolicy } from '#core/spi'
@@ -67,7 +64,6 @@ export function runNext(
   return 0
 }
 
-/** Formats one line per run; further results follow in lines without `at`. */
 function jsonLines({ runs, changes, untouched, downtime }: NextRuns, flags: NextFlags): string[] {
   const lines: unknown[] = runs.map((run) => ({ ...run, at: utc(run.at) }))
   if (flags.changes === true) lines.push({ changes, untouched })

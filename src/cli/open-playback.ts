@@ -27,7 +27,6 @@ interface Checked {
   source: Source
 }
 
-/** Options of `simulate` that other commands share. */
 export type OpenOptions = Pick<
   SimulateOptions,
   'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'order' | 'down' | 'plugs' | 'reading'
@@ -83,7 +82,6 @@ export async function openPlayback(
   return { rules, plugs, resource: options.resource, recording, from, until: untilOf(options, recording) }
 }
 
-/** Returns the options of a playback, and a function that removes its progress bar. */
 export function playbackOf(
   opened: Opened,
   options: OpenOptions,
@@ -149,10 +147,7 @@ async function look(
   return 'bad'
 }
 
-/**
- * Returns the messages between `from` and `until`. Reading waits while the output's reader is slow, and ends with that
- * reader.
- */
+/** Reading waits while the output's reader is slow, and ends with that reader. */
 function messagesWithin(
   { from = Number.NEGATIVE_INFINITY, until }: Opened,
   { recording, source }: Checked,

@@ -1,7 +1,4 @@
-/**
- * `reflexarc prove RULE` and `reflexarc mutate RULE`: check whether properties of a rule hold, and which changes of the
- * rule the properties miss.
- */
+/** `reflexarc prove RULE` and `reflexarc mutate RULE`: check properties of a rule, and which changes they miss. */
 import { PLUGS, type DefineCommand } from './command.ts'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -94,7 +91,6 @@ interface Loaded extends Properties {
 
 const CASE = '.case.json'
 
-/** Searches for a failing case among saved cases, random cases, and all short cases. */
 export async function runProve(path: string, flags: ProveFlags, terminal: Terminal): Promise<0 | 1 | 2> {
   const time = durationOf('--time', flags.time)
   const seed = flags.seed === undefined ? undefined : numberOf('--seed', flags.seed)
@@ -235,7 +231,6 @@ async function savedCases(folder: string, kit: typeof Kit): Promise<{ file: stri
   return cases
 }
 
-/** Saves a case under a name derived from its content. */
 async function save(folder: string, kit: typeof Kit, failing: Kit.RunCase): Promise<string> {
   const text = kit.caseText(failing)
   const name = createHash('sha256').update(text).digest('hex').slice(0, 12)

@@ -38,9 +38,7 @@ export async function repairFolder(
   return damaged.map((one) => (isSeries(one) ? { ...one, restored: restored.get(one) ?? 0 } : one))
 }
 
-/**
- * Whether the log can restore this damage. For unreadable pages of series, everything in the log may have been lost.
- */
+/** For unreadable pages of series, everything in the log may have been lost. */
 function isSeries({ place, what }: Damage): boolean {
   return what === 'samples' || what === 'messages' || (what === 'structure' && place.startsWith('series.db '))
 }

@@ -9,7 +9,6 @@ import { visible } from './visible.ts'
 
 export interface RuleFile {
   file: string
-  /** Undefined if an issue is an ERROR */
   rule: Rule | Template | undefined
   issues: readonly Issue[]
   /** For text that is not JSON: the position, and the line with a caret */

@@ -5,10 +5,7 @@ import { type RunningHost, SERVICES, startHost, STOP_PATIENCE } from '#host/runn
 import { readPlugs } from '#host/load-plugs'
 import type { Terminal } from './terminal.ts'
 
-/**
- * Longest time in ms from the signal to the end of the process, even if the shutdown stalls; includes flushing after
- * requests were cut off
- */
+/** ms from the signal to the end of the process, even if the shutdown stalls */
 const LAST_CALL = STOP_PATIENCE + 3_500
 
 /** Serves until a signal. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` if the host cannot start. */

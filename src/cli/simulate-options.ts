@@ -127,7 +127,6 @@ function seedOption(text: string | undefined): number | undefined {
   throw new AppError('USAGE', `"${text}" is not a seed; write a whole number from 0 to 4294967295`)
 }
 
-/** Returns the variables from `--set name=value`. Throws `USAGE`. */
 export function variablesOf(texts: readonly string[]): Readonly<Record<string, unknown>> {
   const variables: Record<string, unknown> = {}
   for (const text of texts) addVariable(variables, text)

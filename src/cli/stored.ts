@@ -10,7 +10,6 @@ import { formatTime } from './time-text.ts'
 import { visible } from './visible.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
-/** Adds the options for a host and its resources. */
 export function withStoredFlags(command: Command): Command {
   return command
     .option('--stored', 'rehearse on the stored data of a host; --from is also an age such as -30d')
@@ -34,7 +33,6 @@ export interface StoredFlags extends ConnectFlags {
   zone: string
 }
 
-/** The fields that a command adds to the request. */
 type Asked = Pick<RehearsalRequest, 'compareWith' | 'sweep' | 'variables'>
 
 const POLL_MS = 200
@@ -54,7 +52,6 @@ export async function runStored(path: string, asked: Asked, flags: StoredFlags, 
   return answer.status === 'done' ? 0 : 1
 }
 
-/** Reads the rule in a file, which the host then checks. Throws `NOT_JSON`. */
 export async function documentAt(path: string): Promise<NonNullable<RehearsalRequest['rule']>> {
   const text = await textAt(path)
   try {

@@ -37,7 +37,6 @@ export const define: DefineCommand = (command, start) => {
     )
 }
 
-/** Checks everything, runs the rule over the recording with every value, and prints the firings. */
 export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {
   const options = readSweepOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
@@ -96,7 +95,6 @@ function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
   return { ...options, grid }
 }
 
-/** Returns values by path. Throws `USAGE`. */
 function gridOf(texts: readonly string[]): Readonly<Record<string, readonly unknown[]>> {
   const problems: string[] = []
   const grid = readGrid(texts, problems)
@@ -128,7 +126,6 @@ function readGrid(texts: readonly string[], problems: string[]): Readonly<Record
   return Object.fromEntries(grid)
 }
 
-/** Formats one row per run: its values, and the firings of each destination, in total and per day. */
 function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   const { parameters, destinations, rows, messages, late } = sweep
   const failed = rows.some(({ errors }) => errors > 0)
@@ -150,7 +147,6 @@ function textOf(value: unknown): string {
   return visible(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Formats a rate with three significant digits. */
 function rate(perDay: number | null): string {
   if (perDay === null) return '-'
   if (perDay >= 100) return grouped(Math.round(perDay))

@@ -22,9 +22,7 @@ export const plain: Paint = (_style, text) => text
 
 const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false })
 
-/**
- * Returns the terminal of this process. Colours are used only when stdout is a terminal and NO_COLOR is unset or empty.
- */
+/** Colours only when stdout is a terminal and NO_COLOR is unset or empty. */
 export function processTerminal(): Terminal {
   const { env } = process
   // Contrary to its types, Node omits isTTY if the stream is not a terminal.

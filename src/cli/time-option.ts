@@ -3,10 +3,7 @@ import { AppError, msOf, otherUnitOf, unitName } from '#kernel'
 import { epochNumber, readTime } from '#formats/recording'
 import type { Zone } from './zone.ts'
 
-/**
- * Returns the possible instants of a text: two for a repeated clock reading. Throws `USAGE`, also for an epoch number
- * in seconds or microseconds.
- */
+/** Two for a repeated clock reading. Throws `USAGE`, also for an epoch number in seconds or microseconds. */
 export function readOneTime(text: string, zone: Zone): readonly number[] {
   const epoch = epochNumber(text)
   const unit = epoch === undefined ? undefined : otherUnitOf(epoch)
@@ -18,7 +15,6 @@ export function readOneTime(text: string, zone: Zone): readonly number[] {
   throw new AppError('USAGE', `${reading.message}; ${reading.suggestion}`)
 }
 
-/** Like `readOneTime`, but returns only the first instant. Throws `USAGE`. */
 export function timeOf(text: string, zone: Zone): number {
   const [time] = readOneTime(text, zone)
   if (time !== undefined) return time

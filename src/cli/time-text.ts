@@ -3,9 +3,7 @@ import type { Zone } from './zone.ts'
 
 const LAST = 8_640_000_000_000_000
 
-/**
- * Formats an instant as a clock in `zone` shows it: `2025-01-31T08:00:00`, with milliseconds only if they are not zero.
- */
+/** As a clock in `zone` shows it: `2025-01-31T08:00:00`, with milliseconds only if they are not zero. */
 export function formatTime(instant: number, zone: Zone): string {
   const reading = zone.readingAt(instant)
   if (!Number.isFinite(reading) || Math.abs(reading) > LAST) return String(instant)

@@ -3,14 +3,12 @@
  * tables, and the requests they reference, to the garbage collector.
  */
 
-/** Position in the queue; its `answer` is undefined once released. */
 export interface Place<T> {
   answer: T | undefined
   /** Deadline, ms on the caller's clock */
   readonly end: number
 }
 
-/** Number of empty positions above which the queue is compacted */
 const MANY = 1_024
 
 export class AnswerQueue<T> {

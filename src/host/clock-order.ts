@@ -21,7 +21,6 @@ export function followOnOrder(
   })
 }
 
-/** Writes the order. Throws `STORE` when the file cannot be written. */
 export function orderFollowing(folder: string): void {
   try {
     writeFileSync(join(folder, NAME), '')

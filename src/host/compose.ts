@@ -59,14 +59,12 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
-  /** Whether the store was empty when it was opened */
   readonly isNew: boolean
   left(): string
   /** Stops the services and releases the store, even if a step fails. Safe to call twice. */
   close(): Promise<void>
 }
 
-/** Injected dependencies of `compose`, for tests and embedding. */
 export interface Making {
   readonly services?: ServiceTable
   /** Returns epoch ms; default: a clock that never goes backwards */
@@ -74,16 +72,12 @@ export interface Making {
   readonly openStorage?: typeof openMedium
   /** Returns the plugs in addition to the built-in ones: the same list until a plug changes */
   readonly plugs?: () => readonly Plug[]
-  /**
-   * Returns the addresses of the modules that export these plugs, as in `ReadPlugs`; absent: threads cannot load the
-   * plugs
-   */
+  /** Module addresses of these plugs, as in `ReadPlugs`; absent: threads cannot load them */
   readonly plugModules?: () => readonly string[]
   readonly hashCost?: number
   readonly threads?: WorkThreads
   readonly timers?: Timers
   readonly program?: Program
-  /** Called when all services have started, before the first request is answered */
   readonly started?: () => void
   readonly diskStats?: SpaceStats
 }
@@ -91,7 +85,6 @@ export interface Making {
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
-/** Opens the store and creates all parts. If a part fails, closes everything opened so far. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
   const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = making
   const lasting = config.store.medium !== 'memory'
@@ -222,10 +215,7 @@ const PROBE_MS = 5_000
 
 const PROBES: CollectionSpec<{ readonly at: number }> = { name: 'probes', version: 1, fields: {} }
 
-/**
- * Returns a probe that writes a value now and then, since a store that answers may still fail to persist. The probe
- * rejects when the write fails.
- */
+/** Writes a value now and then, since a store that answers may still fail to persist. */
 function writeProbe(storage: Storage, now: () => number): () => Promise<unknown> {
   const probes = storage.tenant(HOST_TENANT).collection(PROBES)
   let last: { readonly at: number; readonly written: Promise<unknown> } | undefined

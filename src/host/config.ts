@@ -10,7 +10,6 @@ import type { Limits } from './mount.ts'
 import { isTenant } from './tenant.ts'
 
 export interface Config {
-  /** Port to listen on; 0: chosen by the system */
   readonly port: number
   readonly host: string
   /** MQTT port at the same address; 0: chosen by the system; undefined: no MQTT */
@@ -28,14 +27,12 @@ export interface Config {
   readonly tenant: string
   /** Names of the services to serve; undefined: all */
   readonly only: readonly string[] | undefined
-  /** Whether an empty store receives demo data */
   readonly demo: boolean
   readonly logLevel: LogLevel
   readonly trustProxy: string | undefined
   readonly allowUrl: readonly string[]
   /** Hosts that function packages may be downloaded from, in addition to those in the settings of npm and pip */
   readonly installFrom: readonly string[]
-  /** Whether the packages of Python functions must have exact versions */
   readonly requirePinned: boolean
   readonly plugs: readonly string[]
   readonly limits: Limits
@@ -85,7 +82,6 @@ export interface Option {
   /** Flag name, as in `--log-level` */
   readonly flag: string
   readonly env: string
-  /** Placeholder for the value in the help; absent for a switch */
   readonly value?: string
   readonly default?: string
   readonly many?: true
@@ -301,17 +297,12 @@ export const OPTIONS = {
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
-/** Options as entered: a switch is `true`, a repeatable option is a list. */
 export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | readonly string[] | undefined>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * Reads and checks all options. Throws one `USAGE` that lists all problems. `services`: the names that `--only`
- * accepts.
- */
+/** Throws one `USAGE` that lists all problems. `services`: the names that `--only` accepts. */
 export function readConfig(given: Given, env: Environment, services: readonly string[]): Config {
   const problems: string[] = []
-  /** Returns the text of an option and its name for errors; an empty variable counts as unset */
   const look = (name: OptionName): { text: string | undefined; named: string } => {
     const option: Option = OPTIONS[name]
     const flag = given[name]
@@ -463,7 +454,6 @@ function lengthOf(text: string): number | undefined {
   }
 }
 
-/** Parses the limits for stored inputs; a missing limit does not apply. */
 function keptOf(text: string): Config['keepInputs'] | 'nothing' {
   if (text === '0') return 'nothing'
   const parts = text.split(',').map((part) => part.trim())
@@ -491,7 +481,6 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text
 }
 
-/** Parses the address of a store; undefined for an invalid address. */
 export function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }

@@ -36,7 +36,6 @@ export function openDataFolder(path: string): void {
   if (trouble !== undefined) throw new AppError('STORE', `${trouble}, or name another folder with --data`)
 }
 
-/** Describes a lack of disk space; undefined when space suffices or is unknown. */
 export function spaceTrouble(path: string, stats: SpaceStats = diskStats): string | undefined {
   const found = stats(path)
   if (found === undefined || found.blocks === 0) return undefined
@@ -45,7 +44,6 @@ export function spaceTrouble(path: string, stats: SpaceStats = diskStats): strin
   return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are left, and ${MIN_FREE / 1024} are needed; make room`
 }
 
-/** Returns the disk's free space; undefined when the system does not report it. */
 export type SpaceStats = (
   path: string,
 ) => { readonly blocks: number; readonly bavail: number; readonly bsize: number } | undefined
@@ -81,7 +79,6 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Returns the secret key for this host's bearer tokens, created on first use. Throws `STORE`. */
 export function tokenKey(folder: string): Uint8Array {
   return secretKey(folder, 'token.key', 'tokens of the old one then end')
 }
@@ -109,7 +106,6 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
   }
 }
 
-/** Reads a key. Throws `STORE` when the file does not contain a key. */
 export function readKey(path: string, loss: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
   if (key.length >= KEY_BYTES) return key

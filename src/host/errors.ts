@@ -20,10 +20,7 @@ const AWAY_S = 2
 /** Usual duration of a takeover, in s */
 const MOVED_S = 1
 
-/**
- * Returns the response to an error. Messages of an `AppError` are sent, except with status 500: those messages, and
- * unknown errors, are only logged, under the id in the response.
- */
+/** Messages with status 500 and unknown errors are only logged, under the id in the response. */
 export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
     if (isStoreConflict(thrown)) return failureOf(writtenMeanwhile(thrown), id)
@@ -51,7 +48,6 @@ export function errorHandler(errorBody: ErrorBody) {
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
     if (failure.code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(thrown))
-    // the client has disconnected
     if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
     else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')

@@ -3,7 +3,6 @@ export interface Gauges {
   /** Records how many ms one call of an asynchronous plug took */
   plugTook(ms: number): void
   watchWork(read: () => Work): void
-  /** Registers message counts per path through the engine, and the reasons for the plain path */
   watchWays(read: () => Ways): void
   watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   watchQueue(name: string, read: () => number): void
@@ -14,15 +13,11 @@ export interface Gauges {
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
 
-/**
- * Why a reading was flagged: older than an accepted one; a duplicate; older than its task's time; dropped from memory;
- * or an impossible timestamp.
- */
+/** older than an accepted one; a duplicate; older than its task's time; dropped from memory; an impossible timestamp */
 export type ReadingReason = 'late' | 'duplicate' | 'skewed' | 'forgotten' | 'badTime'
 
 /** Difference between the host's time and the machine's clock, in ms. */
 export interface ClockFigures {
-  /** How far the host is ahead of the machine's clock */
   readonly leadMs: number
   /** Unconfirmed forward step of the machine's clock */
   readonly unconfirmedMs: number

@@ -10,9 +10,8 @@ export interface Health {
 }
 
 /**
- * `GET /health`, public: 200 `{ status: 'ok' }`, 503 `{ status: 'starting' }` before the host is ready, or 503 `{
- * status: 'failing' }` when `probe` rejects or reports troubles. Only requests from this machine and the log receive
- * troubles and warnings; warnings do not change the status, since a restart would not fix them.
+ * 503 while starting or failing. Only this machine and the log see troubles; warnings keep 200, as a restart would not
+ * fix them.
  */
 export function healthRoute(app: FastifyInstance, { probe, warnings, isReady = () => true }: Health): void {
   const schema = {

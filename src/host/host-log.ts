@@ -1,7 +1,6 @@
 /** Keeps one log for services, before and after they are mounted on a server. */
 import type { Logger } from '#kernel'
 
-/** The part of the server's pino log that services use. */
 export interface LogTarget {
   warn(details: object, message: string): void
   error(details: object, message: string): void
@@ -15,10 +14,7 @@ interface Line {
 
 const MAX_KEPT = 100
 
-/**
- * Forwards log entries from services to their server's log, which hides secrets and filters by level. Entries are held
- * until the server exists.
- */
+/** Hides secrets and filters by level, as the server's log; holds entries until the server exists. */
 export class HostLog implements Logger {
   #target: LogTarget | undefined
   readonly #kept: Line[] = []

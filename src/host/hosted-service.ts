@@ -12,7 +12,6 @@ import type { TenantDependencies, TenantService } from './wiring/tenant-service.
 export interface HostedService {
   /** Lower-case name, used by `--only` and as the tag on the API page */
   readonly name: string
-  /** One-line description for the API page */
   readonly description: string
   /** Path of a GET with a visible result, shown in the host's first curl example */
   readonly example?: string
@@ -23,11 +22,9 @@ export interface HostedService {
   readonly address?: () => string | undefined
   /** Error format of this service; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
-  /** Opens the service for one tenant. Limits and processes shared by all tenants belong to the adapter. */
   readonly open?: (parts: TenantDependencies) => TenantService
   /**
-   * Called before the first request. The signal aborts when the host stops accepting requests: endless responses must
-   * then end, except those of type `text/event-stream`, which the host ends itself.
+   * The signal aborts when the host stops accepting requests: endless responses must end, except `text/event-stream`.
    */
   start?(closing: AbortSignal): Promise<void>
   /** Called once, after the last response and before tenants are closed, even after a failed start. */
@@ -38,9 +35,7 @@ export interface HostedService {
   end?(): void | Promise<void>
 }
 
-/** Demo requests for users to try, in this order. */
 export interface Demo {
-  /** What the demo shows, in one line */
   readonly about: string
   readonly requests: readonly DemoRequest[]
 }
@@ -58,7 +53,6 @@ export function asksForKey({ scope }: { readonly scope?: string }): boolean {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Tenant of the caller; empty on routes without credentials */
     tenant: string
     /** API key, or the subject of a token */
     user: string

@@ -20,10 +20,7 @@ export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 
   readonly prefix?: string
   /** Whether an empty store receives the demo data of `reflexarc serve`; default false */
   readonly demo?: boolean
-  /**
-   * Called once with a newly generated first pair, if none was configured and the store had none. The secret is not
-   * stored.
-   */
+  /** Called once with a newly generated first pair, whose secret is not stored. */
   readonly onFirstPair?: (pair: KeyPair) => void
 }
 
@@ -35,7 +32,6 @@ export function host(app: FastifyInstance, options: HostOptions): Promise<void> 
   return mountHost(app, options, {})
 }
 
-/** Like `host`, with injected dependencies. */
 export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
   const { onFirstPair, prefix: _prefix, demo = false, plugs, ...given } = options
   const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])

@@ -7,13 +7,9 @@ const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
 /** Size in bytes up to which parsing takes well under a millisecond */
 const SHORT_BODY = 16_384
-/** Charset names of UTF-8 and its subsets. */
 const UTF_8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 
-/**
- * Makes a scope parse `application/json` and `application/*+json` in UTF-8, and reject other types, charsets and
- * encodings.
- */
+/** Parses `application/json` and `application/*+json` in UTF-8, and rejects the rest. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', checkBody)
@@ -35,7 +31,6 @@ export function readJsonBodies(app: FastifyInstance): void {
       if (!isAnswered) done(error, undefined)
       isAnswered = true
     }
-    // an unknown route is reported first
     if (request.is404) return answer(null)
     body.once('data', () => answer(new AppError('MEDIA_TYPE', unreadType(request))))
     body.once('end', () => answer(null))
@@ -47,7 +42,6 @@ function readPayload(text: string): Payload {
   return new Payload(text)
 }
 
-/** Describes an unsupported content type or encoding. */
 export function unreadType({ headers }: FastifyRequest): string {
   const given = headers['content-type']?.slice(0, 100)
   const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
@@ -62,7 +56,6 @@ function checkBody(
   if (routeOptions.config.takesStream === true) return done()
   const { 'content-length': length = '0', 'transfer-encoding': transfer, 'content-encoding': coding } = headers
   if (length === '0' && transfer === undefined) {
-    // clients such as axios send a type without a body
     delete headers['content-type']
     return done()
   }

@@ -11,10 +11,7 @@ interface KnownRoute {
   readonly errorBody: ErrorBody
 }
 
-/**
- * Remembers the routes of a scope and its nested scopes, so that a wrong method returns 405 with `Allow`, in the
- * service's error format, and only unknown paths return 404.
- */
+/** Wrong methods get 405 with `Allow` in the service's error format, unknown paths 404. */
 export class KnownRoutes {
   readonly #routes = new Map<string, KnownRoute>()
 

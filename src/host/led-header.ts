@@ -11,7 +11,6 @@ export function ledHeader({ hops, root }: Causation): Readonly<Record<string, st
   return { [NAME]: JSON.stringify([hops, root]) }
 }
 
-/** Returns the causation of an internal request; undefined for external requests and for requests not made by rules. */
 export function ledBy(headers: IncomingHttpHeaders): Causation | undefined {
   const text = headers[NAME]
   if (typeof text !== 'string') return undefined

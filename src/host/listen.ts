@@ -8,7 +8,7 @@ export interface Address {
   readonly port: number
 }
 
-/** Tests an address by binding and releasing it, before anything is written. Throws `LISTEN`. */
+/** Binds and releases the address, before anything is written. Throws `LISTEN`. */
 export async function tryAddress({ host, port }: Address): Promise<void> {
   const server = createServer()
   try {
@@ -22,7 +22,6 @@ export async function tryAddress({ host, port }: Address): Promise<void> {
   }
 }
 
-/** Starts listening and returns the base URL. Throws `LISTEN`. */
 export async function listen(app: FastifyInstance, address: Address): Promise<string> {
   try {
     await app.listen(address)
@@ -33,7 +32,6 @@ export async function listen(app: FastifyInstance, address: Address): Promise<st
   return `http://${named(address.host)}:${port}`
 }
 
-/** Replaces a wildcard address, which clients cannot call, by `localhost`. */
 function named(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

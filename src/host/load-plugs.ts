@@ -13,11 +13,7 @@ export async function loadPlugs(paths: readonly string[], services: PlugServices
   return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths)).plugs]
 }
 
-/**
- * Reads the plugs that ES modules export by name, as default or in a list. For a folder, reads all its modules. A
- * changed file is read again, without its imports. Throws `NOT_FOUND` for a missing path, and `PLUG` for a module that
- * fails, exports no plug, or exports the same version of a plug twice; one error lists all problems.
- */
+/** Throws `NOT_FOUND` or `PLUG`; one error lists all problems. A changed file is read again, without its imports. */
 export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
   const modules = new Map<string, readonly Plug[]>()
   const problems: AppError[] = []

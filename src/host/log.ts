@@ -4,17 +4,14 @@ import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Receives log lines. */
 export interface LogStream {
   write(line: string): void
 }
 
 const CENSORED = '[hidden]'
 const SECRET_QUERY = /([?&](?:apikey|apisecret|token|access_token|signature|x-amz-signature)=)[^&#]*/gi
-/** Fields that are always hidden in the log */
 const SECRET_FIELDS = ['authorization', 'cookie', 'secret', 'apiSecret', 'password', 'token']
 
-/** Returns options for a log of JSON objects, one per line, without credentials. */
 export function logOptions(level: LogLevel, stream: LogStream): NonNullable<FastifyServerOptions['logger']> {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`])
   return {
@@ -29,7 +26,6 @@ export function describeRequest(request: FastifyRequest): { method: string; url:
   return { method: request.method, url: withoutSecrets(request.url), remoteAddress: request.ip }
 }
 
-/** Removes the values of secret query parameters from an address. */
 export function withoutSecrets(url: string): string {
   return url.includes('?') ? url.replace(SECRET_QUERY, `$1${CENSORED}`) : url
 }

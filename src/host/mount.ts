@@ -39,11 +39,9 @@ export interface Limits {
   readonly bodyBytes: number
   /** Time limit for the first byte of a response, in ms */
   readonly requestMs: number
-  /** Requests per second for one key, with bursts of twice as many; 0: unlimited */
   readonly ratePerKey: number
 }
 
-/** Request handling of a cluster member. */
 export interface MountedCluster {
   introduce(app: FastifyInstance): void
 }
@@ -58,7 +56,6 @@ export interface Mounting {
   }
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
-  /** Options for storing answers under an `Idempotency-Key` */
   readonly keeping: KeepingOptions
   readonly limits: Limits
   readonly timers?: Timers
@@ -71,10 +68,7 @@ export interface Mounting {
   readonly cluster?: MountedCluster
   /** Whether the server has no other routes, so that this host answers unknown paths */
   readonly alone: boolean
-  /**
-   * Tests whether a request was sent to the webscript origin, where other routes are hidden; absent: there is only one
-   * origin
-   */
+  /** absent: there is only one origin */
   readonly isOnWebscriptOrigin?: IsOnOrigin
 }
 
@@ -190,9 +184,7 @@ function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: Hoo
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/**
- * Rejects conditional headers that the route does not evaluate. Routes for tenant content read all headers themselves.
- */
+/** Routes for tenant content read all headers themselves. */
 function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   const { headers, method, is404, routeOptions } = request
   const { isConditional = false } = routeOptions.config

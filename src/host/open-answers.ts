@@ -7,10 +7,8 @@ import { machineTimers, type Timers } from './timers.ts'
 type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
 
 /**
- * Watches the requests of a scope until they are answered. At its deadline, an unanswered request gets `TIMED_OUT`, or
- * `BODY_LATE` if its body is incomplete. A stream that has begun has no deadline; server-sent events end when the host
- * closes. All requests share one timer, since one timer each would cost more than the rest of the framework's work; a
- * timeout may come late by a twentieth of the limit.
+ * A stream that has begun has no deadline; server-sent events end when the host closes. All requests share one timer,
+ * so a timeout may come late by a twentieth of the limit.
  */
 export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers = machineTimers): void {
   const waiting = new AnswerQueue<FastifyReply>()

@@ -24,9 +24,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { content?: Record<string, Media> }>>
 }
 
-/**
- * Content of a response. Fastify shares one object among all types of a response: replace the object, do not mutate it.
- */
+/** Fastify shares one object among all types of a response: replace it, do not mutate it. */
 interface Media {
   readonly schema?: Schema
   readonly example?: unknown
@@ -106,10 +104,7 @@ class NamedSchemas {
   }
 }
 
-/**
- * Returns an operation's id: `getTaskNode` for GET /api/tasks/{id}/nodes/{node}; outside /api, it begins with the
- * service.
- */
+/** `getTaskNode` for GET /api/tasks/{id}/nodes/{node}; outside /api, it begins with the service. */
 function operationIdOf(method: string, path: string, tag: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const isApi = segments[0] === 'api'
@@ -120,7 +115,6 @@ function operationIdOf(method: string, path: string, tag: string): string {
     const hasOne = segments[i + 1]?.startsWith('{') === true
     const word = hasOne ? singular(plural) : plural
     const isLast = i + 2 === segments.length
-    // a single item and its collection have the same name
     const by = hasOne && isLast && word === plural ? `By${pascal(segments[i + 1] ?? '')}` : ''
     // `/alarm/alarms` of the service `alarms` becomes one word
     if (singular(words.at(-1) ?? '') === singular(word)) words.pop()

@@ -10,17 +10,13 @@ export interface Described {
   readonly description: string
 }
 
-/** The logo: an arc from sensing to acting. */
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 190 40" height="40">
 <path d="M6 32C6 2 34 2 34 32" fill="none" stroke="#7ad0ff" stroke-width="4"/>
 <circle cx="6" cy="33" r="5" fill="#fff"/><circle cx="34" cy="33" r="5" fill="#ffb84d"/>
 <text x="48" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#fff">Reflexarc</text></svg>`
 const FAVICON = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any' }
 
-/**
- * Serves the API page at `/docs` and its OpenAPI 3.1 document at `/docs/json`. Must be called before the routes are
- * added. A server that already has an API page keeps its own.
- */
+/** Must be called before the routes are added. A server that already has an API page keeps its own. */
 export async function describeApi(app: FastifyInstance, services: readonly Described[]): Promise<void> {
   if (app.hasDecorator('swagger')) {
     app.log.warn('this server has an API page already; that of the host is left out')

@@ -45,15 +45,11 @@ export class OwnApi {
     this.#options = options
   }
 
-  /** Sets the server whose routes are called. */
   isAt(app: FastifyInstance): void {
     this.#app = app
   }
 
-  /**
-   * Sends a request. `led`: the rule execution that caused it. Rejects with `PLUG_FAILED` for an invalid request; an
-   * error of the API is a normal response.
-   */
+  /** Rejects with `PLUG_FAILED` for an invalid request; an error of the API is a normal response. */
   async ask(
     caller: Caller,
     { method: asked, path, headers, body }: ApiRequest,

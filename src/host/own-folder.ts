@@ -11,7 +11,6 @@ export interface OwnFolder {
   readonly stopWith: (stop: () => Promise<void>) => Promise<void>
 }
 
-/** Returns a folder inside the data folder; in memory mode, a temporary one. */
 export function ownFolder({ store, data }: Pick<Config, 'store' | 'data'>, service: string): OwnFolder {
   if (store.medium !== 'memory') return { folder: join(data, service), stopWith: (stop) => stop() }
   const folder = join(tmpdir(), `reflexarc-${service}-${randomUUID()}`)

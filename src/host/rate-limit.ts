@@ -3,7 +3,6 @@
 export interface RateLimit {
   readonly perSecond: number
   readonly burst: number
-  /** Maximum number of tracked keys; the least recently used one is evicted */
   readonly mostKeys: number
   readonly now: () => number
 }
@@ -32,7 +31,6 @@ export class TokenBuckets {
     return 0
   }
 
-  /** Returns the token of a `take`. */
   giveBack(key: string): void {
     const bucket = this.#buckets.get(key)
     if (bucket !== undefined) bucket.tokens = Math.min(this.#limit.burst, bucket.tokens + 1)

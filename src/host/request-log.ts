@@ -7,9 +7,7 @@ type Method = (this: RequestLog, ...parts: unknown[]) => void
 
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/**
- * Log of one request. The child logger costs more than the rest of the framework's work, so it is created on first use.
- */
+/** Created on first use: it costs more than the rest of the framework's work. */
 class RequestLog {
   static {
     for (const name of METHODS) {

@@ -4,13 +4,11 @@ import { OPTIONS, type Environment, type Given } from './config.ts'
 import { ownManifest } from './version.ts'
 
 const ALWAYS = ['fastify', '@fastify/swagger', '@fastify/swagger-ui', '@fastify/websocket', 'prom-client'] as const
-/** First Node major version whose SQLite is good enough for the store */
 const NODE_WITH_SQLITE = 24
 
 /** Resolves a package from here; throws when it is missing. */
 export type Find = (name: string) => unknown
 
-/** Throws one `USAGE` with the command that installs all missing packages. */
 export function requirePackages(
   given: Given,
   env: Environment,

@@ -20,7 +20,6 @@ export interface RunningHost {
   readonly demos: readonly Demo[]
   readonly app: FastifyInstance
   left(): string
-  /** Finishes pending requests and flushes data. Rejects when data could not be flushed. */
   stop(): Promise<void>
 }
 
@@ -28,9 +27,8 @@ export interface RunningHost {
 export const STOP_PATIENCE = 6_000
 
 /**
- * Starts a listening host. Throws `LISTEN`, `STORE` or `USAGE` after closing everything again; writes nothing when the
- * address or the folder is unusable. A configured pair is valid from the first request. A missing pair is generated
- * last, since only a reader of the ready line can use it.
+ * Throws `LISTEN`, `STORE` or `USAGE` after closing everything again. Writes nothing when the address or folder is
+ * unusable. A missing pair is generated last, for the reader of the ready line.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
   try {

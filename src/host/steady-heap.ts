@@ -7,10 +7,9 @@ import { runInNewContext } from 'node:vm'
 const LARGE = 192 * 1024 * 1024
 
 /**
- * Disables pretenuring: after a burst of requests V8 would allocate similar objects in the old space, where garbage
- * retains what it references until the next major collection, and scavenges take 15 ms instead of 3. Also limits
- * concurrent marking to half of the cores, so that posts and writer threads keep a core. Only for our own process, at
- * its start: libraries should not change V8 settings for their users.
+ * Disables pretenuring: after a burst of requests V8 would allocate similar objects in the old space, and scavenges
+ * take 15 ms instead of 3. Also limits concurrent marking to half of the cores, so that posts and writer threads keep a
+ * core. Only for our own process, at its start: libraries should not change V8 settings for their users.
  */
 export function keepHeapSteady(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
@@ -21,10 +20,7 @@ function markersOf(cores: number): number {
   return Math.min(7, Math.max(1, cores >> 1))
 }
 
-/**
- * Compacts the heap after a start, before requests arrive: an idle V8 would keep the garbage from the start for long.
- * Takes 2 s for 1 GB; does nothing for a small heap.
- */
+/** An idle V8 would keep the garbage from the start for long. Takes 2 s for 1 GB. */
 export function compactHeap(): void {
   const { heapTotal } = process.memoryUsage()
   if (heapTotal < LARGE) return

@@ -2,7 +2,6 @@
 import type { ByStatus, Gauges, Kept, ReadingReason, Ways, Work } from './gauges.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 
-/** Reads a figure of one tenant; undefined when the tenant lacks that service. */
 type Read<V> = (registry: ServiceRegistry) => V | undefined
 
 const NO_WORK: Work = { inputs: 0, steps: 0, firings: 0, held: 0, dropped: 0 }

@@ -21,13 +21,11 @@ import type { TenantLife } from './wiring/tenant-service.ts'
 const PATIENCE = 4_000
 
 interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
-  /** Asks another partition. `ending`: aborts when this partition is handed over. */
   ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
 }
 
 /** Ownership of one partition of a tenant, protected by a fence. */
 export interface Tenure {
-  /** Number of the partition, starting at 0 */
   readonly number: number
   readonly others: OtherPartitions
   readonly holder: FenceHolder
@@ -41,7 +39,6 @@ export interface TenantServicesOptions {
   readonly figures: TenantFigures
   readonly timers: Timers
   readonly logger: Logger
-  /** Absent on a single host */
   readonly tenure?: Tenure
 }
 
@@ -127,10 +124,7 @@ export class TenantServices {
     await this.registry.relay?.start()
   }
 
-  /**
-   * Answers a question from another partition of the tenant. Throws `FENCED` when this partition closes meanwhile; the
-   * outcome is then unknown.
-   */
+  /** Throws `FENCED` when this partition closes meanwhile; the outcome is then unknown. */
   async answer(question: PartitionQuestion): Promise<unknown> {
     const { tenant, tenure } = this.#options
     try {
@@ -163,7 +157,6 @@ export class TenantServices {
     }
   }
 
-  /** Counts a request as pending for this tenant until it is answered. */
   hold(reply: FastifyReply): void {
     if (reply.request.headers.upgrade !== undefined) {
       this.#upgraded.add(reply)
@@ -229,7 +222,6 @@ export class TenantServices {
   }
 }
 
-/** Binds methods to `life`, which is often an instance of a service class. */
 function bound(life: TenantLife): TenantLife {
   return {
     trouble: () => life.trouble?.(),

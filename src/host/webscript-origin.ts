@@ -5,7 +5,6 @@ import type { FastifyRequest } from 'fastify'
 
 export type IsOnOrigin = (request: FastifyRequest) => boolean
 
-/** Returns a test for whether a request was sent to that origin, from `Host` or a trusted proxy's header. */
 export function onOrigin(url: string): IsOnOrigin {
   const { host } = new URL(url)
   return (request) => request.host.toLowerCase() === host

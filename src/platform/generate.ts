@@ -9,9 +9,7 @@ export function generatorHere(): Generate | undefined {
   }
 }
 
-/**
- * Compiles source text written by the engine. The text contains comparisons, array accesses, and field names in JSON.
- */
+/** The text is written by the engine: comparisons, array accesses, and field names in JSON. */
 function generate(parameters: readonly string[], body: string): (...given: never[]) => unknown {
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the text is the engine's own; rules' expressions never become code
   return new Function(...parameters, body) as (...given: never[]) => unknown

@@ -11,7 +11,6 @@ import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscrip
 
 /** Number of equal consecutive readings before a reading is reused */
 const CALM = 32
-/** Number of times that a reading is reused */
 const AGAIN = 15
 
 const machineNow: () => number = Date.now

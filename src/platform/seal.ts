@@ -15,7 +15,6 @@ export class Seal {
     this.#key = key
   }
 
-  /** Encrypts a secret. `place`: the owner of the secret, required to open it. */
   close(secret: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))

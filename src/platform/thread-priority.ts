@@ -4,8 +4,7 @@ import { getPriority, setPriority } from 'node:os'
 const LAST = 19
 
 /**
- * Raises the niceness of the calling thread: with 5 steps it gets a quarter of a contended core, with 12 a fifteenth.
- * Only on Linux, since elsewhere it would affect the whole process. Does nothing where it is not permitted.
+ * 5 steps give a quarter of a contended core, 12 a fifteenth. Only on Linux: elsewhere it affects the whole process.
  */
 export function workInBackground(steps: number): void {
   if (process.platform !== 'linux') return

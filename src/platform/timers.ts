@@ -1,6 +1,5 @@
 /**
- * Provides system time, event loop turns, randomness and ids. Services, jobs, adapters and the host use only these,
- * directly or injected (`test/boundaries.test.ts`).
+ * Provides system time, event loop turns, randomness and ids, the only ones for services, jobs, adapters and the host.
  */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers'
@@ -19,12 +18,10 @@ function every(ms: number, work: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** Runs `work` after pending I/O events. */
 function soon(work: () => void): void {
   setImmediate(work)
 }
 
-/** Resolves after pending I/O events. */
 function breathe(): Promise<void> {
   return new Promise((resolve) => soon(resolve))
 }

@@ -35,7 +35,6 @@ function credentialsOf(flags: ConnectFlags, env: Environment): ClientCredentials
   )
 }
 
-/** Fetches, with a hint in the error if the host is unreachable. */
 async function reach(url: string, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   try {
     return await fetch(input, init)

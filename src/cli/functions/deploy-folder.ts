@@ -22,7 +22,6 @@ type Functions = Client['functions'][FunctionType]
 
 type JobChange = Exclude<FunctionJobEvent, { readonly text: string }>
 
-/** Maximum number of jobs examined per version */
 const MAX_JOBS = 20
 
 /** Deploys a folder and shows each job as it begins and ends. Rejects when the host rejects the upload. */
@@ -41,7 +40,6 @@ export async function deployFolder(
   return followChange(functions, change, terminal)
 }
 
-/** Waits for the jobs of a change, and shows each job as it begins and ends. */
 export async function followChange(
   functions: Functions,
   { entity, job }: Change,
@@ -60,7 +58,6 @@ export async function followChange(
   return { version, buildLog, ...(!isRunning && { problem: problemOf(version) }) }
 }
 
-/** Yields when jobs of a change begin and end, including earlier ones. */
 async function* jobChanges(
   functions: Functions,
   entity: FunctionVersion,
@@ -107,7 +104,6 @@ async function isDraftThere(functions: Functions, name: string, version: string 
   }
 }
 
-/** Prints a line for each job: on a terminal when it begins, and always when it ends. */
 class JobLines {
   readonly #terminal: Terminal
   readonly #began = new Map<string, number>()

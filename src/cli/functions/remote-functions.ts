@@ -77,7 +77,6 @@ export async function runLogs(target: string, flags: LogsFlags, terminal: Termin
   return 0
 }
 
-/** Prints stored calls and log lines, then new ones. */
 async function follow(
   client: Client,
   { name, version }: { readonly name: string; readonly version: string | undefined },
@@ -173,11 +172,9 @@ export async function deleteSecret(name: string, flags: ConnectFlags, terminal: 
 interface FoundFunction {
   readonly type: FunctionType
   readonly name: string
-  /** Version from the manifest, or from the argument */
   readonly version?: string | undefined
 }
 
-/** Throws `NOT_FOUND` for an unknown function. */
 async function findFunction({ functions }: Client, target: string): Promise<FoundFunction> {
   if (await isFunctionFolder(target)) {
     const { type, manifest } = await readFunctionFolder(target)

@@ -53,7 +53,6 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
   })
 }
 
-/** Calls with GET, or with POST if there is a body. */
 async function callWebscript(
   { client, host }: OwnHost,
   { name, version }: FunctionVersion,

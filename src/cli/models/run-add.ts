@@ -17,7 +17,6 @@ import { mainFileOf } from '#services/models'
 import { connect, type ConnectFlags } from '../functions/connect.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Frameworks by the extension of a model file. */
 const BY_ENDING: ReadonlyMap<string, Framework> = new Map([
   ['.joblib', 'sklearn'],
   ['.bst', 'xgboost'],
@@ -31,7 +30,6 @@ interface ModelFile {
   readonly zip: Uint8Array
 }
 
-/** Reads a model file. Throws `NOT_FOUND` for a missing path, `USAGE` for an unknown framework. */
 async function readModelFile(path: string, chosen: Framework | undefined): Promise<ModelFile> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) throw new AppError('NOT_FOUND', `${path}: file or folder not found`)
@@ -82,7 +80,6 @@ export async function runAdd(
   return 1
 }
 
-/** Builds the upload from a file, or from the address of a model server. Throws `USAGE`. */
 async function uploadOf(
   path: string | undefined,
   flags: AddFlags,

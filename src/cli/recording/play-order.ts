@@ -2,10 +2,7 @@
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { RecordedMessage } from '#formats/recording'
 
-/**
- * `time`: by timestamp; `file`: by line, where a message that goes back in time is played at the highest time so far;
- * `lived`: by recorded arrival.
- */
+/** `file`: a message that goes back in time is played at the highest time so far; `lived`: by arrival */
 export type PlayOrder = 'time' | 'file' | 'lived'
 
 const ORDERS: readonly PlayOrder[] = ['time', 'file', 'lived']
@@ -13,7 +10,6 @@ const ORDERS: readonly PlayOrder[] = ['time', 'file', 'lived']
 export const ORDER_HELP =
   'messages as of their times (time), in the order of the recording (file), or as they came, by receivedAt (lived)'
 
-/** Field of a recording that contains a message's arrival. */
 export const ARRIVAL_FIELD = 'receivedAt'
 
 export function playOrderOf(text: string): PlayOrder {
@@ -22,9 +18,7 @@ export function playOrderOf(text: string): PlayOrder {
   throw new AppError('USAGE', `"${text}" is not an order; write time, file or lived`)
 }
 
-/**
- * Returns the time at which a message is played, in epoch ms; undefined if the message lacks the field for its order.
- */
+/** Epoch ms; undefined if the message lacks the field for its order. */
 export function playTime(message: RecordedMessage, order: PlayOrder): number | undefined {
   if (order !== 'lived') return message.timestamp
   const value = message[ARRIVAL_FIELD]
@@ -32,7 +26,6 @@ export function playTime(message: RecordedMessage, order: PlayOrder): number | u
   return typeof time === 'number' && isInstant(time) ? time : undefined
 }
 
-/** Remembers the arrivals of messages after removing that field. */
 export class Arrivals {
   readonly #times = new WeakMap<object, number>()
 

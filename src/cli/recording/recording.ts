@@ -53,10 +53,7 @@ export interface BackwardStep {
 /** Options for reading a recording, including the zone for times in messages. */
 export type RecordingOptions = ReadingOptions & { readonly zone: Zone }
 
-/**
- * Reads a whole recording and reports its problems: first problems of the whole, such as the unit of its times,
- * otherwise problems of each line.
- */
+/** First problems of the whole, such as the unit of its times, otherwise problems of each line. */
 export async function checkRecording(
   source: Source,
   options: RecordingOptions,
@@ -125,10 +122,7 @@ async function readAll(
   return step.value
 }
 
-/**
- * Yields the messages of a checked recording in playing order. A recording that is out of order is held in memory and
- * sorted.
- */
+/** A recording that is out of order is held in memory and sorted. */
 export async function* messagesOf(
   source: Source,
   { reading, order, back }: Recording,
@@ -144,10 +138,7 @@ export async function* messagesOf(
   yield* kept.sort((a, b) => (playTime(a, order) ?? 0) - (playTime(b, order) ?? 0))
 }
 
-/**
- * Reads the messages of a checked recording again, as a stream. Throws `BAD_RECORDING` if the file has changed in the
- * meantime.
- */
+/** Throws `BAD_RECORDING` if the file has changed in the meantime. */
 async function* linesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
   let batch: RecordedMessage[] = []
   const taker: MessageTaker = {

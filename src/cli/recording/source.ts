@@ -9,10 +9,7 @@ export interface Source {
   open(): AsyncIterable<Uint8Array>
 }
 
-/**
- * Opens a file, which is read again each time, or standard input for `-`. Streams (stdin, pipes) are held in memory.
- * Throws `NOT_FOUND`.
- */
+/** A file is read again each time; streams (stdin, pipes) are held in memory. Throws `NOT_FOUND`. */
 export async function openSource(path: string): Promise<Source> {
   if (path === '-') return kept('stdin', process.stdin)
   const found = await stat(path).catch((error: unknown) => {
@@ -23,7 +20,6 @@ export async function openSource(path: string): Promise<Source> {
   return found.isFile() ? { name: path, open: () => readable(path, open()) } : kept(path, open())
 }
 
-/** Returns the whole text of a source, without a byte order mark. */
 export async function textOf(source: Source): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -31,7 +27,6 @@ export async function textOf(source: Source): Promise<string> {
   return text + decoder.decode()
 }
 
-/** Returns the whole text of a file, or of standard input for `-`. Throws `NOT_FOUND`. */
 export async function textAt(path: string): Promise<string> {
   return textOf(await openSource(path))
 }

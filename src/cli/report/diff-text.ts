@@ -11,7 +11,6 @@ import { conditionText, valuesText } from './why-text.ts'
 
 const SHOWN = 50
 
-/** Describes the first difference: the input, and how each rule reacted. */
 export function partingLines(parted: Parting | null, zone: Zone, paint: Paint): string[] {
   if (parted === null) return []
   const { time, input, node } = parted
@@ -28,7 +27,6 @@ export function partingLines(parted: Parting | null, zone: Zone, paint: Paint): 
   ]
 }
 
-/** Formats a line for each firing that differs, and below it what held the other rule back. */
 export function differenceLines(
   { differences, more }: Diff,
   { zone, paint, all }: { zone: Zone; paint: Paint; all: boolean },
@@ -48,7 +46,6 @@ export function differenceLines(
   return [...lines, '']
 }
 
-/** Formats the table of destinations, and a one-line summary. */
 export function verdictLines(diff: Diff, paint: Paint): string[] {
   const header = ['node', 'old', 'new', 'equal', 'moved', 'only old', 'only new']
   const cells = diff.nodes.map(({ node, old, new: fresh, equal, moved, onlyOld, onlyNew }) => [
@@ -77,7 +74,6 @@ function causeText({ why, source }: DiffFiring): string {
   return visible(why === undefined ? source : conditionText(why.trigger))
 }
 
-/** Describes what held back the run that did not fire at the earlier time. */
 function reasonLines(difference: Difference): readonly string[] {
   const oldFirst = difference.kind === 'onlyOld' || (difference.kind === 'moved' && difference.by > 0)
   const firing = difference.kind === 'onlyNew' || !oldFirst ? difference.new : difference.old

@@ -39,7 +39,6 @@ export interface ReportedRun {
   wall: number
 }
 
-/** Report for people: a header, firings as they occur, why other nodes did not fire, and a table. */
 export class RunReport {
   readonly #job: ReportedJob
   readonly #options: ReportOptions
@@ -138,9 +137,7 @@ function triggerLines({ condition, blocked, needs }: TriggerExplanation, paint: 
 
 const MAX_NAMED = 5
 
-/**
- * Lists executions that were unfinished when the clock stopped, with the time at which each would continue, if known.
- */
+/** Lists executions that were unfinished when the clock stopped, with their time to continue. */
 export function waitingLines(state: SavedState, zone: Zone): string[] {
   const waits: { node: string; until: number | undefined }[] = []
   for (const { node, wakeAt } of state.executing ?? []) waits.push({ node, until: wakeAt })

@@ -20,7 +20,6 @@ export interface RunFacts {
   messages: number
   /** Number of messages older than the clock, processed at the clock's time */
   late: number
-  /** The task's counts of messages that were not processed in order */
   readings?: ReadingCounts | undefined
   span: number
   /** Longest time that an input waited for earlier ones, in ms */

@@ -16,7 +16,6 @@ export interface NodeTally {
   readonly held: Map<HeldReason, number>
 }
 
-/** Errors of one node that differ only in their numbers. */
 export interface ErrorKind {
   readonly node: string
   readonly text: string
@@ -82,9 +81,7 @@ export class Tally {
     }
   }
 
-  /**
-   * Counts a change of state. A state that was evicted at the start of an invocation and then restored is not a change.
-   */
+  /** A state that was evicted at the start of an invocation and then restored is not a change. */
   #changed(label: string, to: string | null): void {
     const known = this.#states.get(label)
     this.#states.set(label, to)

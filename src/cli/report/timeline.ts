@@ -14,7 +14,6 @@ export interface TimelineOptions {
   zone: Zone
   paint: Paint
   why: boolean
-  /** Print every entry, instead of the first and last hundred */
   all: boolean
   width: number
   write(text: string): void
@@ -26,10 +25,7 @@ interface Entry {
   messages: string[]
 }
 
-/**
- * Prints firings in order of time, each with its destination's response. Without `all`, prints the first hundred as
- * they occur and keeps only the last hundred of the rest, so that memory does not grow with the run.
- */
+/** Without `all`, only the first and last hundred firings, so that memory does not grow with the run. */
 export class Timeline {
   readonly #options: TimelineOptions
   /** Entries of the current moment, which further events may still change */

@@ -8,7 +8,6 @@ import type { Zone } from '../zone.ts'
 const MAX_VALUES = 8
 const MAX_VALUE_LENGTH = 40
 
-/** Explains why a trigger was met: `gate is TRUE`, `gate went from TRUE to FALSE`, `sensor has run`. */
 export function conditionText({ source, matched, from, to }: WhyTrigger): string {
   if (matched === 'execution') return `${source} has run`
   if (matched === 'state') return `${source} is ${to}`
@@ -20,7 +19,6 @@ export function causeOf(event: FiredEvent): string {
   return event.why === undefined ? event.source : conditionText(event.why.trigger)
 }
 
-/** Formats the causes of a firing, one line per step: data, sensors, gates, trigger. */
 export function whyLines(why: Why, zone: Zone, paint: Paint): string[] {
   const steps: [kind: string, text: string][] = [
     ['data', inputText(why.input, zone)],

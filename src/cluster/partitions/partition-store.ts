@@ -1,8 +1,4 @@
-/**
- * Provides the store of one partition of a tenant: it has its own logs of messages and inputs and its own progress
- * records, and shares documents, other logs, series and objects. Services see a single store, and write to partition 0
- * of its logs.
- */
+/** Provides the store of one partition of a tenant: its own logs and progress, everything else shared. */
 import {
   type Collection,
   type CollectionSpec,
@@ -19,7 +15,6 @@ import {
 
 /** Logs that each partition has for itself (`LOG_NAME` in `src/log`). */
 const LOGS: ReadonlySet<string> = new Set(['log'])
-/** Collections that each partition has for itself. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks', 'rule_inputs'])
 
 /** Returns the store of a partition; the first partition uses the tenant's store itself. */
@@ -132,7 +127,6 @@ class OwnDocuments<D extends Document> extends WrappedCollection<D> {
   }
 }
 
-/** Maps the progress of series to the partition. */
 function seriesOf(series: Series, number: number): Series {
   const own: Pick<Series, 'append' | 'applied'> = {
     append: (batch) =>

@@ -1,8 +1,4 @@
-/**
- * Defines the partitions of a tenant, which different hosts of a cluster may own at the same time. A message belongs to
- * its resource's partition; a task belongs to the partition in its id, which was its resource's partition at creation.
- * By default a tenant has one partition, with unchanged names, logs and ids.
- */
+/** Defines the partitions of a tenant: a message is in its resource's, a task in the one in its id. */
 import { hashText } from '#kernel'
 
 export const MAX_PARTITIONS = 64
@@ -27,15 +23,11 @@ export function taskIdIn(id: string, number: number): string {
   return number === 0 ? id : `${id}-p${number}`
 }
 
-/** Returns a pattern for the ids from `taskIdIn`. */
 export function taskIdsLike(number: number): string {
   return `*-p${number}`
 }
 
-/**
- * Returns the name of a partition: the tenant's name, and the number unless it is the first. Tenant names contain no
- * slash.
- */
+/** The tenant's name, and the number unless it is the first. Tenant names contain no slash. */
 export function partitionName(tenant: string, number: number): string {
   return number === 0 ? tenant : `${tenant}/${number}`
 }

@@ -1,13 +1,10 @@
-/**
- * Checks the replay number of a host that wants to join a cluster, before the host reads or writes anything else there.
- */
+/** Checks the replay number of a host that wants to join a cluster, before it reads or writes anything else. */
 import type { Store } from '#storage'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES } from './cluster-records.ts'
 import { TTL_MS } from './placement.ts'
 import type { Program } from './replay-number.ts'
 
 export interface ReplayCheck {
-  /** Reasons why the host cannot join, and what to do */
   readonly problems: readonly string[]
   /** True when the problems end as soon as other hosts are gone */
   readonly passes: boolean

@@ -1,9 +1,7 @@
 /** Defines the documents in the shared store through which hosts of a cluster communicate. */
 import type { CollectionSpec } from '#storage'
 
-/** Heartbeat of a host, stored by the host's id. */
 export interface HostRecord {
-  /** Address for other hosts */
   readonly url: string
   /** MQTT port on the same machine; absent: no MQTT */
   readonly mqtt?: number
@@ -20,7 +18,6 @@ export interface HostRecord {
 
 export const HOST_RECORDS: CollectionSpec<HostRecord> = { name: 'cluster_hosts', version: 1, fields: {} }
 
-/** Slot assignment, in one document with optimistic locking. */
 export interface SlotTable {
   /** Ids of the owning hosts by slot; empty: unowned */
   readonly owners: readonly string[]

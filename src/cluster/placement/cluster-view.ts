@@ -15,7 +15,6 @@ export interface HostView extends Omit<HostRecord, 'isDraining' | 'joined' | 'se
 
 export interface ClusterView {
   readonly hosts: readonly HostView[]
-  /** Number of slots without a live owner */
   readonly free: number
 }
 

@@ -10,12 +10,10 @@ import type { Place } from './placement.ts'
 import { slotOf } from './slots.ts'
 
 export interface OpenTenantsOptions<T> {
-  /** Returns all tenants in the store, regardless of owner */
   readonly tenants: () => Promise<readonly string[]>
   readonly place: (tenant: string) => Place
   /** Takes the tenant's fence for the term before reading. Calls `lost` when another host takes the fence. */
   readonly open: (tenant: string, term: number, lost: () => void) => Promise<T>
-  /** Finishes work in flight where possible, and releases the tenant. */
   readonly close: (opened: T, tenant: string) => Promise<void>
   readonly logger: Logger
 }
@@ -27,7 +25,6 @@ interface Entry<T> {
 }
 
 const MAX_NAMED = 10
-/** Number of tenants opened at the same time */
 const AT_ONCE = 8
 
 export class OpenTenants<T> {
@@ -108,7 +105,6 @@ export class OpenTenants<T> {
     }
   }
 
-  /** Makes `complete` look for missing tenants. */
   incomplete(): void {
     this.#isComplete = false
   }
@@ -165,7 +161,6 @@ export class OpenTenants<T> {
     if (entry.opened !== undefined) void this.#close(tenant, entry.opened)
   }
 
-  /** Logs all tenants taken over since the last log entry. */
   #logDropped(): void {
     const names = [...new Set(this.#dropped.splice(0))]
     if (names.length === 0) return

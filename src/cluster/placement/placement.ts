@@ -33,7 +33,6 @@ export type Place =
   | { readonly kind: 'unowned'; readonly term: number }
 
 export interface PlacementOptions {
-  /** Store shared by all hosts */
   readonly store: Store
   /** Unique id of this run of the host */
   readonly id: string
@@ -49,7 +48,6 @@ export interface PlacementOptions {
   readonly gained: (slots: readonly number[]) => void
   /** Called when other hosts own the slots, so that writes to them fail. Must not wait. */
   readonly lost: (slots: readonly number[]) => void
-  /** Finishes work in flight in a slot, which is given away afterwards. */
   readonly release: (slot: number) => Promise<void>
 }
 
@@ -62,15 +60,11 @@ export class Placement {
   readonly #options: PlacementOptions
   #hosts: ReadonlyMap<string, HostRecord> = new Map()
   #table: SlotTable = NO_TABLE
-  /** `elapsed` at the start of the last successful poll */
   #lookedAt = Number.NEGATIVE_INFINITY
   /** Hosts absent at the last poll, despite a heartbeat within `TTL_MS` */
   #missed: ReadonlySet<string> = new Set()
-  /** Slots being released; true: already released */
   readonly #releasing = new Map<number, boolean>()
-  /** Cached assignment, for the hosts (`key`) that take slots */
   #assigned: { readonly key: string; readonly slots: readonly string[] } | undefined
-  /** Whether the last write of the table conflicted */
   #wasSlower = false
   #isDraining = false
   #hasLeft = false
@@ -104,7 +98,6 @@ export class Placement {
     return !isDraining && replay === this.#options.program.replay
   }
 
-  /** Whether another host would take this host's slots. */
   get isTaken(): boolean {
     const { id } = this.#options
     return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && this.#takes(host))
@@ -115,7 +108,6 @@ export class Placement {
     return this.#wasSlower || [...this.#missed].some((id) => this.#hosts.has(id))
   }
 
-  /** Next live host in the order of ids; undefined if this is the only one. */
   get neighbour(): string | undefined {
     const ids = [...this.#hosts.keys()].sort()
     const next = ids[ids.indexOf(this.#options.id) + 1] ?? ids[0]
@@ -138,7 +130,6 @@ export class Placement {
     this.#isDraining = true
   }
 
-  /** Removes this host from the cluster and releases its slots, none of which may be open. */
   async leave(): Promise<void> {
     this.#hasLeft = true
     await this.#looking
@@ -182,10 +173,7 @@ export class Placement {
     await this.#forget(hosts, ms)
   }
 
-  /**
-   * Writes the heartbeat. A drain order that arrives after the record was read is not overwritten, and seen at the next
-   * poll.
-   */
+  /** A drain order that arrives after the record was read is not overwritten, and seen at the next poll. */
   async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
     const { store, id, url, mqtt, contents, program } = this.#options
     this.#isDraining ||= own?.value.isDraining === true
@@ -214,10 +202,7 @@ export class Placement {
     return { ...table, owners: table.owners.map((owner) => (owner === this.#options.id ? '' : owner)) }
   }
 
-  /**
-   * Whether this host may take slots. Slots of hosts with a lower replay number are taken when the last such host is
-   * gone.
-   */
+  /** Slots of hosts with a lower replay number are taken when the last such host is gone. */
   #mayTake(table: SlotTable): boolean {
     const { replay: before = this.#options.program.replay } = table
     if (before === this.#options.program.replay) return true
@@ -247,10 +232,7 @@ export class Placement {
     if (came.length > 0) gained(came)
   }
 
-  /**
-   * Returns the table with this host's changes, or undefined for no change. Begins to release slots that others should
-   * own.
-   */
+  /** Undefined for no change. Begins to release slots that others should own. */
   #plan(): SlotTable | undefined {
     const { id, gained } = this.#options
     const owners = [...this.#table.owners]
@@ -278,7 +260,6 @@ export class Placement {
     return isChanged ? { owners, terms, replay: this.#options.program.replay } : undefined
   }
 
-  /** Returns the intended owner of each slot; if no host takes slots, the current owner. */
   #wanted(): readonly string[] {
     const takers = [...this.#hosts].flatMap(([id, host]) => (this.#takes(host) ? [id] : [])).sort()
     const key = takers.join(' ')
@@ -296,7 +277,6 @@ export class Placement {
     })
   }
 
-  /** Removes the records of hosts that ended without leaving. */
   async #forget(hosts: readonly Stored<HostRecord>[], ms: number): Promise<void> {
     const records = this.#options.store.collection(HOST_RECORDS)
     for (const { id, version, value } of hosts) {
@@ -306,7 +286,6 @@ export class Placement {
   }
 }
 
-/** Waits for a write. Returns false on a version conflict. */
 async function hasCommitted(committing: Promise<unknown>): Promise<boolean> {
   try {
     await committing

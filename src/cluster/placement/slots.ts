@@ -1,7 +1,4 @@
-/**
- * Groups the partitions of all tenants into a fixed number of slots, so that the ownership table stays short. All hosts
- * compute the same assignment from the same list of hosts, without communication.
- */
+/** Groups the partitions of all tenants into a fixed number of slots, which all hosts assign alike. */
 import { hashText } from '#kernel'
 
 export const SLOTS = 256
@@ -11,10 +8,7 @@ export function slotOf(name: string): number {
   return hashText(name) % SLOTS
 }
 
-/**
- * Assigns slots with bounded rendezvous hashing: each slot goes to the first host in its order that has not reached its
- * even share. A joining or leaving host moves little more than its share. Returns an empty list without hosts.
- */
+/** Bounded rendezvous hashing: a joining or leaving host moves little more than its share. */
 export function assignSlots(hosts: readonly string[]): readonly string[] {
   if (hosts.length === 0) return []
   const share = Math.ceil(SLOTS / hosts.length)

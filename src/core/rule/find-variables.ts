@@ -6,10 +6,7 @@ import { readDocument } from './check/read-document.ts'
 import { Report } from './check/report.ts'
 import { variableOf } from './instantiate.ts'
 
-/**
- * A variable that the rule declares, or a possible declaration for an undeclared one: of a resource role, or of a value
- * of any type.
- */
+/** Declared, or a possible declaration for an undeclared one: a resource role, or a value of any type. */
 export interface FoundVariable {
   readonly name: string
   readonly type: string
@@ -18,8 +15,7 @@ export interface FoundVariable {
 }
 
 /**
- * Returns the variables of a graph in either form, by name: declared ones first, then `$name` in a node's resource,
- * then `${variables.name}` in a property. Throws `VALIDATION` for an invalid graph.
+ * Declared ones first, then `$name` in a resource, then `${variables.name}`. Throws `VALIDATION` for an invalid graph.
  */
 export function findVariables(input: unknown): readonly FoundVariable[] {
   const report = new Report()

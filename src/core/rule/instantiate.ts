@@ -12,18 +12,11 @@ export interface Instance {
   rule: Rule
   /** all variables by name, in their declared types; the same object as `rule.task.variables` */
   variables: Record<string, unknown>
-  /**
-   * problems of the request; their paths refer to the request, or to `/taskDefaults` of the template. With an ERROR the
-   * task cannot start
-   */
+  /** paths refer to the request, or to `/taskDefaults`; with an ERROR the task cannot start */
   issues: Issue[]
 }
 
-/**
- * Creates a task from a template. Later values win: the template's node properties, `taskDefaults` for settings, the
- * settings of `request`, its `nodes`. A rule counts as a template whose defaults are its `task`. Neither argument is
- * changed, and the result must still be validated as a rule. Never throws.
- */
+/** Later values win: node properties, `taskDefaults`, the settings of `request`, its `nodes`. Never throws. */
 export function instantiate(source: Template | Rule, request: TaskSettings = {}): Instance {
   const report = new Report()
   const defaults = defaultsOf(source)
@@ -54,7 +47,6 @@ function graphOf(source: RuleGraph): RuleGraph {
   return graph
 }
 
-/** Removes the name and version of the template, which are part of a request but not settings. */
 function withoutTemplateName(settings: TaskSettings & { template?: string; templateVersion?: number }): TaskSettings {
   const { template: _template, templateVersion: _version, ...rest } = settings
   return rest

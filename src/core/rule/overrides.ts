@@ -1,7 +1,4 @@
-/**
- * Merges and applies overrides of single nodes. Documents are changed with immer, so that templates and lists stay
- * unchanged.
- */
+/** Merges and applies overrides of single nodes, without changing templates and lists. */
 import { Immer, type Draft } from 'immer'
 import { at, FORBIDDEN_KEYS, ownValue, shown, stepsOf } from '#kernel'
 import { emptyRecord } from './check/record.ts'
@@ -13,7 +10,6 @@ const documents = new Immer({ autoFreeze: false })
 
 type NodeFields = NodeOverride['properties']
 
-/** Override fields that exist only for sensors, and the sensor field that each sets. */
 const SENSOR_FIELDS = {
   cost: 'sequence',
   evictionTime: 'evictionTime',
@@ -25,20 +21,14 @@ const SENSOR_FIELDS = {
   dataTrigger: 'dataTrigger',
 } as const
 
-/**
- * Merges `later` over `earlier`, by node, then by field, then by property name; actuators by label. Neither list is
- * changed.
- */
+/** By node, then by field, then by property name; actuators by label. */
 export function mergeOverrides(earlier: readonly NodeOverride[], later: readonly NodeOverride[]): NodeOverride[] {
   const merged = new Map<string, NodeFields>()
   for (const { name, properties } of [...earlier, ...later]) merged.set(name, mergeFields(merged.get(name), properties))
   return [...merged].map(([name, properties]) => ({ name, properties }))
 }
 
-/**
- * Returns the properties of an override as one record; the last value of a repeated key wins. Omits names such as
- * `__proto__`.
- */
+/** The last value of a repeated key wins. Omits names such as `__proto__`. */
 export function requiredProperties(override: PlugOverride): Record<string, unknown> {
   const record = emptyRecord()
   for (const item of itemsOf(override)) {
@@ -48,8 +38,7 @@ export function requiredProperties(override: PlugOverride): Record<string, unkno
 }
 
 /**
- * Applies the overrides in order and returns the changed rule. An actuator is addressed by its own label as `name`, or
- * through the node that fires it with `actions`. Overrides without a target are reported below `path`.
+ * In order. An actuator has its label as `name`, or is in `actions` of its node. Reports overrides without a target.
  */
 export function applyOverrides(
   graph: RuleGraph,
@@ -83,10 +72,7 @@ export function applyOverrides(
   })
 }
 
-/**
- * Finds the override that set the value at `pointer` in the resulting rule, as a pointer below `path`. Undefined: the
- * value comes from `graph` itself.
- */
+/** A pointer below `path`; undefined: the value comes from `graph` itself. */
 export function overriddenAt(
   graph: RuleGraph,
   overrides: readonly NodeOverride[],
@@ -190,7 +176,6 @@ function applyPlug(override: PlugOverride, node: Draft<PlugNode>, path: string, 
   node.properties = { ...node.properties, ...requiredProperties(override) }
 }
 
-/** Finds the actuator (or sensor) of `action` that `source` fires. */
 function findAction(
   source: string,
   action: PlugOverride,

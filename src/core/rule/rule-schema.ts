@@ -1,8 +1,6 @@
 /**
- * Defines the shapes of rules, templates and task settings as JSON Schema. Both the checker, which traverses these
- * schemas, and a host, which publishes them, use this definition. Unlisted fields are accepted with a warning of the
- * checker. Two keywords are extensions: `x-check` names a check beyond JSON Schema, and `x-issue` is the type of the
- * issue for a value that does not fit, if other than TYPE.
+ * Defines the shapes of rules, templates and task settings as JSON Schema, with `x-check` and `x-issue` for the
+ * checker.
  */
 import { Type } from 'typebox'
 import { DURATION_PATTERN } from '#kernel'

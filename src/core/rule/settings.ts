@@ -33,22 +33,18 @@ export interface NormalSettings {
   readonly duplicates: 'drop' | 'take'
   /** undefined: as each plug declares */
   readonly downtime: DowntimePolicy | undefined
-  /**
-   * if a field is absent, its default depends on the expression: one that runs every hour also runs in a repeated hour
-   */
+  /** if absent, the default depends on the expression: one that runs every hour also runs in a repeated hour */
   readonly dst: DstPolicy
   readonly tags: JsonObject
 }
 
-/** Settings that tasks of one template share, if they differ only in name and resource. */
 export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 
 export type SettingDefaults = Partial<Pick<NormalSettings, 'duplicates'>>
 
 /**
- * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not use are
- * omitted. Without a type the clock determines it, and without a clock the task is `reactive`. Throws `VALIDATION` when
- * `maxLateness` or `reorder` is not a duration; everything else must have been checked before.
+ * `frequency` (ms) wins over `pollingInterval` (s). Throws `VALIDATION` when a `maxLateness` or `reorder` is no
+ * duration.
  */
 export function normalizeSettings(
   settings: TaskSettings,
@@ -93,15 +89,11 @@ function lateOf(late: TaskSettings['late'] = 'drop'): Pick<NormalSettings, 'late
 
 const CLOCK_FIELDS = ['frequency', 'pollingInterval', 'cron', 'rrule'] as const
 
-/** Returns the settings in a rule, or the defaults in a template. */
 export function settingsOf(rule: Rule | Template): TaskSettings {
   return ('name' in rule ? rule.taskDefaults : rule.task) ?? {}
 }
 
-/**
- * Merges the settings of a request over the defaults of a template. Tags and variables merge by key. A clock in the
- * request replaces the whole clock of the defaults, so that a default frequency does not stay when a request sets cron.
- */
+/** Tags and variables merge by key. A clock in the request replaces the whole clock of the defaults. */
 export function mergeSettings(defaults: TaskSettings, request: TaskSettings): TaskSettings {
   const merged: TaskSettings = { ...defaults }
   const hasClock = CLOCK_FIELDS.some((field) => request[field] !== undefined)

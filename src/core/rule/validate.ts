@@ -50,10 +50,7 @@ export interface ValidatedRequest {
   issues: Issue[]
 }
 
-/**
- * Checks a rule with its task settings, in simplified or in `bn` form. Never throws on JSON. The returned rule is
- * always in simplified form, without empty conditions and old names of task types.
- */
+/** Never throws on JSON. The returned rule is always in simplified form. */
 export function validateRule(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): Validated {
   const report = new Report(options)
   const loose = readLoose(input, 'rule', RuleSchema, report)
@@ -83,10 +80,7 @@ function ofRule({
   return fields
 }
 
-/**
- * Returns the values of variables: those in the settings override those next to them, which are values by name or
- * declarations.
- */
+/** Values in the settings override those next to them. */
 function valuesOf(
   variables: object,
   declared: readonly Partial<VariableDeclaration>[],
@@ -107,11 +101,7 @@ function valuesOf(
   return resolveVariables(whole, ofSettings, '/task/variables', report)
 }
 
-/**
- * Checks a template: like a rule, with its variables and `taskDefaults`. Parts that a task may still supply are only
- * warnings: mandatory properties without a value, undeclared variables. A draft without sensors is also only a warning,
- * but cannot be run.
- */
+/** Parts that a task may still supply are only warnings, and so is a draft without sensors. */
 export function validateTemplate(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ValidatedTemplate {
   const report = new Report(options)
   const loose = readLoose(input, 'template', TemplateSchema, report)
@@ -129,10 +119,7 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry, options: C
   return { template: report.hasErrors ? undefined : (tidy(template) as Partial<Template> as Template), issues }
 }
 
-/**
- * Checks only the body that creates a task from a template. `instantiate` checks it against the template, and
- * `validateRule` checks whether the resulting rule can run.
- */
+/** `instantiate` checks the body against the template, and `validateRule` whether the rule can run. */
 export function validateTaskRequest(input: unknown): ValidatedRequest {
   const report = new Report()
   const loose = readLoose(input, 'task', TaskFromTemplateSchema, report)
@@ -145,7 +132,6 @@ type Kind = 'rule' | 'template' | 'task'
 
 interface Loose {
   readonly value: unknown
-  /** the document before its shape was checked */
   readonly written: Readonly<Record<string, unknown>>
   readonly toOriginal: (issue: Issue) => Issue
 }
@@ -184,10 +170,7 @@ function takeShown(document: Record<string, unknown>): { readonly protected?: bo
   return { protected: isProtected }
 }
 
-/**
- * Returns the graph with overrides applied, as it will run. Overrides of an invalid shape were already reported and are
- * skipped.
- */
+/** Overrides of an invalid shape were already reported and are skipped. */
 function overridden(rule: LooseRule, settings: TaskSettings, path: string, report: Report): LooseRule {
   const overrides: readonly Partial<NodeOverride>[] = settings.nodes ?? []
   const whole = overrides.map(({ name = '', properties = {} }) => ({ name, properties }))

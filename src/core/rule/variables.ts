@@ -5,10 +5,7 @@ import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { VariableDeclaration } from './rule.ts'
 
-/**
- * Checks the declarations of a template: reports repeated or reserved names, enums without values, defaults of the
- * wrong type.
- */
+/** Reports repeated or reserved names, enums without values, defaults of the wrong type. */
 export function checkDeclarations(
   declarations: readonly Partial<VariableDeclaration>[],
   path: string,
@@ -49,10 +46,7 @@ export function checkDeclarations(
   })
 }
 
-/**
- * Returns the variables of a task: its values, in the declared types, over the declared defaults. Undeclared variables
- * are passed unchanged.
- */
+/** Values in the declared types, over the declared defaults. Undeclared variables are passed unchanged. */
 export function resolveVariables(
   declarations: readonly VariableDeclaration[],
   written: Readonly<Record<string, unknown>>,

@@ -55,7 +55,6 @@ export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
 
 export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
 
-/** Key pair without its secret. */
 export interface KeyEntry {
   readonly key: string
   readonly tenant: string
@@ -67,10 +66,8 @@ export interface KeyCaller extends Caller {
   readonly keyVersion: number
 }
 
-/** Turn for checks by the host itself. */
 const OWN_TURN: Turn = { network: '', wasGood: true }
 
-/** Number of keys read at once. */
 const PORTION = 500
 
 export class ApiKeys {
@@ -87,13 +84,11 @@ export class ApiKeys {
     this.#cost = cost
   }
 
-  /** Returns any key of a tenant; undefined when the tenant has none. */
   async anyOf(tenant: string): Promise<string | undefined> {
     const [first] = await this.#records.ids({ where: [{ field: 'tenant', op: 'eq', value: tenant }], limit: 1 })
     return first
   }
 
-  /** Returns the tenant of a key; undefined for an unknown key. */
   async ownerOf(key: string): Promise<string | undefined> {
     return (await this.#records.get(key))?.value.tenant
   }
@@ -127,20 +122,15 @@ export class ApiKeys {
     await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
   }
 
-  /**
-   * Removes a key. Returns false for an unknown key. Hosts that receive no change notifications trust an earlier check
-   * for up to a minute.
-   */
+  /** Returns false for an unknown key. Hosts without change notifications trust an earlier check for a minute. */
   remove(key: string): Promise<boolean> {
     return this.#records.delete(key)
   }
 
-  /** Whether the caller's pair is unchanged since its check. */
   async isSame({ user, keyVersion }: Pick<KeyCaller, 'user' | 'keyVersion'>): Promise<boolean> {
     return (await this.#records.get(user))?.version === keyVersion
   }
 
-  /** Checks a pair. Returns undefined for a wrong pair. Throws `RATE_LIMITED` when too many checks are pending. */
   async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<KeyCaller | undefined> {
     const stored = await this.#records.get(key)
     // hash even for unknown keys, so that timing does not reveal which keys exist

@@ -16,10 +16,8 @@ export interface AuthenticationDependencies {
 }
 
 /**
- * Creates an `onRequest` hook that identifies the caller. Throws `UNAUTHORIZED` without valid credentials, and
- * `RATE_LIMITED` after too many wrong pairs. Throws `FORBIDDEN` for another tenant's route (parameter `tenant`), for a
- * loopback route called from another machine, and for a write by a page of another origin with a pair that the browser
- * attached. Tokens are never delayed, since they cannot be guessed.
+ * Creates an `onRequest` hook that identifies the caller. Throws `FORBIDDEN` also for a write by a page of another
+ * origin with a pair that the browser attached. Tokens are never delayed, since they cannot be guessed.
  */
 export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
@@ -87,9 +85,7 @@ function refused(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/**
- * Names by which this machine calls itself. The DNS entry of any other name may be controlled by an attacker's page.
- */
+/** Names of this machine. The DNS entry of any other name may be controlled by an attacker's page. */
 const HERE = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 /** Whether a request comes from this machine. A forwarded request or one with a foreign `Host` does not. */
@@ -100,21 +96,16 @@ export function isFromHere(request: FastifyRequest): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address)
 }
 
-/** Credentials from a header or a query. */
 type Credentials =
   | { readonly kind: 'pair'; readonly key: string; readonly secret: string }
   | { readonly kind: 'token'; readonly token: string }
 
 interface Presented {
   readonly text: string
-  /** Parses the credentials; undefined when malformed */
   read(): Credentials | undefined
 }
 
-/**
- * Finds the credentials of a request: `Authorization` (basic with key and secret, or a bearer token), or, only for
- * WebSockets, `apiKey` and `apiSecret` in the query. Returns undefined without credentials.
- */
+/** Finds the credentials: `Authorization`, or, only for WebSockets, `apiKey` and `apiSecret` in the query. */
 function presentedBy(request: FastifyRequest): Presented | undefined {
   const { authorization } = request.headers
   if (authorization !== undefined) return { text: authorization, read: () => readHeader(authorization) }

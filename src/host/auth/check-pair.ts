@@ -18,14 +18,12 @@ class WrongAttempts {
   }
 
   /**
-   * Counts an attempt as wrong before its check, so that parallel attempts gain nothing. Returns the seconds to wait; 0
-   * means proceed.
+   * Counts an attempt as wrong before its check, so that parallel attempts gain nothing. Returns the seconds to wait.
    */
   begin(network: string, key: string): number {
     return this.#buckets.take(nameOf(network, key))
   }
 
-  /** Reverts `begin` after a correct pair. */
   takeBack(network: string, key: string): void {
     this.#buckets.giveBack(nameOf(network, key))
   }
@@ -35,13 +33,9 @@ function nameOf(network: string, key: string): string {
   return `${network} ${key.slice(0, 64)}`
 }
 
-/** Checks a pair. Resolves to undefined for a wrong pair. Rejects with `RATE_LIMITED` after too many wrong pairs. */
 export type CheckPair = (key: string, secret: string, address: string) => Promise<CheckedCaller | undefined>
 
-/**
- * Creates the check that all listeners share. `now`: epoch ms. Without `changes`, a check stays valid for a minute even
- * if the pair changes.
- */
+/** `now`: epoch ms. Without `changes`, a check stays valid for a minute even if the pair changes. */
 export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyChanges): CheckPair {
   const remembered = new RememberedChecks(now)
   const wrong = new WrongAttempts(now)

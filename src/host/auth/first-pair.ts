@@ -2,7 +2,6 @@
 import { AppError } from '#kernel'
 import type { KeyPair, ApiKeys } from './api-keys.ts'
 
-/** Origin of the first tenant's key: `made` now, `given` by the operator, or `found` in the store. */
 export type FirstPair =
   { readonly origin: 'made'; readonly pair: KeyPair } | { readonly origin: 'given' | 'found'; readonly key: string }
 
@@ -12,7 +11,6 @@ export interface Wanted {
   readonly pair: { readonly key: string; readonly secret: string } | undefined
 }
 
-/** Ensures that the first tenant has a pair. Throws `USAGE` when the configured key belongs to another tenant. */
 export async function firstPair(pairs: ApiKeys, { tenant, pair }: Wanted): Promise<FirstPair> {
   if (pair === undefined) {
     const known = await pairs.anyOf(tenant)

@@ -11,9 +11,7 @@ const MAX_AT_ONCE = 2
 const MAX_WAITING = 100
 
 export interface Turn {
-  /** Client's network, from `networkOf` */
   readonly network: string
-  /** Whether these credentials were valid before */
   readonly wasGood: boolean
 }
 
@@ -28,7 +26,6 @@ export class HashQueue {
   readonly #good: Waiting[] = []
   readonly #others = new Map<string, Waiting[]>()
 
-  /** Runs the work when its turn comes. Throws `RATE_LIMITED` when the queue is full. */
   async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     if (this.#working < MAX_AT_ONCE) this.#working++
     else await this.#wait(turn)
@@ -53,10 +50,7 @@ export class HashQueue {
     })
   }
 
-  /**
-   * Makes room by rejecting the newest waiting check of the network that has the most. Returns false if the new check's
-   * own network, which has `own` waiting, would have the most.
-   */
+  /** Rejects the newest waiting check of the busiest network. Returns false if that is the new check's own. */
   #makePlace(own: number): boolean {
     let most: Waiting[] = []
     for (const one of this.#others.values()) if (one.length > most.length) most = one

@@ -23,7 +23,6 @@ export class RememberedChecks {
   readonly #asCame = new Map<string, CheckedCaller>()
   /** Time at which the verbatim entries are dropped, in epoch ms */
   #asCameUntil = Number.NEGATIVE_INFINITY
-  /** Digests of credentials that were valid once, least recently used first */
   readonly #good = new Set<string>()
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
@@ -57,11 +56,7 @@ export class RememberedChecks {
     return caller
   }
 
-  /**
-   * Runs one check for concurrent callers with the same credentials, and caches its result. If the check fails, callers
-   * that joined meanwhile share one more check. `find` receives whether the credentials were valid before, and the
-   * cached caller unless its check has expired.
-   */
+  /** Runs one check for concurrent callers; if it fails, callers that joined meanwhile share one more check. */
   async check(
     credentials: string,
     find: (wasGood: boolean, before: CheckedCaller | undefined) => Promise<CheckedCaller>,

@@ -21,7 +21,6 @@ export interface ForeignIssuer {
 
 export interface TokenOrder {
   readonly tenant: string
-  /** Subject, the claim `sub` */
   readonly subject: string
   readonly lifetime: number
 }
@@ -49,7 +48,6 @@ export class Tokens {
       .sign(this.#key)
   }
 
-  /** Checks a token and returns its subject and tenant. Throws `UNAUTHORIZED` with the reason. */
   async check(token: string): Promise<CheckedCaller> {
     try {
       return await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
@@ -60,8 +58,7 @@ export class Tokens {
   }
 
   /**
-   * Whether this host or its trusted issuer signed the token, expired or not, for any tenant and audience. Also true
-   * when the issuer's keys are unavailable.
+   * Whether this host or its issuer signed the token, expired or not; also true when the issuer's keys are unavailable.
    */
   async isIssued(token: string): Promise<boolean> {
     try {

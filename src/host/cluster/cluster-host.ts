@@ -23,7 +23,6 @@ import { PartitionCalls } from './partition-calls.ts'
 import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from '../tenant-services.ts'
 
-/** Matches routes for messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
 const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 
@@ -88,7 +87,6 @@ export class ClusterHost {
   readonly streams: PartitionStreams
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
-  /** Undefined until the host has joined */
   #placement: Placement | undefined
   #name = this.id
   #url: string | undefined
@@ -96,7 +94,6 @@ export class ClusterHost {
   #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isMember = false
   #isStopped = false
-  /** `elapsed` at the last comparison with the store's clock */
   #clockReadAt = Number.NEGATIVE_INFINITY
   /** Difference between the clocks of host and store, in ms */
   #apart = 0
@@ -143,7 +140,6 @@ export class ClusterHost {
     return this.#url
   }
 
-  /** Whether this host has joined and opened its tenants. */
   get isMember(): boolean {
     return this.#isMember
   }
@@ -166,10 +162,7 @@ export class ClusterHost {
     })
   }
 
-  /**
-   * Joins the cluster under the address `url`, with its MQTT port if it has one. Resolves when the host's tenants are
-   * open. Throws `STORE` when the host cannot become a member.
-   */
+  /** Resolves when the host's tenants are open. Throws `STORE` when the host cannot become a member. */
   async join(url: string, mqtt?: number): Promise<void> {
     const { store, presence, program, contents, timers } = this.#options
     await this.#check(url)

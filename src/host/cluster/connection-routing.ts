@@ -8,7 +8,6 @@ import type { Hops } from './hop.ts'
 /** How long a connection waits for an owner, in ms: longer than a usual takeover */
 const WAIT_MS = 10_000
 const MAX_HOPS = 2
-/** Used in the hop mark in place of an HTTP method */
 const MARKED = 'MQTT'
 const WORD = `${INTRODUCTION}EFLEXARC`
 

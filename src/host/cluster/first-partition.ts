@@ -13,7 +13,6 @@ const LOOK_MS = 2_000
 const MAX_KNOWN = 1_000_000
 const MAX_REPORTED = 1_000
 
-/** Client of the first partition that caches its plugs and its known resources. */
 export class FirstPartition implements FirstServices {
   readonly resources: FirstServices['resources'] = {
     discover: (seen) => this.#discover(seen),
@@ -29,10 +28,7 @@ export class FirstPartition implements FirstServices {
   #plugs: readonly DeployedPlug[] = []
   #written = '[]'
   readonly #known = new LruCache<string, string>(MAX_KNOWN)
-  /**
-   * Resources seen since the last report, with their newest message; includes known resources, since these may have
-   * been deleted
-   */
+  /** Seen since the last report; includes known resources, since these may have been deleted. */
   readonly #recent = new Map<string, SeenResource>()
   #endLooking: () => void = () => undefined
   #looking: Promise<void> | undefined

@@ -37,7 +37,6 @@ export class Hops {
     return `${head}.${this.#signature(head, method, url).toString('base64url')}`
   }
 
-  /** Sets the mark of a request received over a signed connection between hosts. */
   mark(raw: IncomingMessage, hop: Hop): void {
     this.#read.set(raw, hop)
   }
@@ -58,7 +57,6 @@ export class Hops {
     return hop
   }
 
-  /** Verifies a mark. Returns undefined if it has expired or no host of the cluster signed it. */
   read(header: unknown, method: string, url: string): Hop | undefined {
     if (typeof header !== 'string') return undefined
     const parts = /^(\d)\.(\d{1,15})\.(\d{0,3})\.(\d{1,15})\.([\w-]{0,100})\.([\w-]{43})$/.exec(header)

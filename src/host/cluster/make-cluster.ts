@@ -20,7 +20,6 @@ import { WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
   readonly storage: Storage
-  /** Secret shared by all hosts */
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
   readonly program: Program

@@ -8,7 +8,6 @@ interface SharedOptions {
   readonly advertise: string | undefined
 }
 
-/** Returns the address of a host without a trailing slash; undefined for an invalid address. */
 export function memberUrlOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, origin, pathname, search, username } = new URL(text)

@@ -28,7 +28,6 @@ interface OpenedPartition {
 
 export interface PartitionCallsOptions {
   readonly place: (name: string) => Place
-  /** Opens a partition if needed. Throws `FENCED` when another host owns it. */
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
@@ -39,7 +38,6 @@ export interface PartitionCallsOptions {
 type Answer =
   | { readonly value?: unknown }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly issues: readonly Issue[] } }
-  /** The question was not processed */
   | { readonly isElsewhere: true }
 
 export class PartitionCalls {
@@ -52,10 +50,7 @@ export class PartitionCalls {
     this.#options = options
   }
 
-  /**
-   * Returns the answer of a partition, or rejects with its error: `FENCED` when the partition has no owner or its owner
-   * is gone. `ending`: aborts when the caller's partition is handed over.
-   */
+  /** Rejects with `FENCED` when the partition has no owner or its owner is gone. */
   async ask(tenant: string, number: number, question: PartitionQuestion, ending?: AbortSignal): Promise<unknown> {
     const { place, timers, requestMs } = this.#options
     const name = partitionName(tenant, number)
@@ -83,10 +78,7 @@ export class PartitionCalls {
     }
   }
 
-  /**
-   * Notifies a partition of a handover without waiting. The partition also checks for handovers when opened and
-   * periodically.
-   */
+  /** Notifies a partition of a handover without waiting. */
   handed(tenant: string, number: number): void {
     const name = partitionName(tenant, number)
     if (this.#telling.has(name)) return void this.#telling.set(name, true)
@@ -100,7 +92,6 @@ export class PartitionCalls {
       })
   }
 
-  /** Rejects questions to hosts that are gone. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const [url, asked] of this.#asked) if (!live.has(url)) for (const one of asked) one.abort()
   }

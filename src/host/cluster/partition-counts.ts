@@ -1,7 +1,6 @@
 /**
- * Tracks how many partitions each tenant has. The authoritative count is in the tenant's store and changes only while
- * all fences of the tenant are held: a new owner reads the count after taking its fence. The host's own store contains
- * hints, which list all counts in one query; a hint that is too high costs an idle partition.
+ * Tracks how many partitions each tenant has: the store's count changes only while all fences are held; hints may be
+ * too high.
  */
 import { type OpenTenants, partitionName, readPartitionName } from '#cluster'
 import { AppError, type Logger, messageOf } from '#kernel'
@@ -13,7 +12,6 @@ interface CountRecord {
   readonly count: number
 }
 
-/** Collection in the tenant's store. */
 export const PARTITION_COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
 export const COUNT_ID = 'count'
 export const PARTITION_HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
@@ -51,7 +49,6 @@ interface Counted {
   readonly count: number
 }
 
-/** Caches the partition counts for one host. */
 export class PartitionCounts {
   readonly #storage: Storage
   readonly #timers: Pick<Timers, 'elapsed'>

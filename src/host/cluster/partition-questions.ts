@@ -15,16 +15,12 @@ import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
 
 export interface HostedPartition extends Partition {
   readonly tenant: string
-  /**
-   * Asks another partition and returns the result of `answerAt` there, or rejects with its error: `FENCED` when that
-   * partition has no owner.
-   */
+  /** Rejects with the partition's error: `FENCED` when it has no owner. */
   ask(partition: number, question: PartitionQuestion): Promise<unknown>
   /** Streams live messages of another partition. Throws `FENCED` when that partition has no owner. */
   follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   handed(partition: number): void
   ports(own: PlugServices): PlugServices
-  /** Services of the first partition; absent: this is the first partition */
   readonly first?: FirstServices | undefined
 }
 
@@ -33,20 +29,16 @@ export interface FirstServices {
   readonly functions: Pick<InternalFunctions, 'plugs' | 'call'>
 }
 
-/** Question to another partition, as plain JSON. */
 export type PartitionQuestion =
   | { readonly of: 'rules'; readonly question: RulesQuestion }
   | { readonly of: 'broker'; readonly question: BrokerQuestion }
-  /** Notifies the partition of a handover */
   | { readonly of: 'relay' }
-  /** Calls a plug port of the asked partition */
   | {
       readonly of: 'plugs'
       readonly port: keyof PlugServices
       readonly method: string
       readonly args: readonly unknown[]
     }
-  /** Calls a service method of the asked partition */
   | {
       readonly of: 'service'
       readonly service: 'resources' | 'functions'
@@ -57,7 +49,6 @@ export type PartitionQuestion =
 const METHODS = ['discover', 'lookup', 'plugs', 'call'] as const
 const KINDS: ReadonlySet<unknown> = new Set<PartitionQuestion['of']>(['rules', 'broker', 'relay', 'plugs', 'service'])
 
-/** Checks the type of a question from another host. */
 export function isPartitionQuestion(value: unknown): value is PartitionQuestion {
   return typeof value === 'object' && value !== null && 'of' in value && KINDS.has(value.of)
 }

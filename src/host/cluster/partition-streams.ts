@@ -24,7 +24,6 @@ interface OpenedPartition {
 
 export interface PartitionStreamsOptions {
   readonly place: (name: string) => Place
-  /** Opens a partition if needed. Throws `FENCED` when another host owns it. */
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
@@ -38,10 +37,7 @@ export class PartitionStreams {
     this.#options = options
   }
 
-  /**
-   * Follows another partition; the first item reports that the stream is open. Throws `FENCED` when the partition has
-   * no owner; ends when the partition moves or its host is gone.
-   */
+  /** The first item reports that the stream is open. Ends when the partition moves or its host is gone. */
   async *follow(
     tenant: string,
     number: number,
@@ -73,7 +69,6 @@ export class PartitionStreams {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked, reply) => this.#answer(asked, reply))
   }
 
-  /** Ends streams from hosts that are gone. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const [url, ends] of this.#followed) {
       if (live.has(url)) continue

@@ -21,7 +21,6 @@ export async function addQuestionRoute(
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    // requests are authenticated by their signature
     const options = { config: { scope: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
     scope.post(path, options, async ({ body, raw }, reply) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
@@ -49,10 +48,7 @@ function digestOf(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('base64url')
 }
 
-/**
- * Whether an error means that the request was not processed, because the connection failed or the host did not accept
- * it. `error`: from an undici client, from a frame connection, or from `fetch`, which puts undici's error in `cause`.
- */
+/** Whether the request was not processed; `fetch` puts undici's error in `cause`. */
 export function isUnasked(error: unknown): boolean {
   const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined)
   return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UNTAKEN'

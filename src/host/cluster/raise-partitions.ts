@@ -25,10 +25,7 @@ export interface RaisedPartitions {
   readonly count: number
 }
 
-/**
- * Raises the count. Throws `USAGE`, `NOT_FOUND`, `WRONG_STATUS` if the tenant has more partitions already, and
- * `CONFLICT` if hosts took the tenant over during every attempt.
- */
+/** Throws `CONFLICT` if hosts took the tenant over during every attempt. */
 export async function raisePartitions(storage: Storage, tenant: string, count: number): Promise<RaisedPartitions> {
   if (!Number.isInteger(count) || count < 1 || count > MAX_PARTITIONS) {
     throw new AppError('USAGE', `${count} is not a valid number of partitions; write 1 to ${MAX_PARTITIONS}`)
@@ -60,7 +57,6 @@ function takenOver(tenant: string, cause: unknown): AppError {
   return new AppError('CONFLICT', text, { cause })
 }
 
-/** Throws `CONFLICT` when a host takes the tenant over meanwhile. */
 async function raiseTo(store: Store, count: number): Promise<void> {
   const held: HeldFence[] = []
   try {

@@ -92,7 +92,6 @@ export class RequestRouting {
     return this.#small?.framed ?? 0
   }
 
-  /** Total number of requests rejected by the limit per host. */
   get refused(): number {
     return this.#refused
   }
@@ -106,7 +105,6 @@ export class RequestRouting {
       connect: { timeout: CONNECT_MS },
       // the owner enforces the time limit; this limit is for an owner that does not
       headersTimeout: requestMs + CONNECT_MS,
-      // streams have no deadline
       bodyTimeout: 0,
     })
     this.#small = new SmallRequests({ agent, frames: this.#frames, hops })
@@ -142,14 +140,12 @@ export class RequestRouting {
     done()
   }
 
-  /** Rejects requests to hosts that are gone, and retries requests that wait for an owner. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
     this.#frames.looked(live)
     for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
-  /** Rejects all requests that wait for an owner. */
   end(): void {
     for (const { tenant, done } of this.#lost.splice(0)) done(notAnywhere(tenant))
     for (const url of this.#asked.keys()) this.#endAt(url)
@@ -259,7 +255,6 @@ export class RequestRouting {
       this.#endWith(owner, reply, openTunnel(target, { ...headers, [HOP_HEADER]: hop }, reply, refuse))
       return
     }
-    // forwards the unread body as a stream
     if (!isGetOrHead(method)) request.body = raw
     drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {

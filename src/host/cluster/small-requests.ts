@@ -204,7 +204,6 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    // ignore informational answers
     if (status < 200) return
     if (this.#asking.isOver()) return controller.abort(new Error('the request was cancelled'))
     this.#status = status
@@ -247,10 +246,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 }
 
-/**
- * Decodes raw headers as latin1, the way Node servers write them; undici's parsed headers were decoded as UTF-8.
- * HTTP/2, which is not used here, lacks raw headers.
- */
+/** Decodes raw headers as latin1, the way Node servers write them; undici's parsed headers were decoded as UTF-8. */
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
   if (!Array.isArray(raw)) return headers

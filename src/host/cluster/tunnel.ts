@@ -21,7 +21,6 @@ export function openTunnel(
   const asking = ask(target, { headers: { host: target.host, ...headers }, agent: false })
   let upstream: Duplex | undefined
   const cut = (): void => void (upstream ?? asking).destroy()
-  // the client disconnected
   socket.once('close', cut)
   asking.on('upgrade', (answer, other: Duplex, head) => {
     upstream = other

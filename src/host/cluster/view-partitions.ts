@@ -12,7 +12,6 @@ import { readCount } from './partition-counts.ts'
 
 /** Number of tenants shown by default */
 const MAX_TENANTS = 100
-/** Number of tenants read in parallel */
 const AT_ONCE = 4
 /** Number of inputs inspected; every later input counts as one message */
 const LOOKED_INTO = 1_000

@@ -12,7 +12,6 @@ import type { Timers } from '../timers.ts'
 const ADDRESSES: CollectionSpec<{ readonly tenant: string }> = { name: 'webscript_addresses', version: 1, fields: {} }
 const ID = /^[0-9a-f]{32}$/
 const MAX_KNOWN = 100_000
-/** Maximum number of ids per query */
 const AT_ONCE = 500
 /** How long an id is cached as unknown, in ms */
 const NOBODYS_MS = 1_000
@@ -21,19 +20,14 @@ export class WebscriptAddresses {
   readonly #addresses: ReturnType<typeof collectionOf>
   readonly #timers: Pick<Timers, 'elapsed'>
   readonly #tenants = new LruCache<string, string>(MAX_KNOWN)
-  /** Unknown ids, with `elapsed` at their look-up */
   readonly #nobodys = new LruCache<string, number>(MAX_KNOWN)
 
-  /** `store`: shared by all hosts. */
   constructor(store: Store, timers: Pick<Timers, 'elapsed'>) {
     this.#addresses = collectionOf(store)
     this.#timers = timers
   }
 
-  /**
-   * Records webscripts. `ids`: the tenant's current webscripts; `former`: removed ones. Resolves when all hosts see the
-   * change.
-   */
+  /** Resolves when all hosts see the change. */
   async tell(tenant: string, ids: readonly string[], former: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE)
@@ -43,9 +37,7 @@ export class WebscriptAddresses {
     for (const id of former) await this.#addresses.delete(id)
   }
 
-  /**
-   * Returns the tenant of a webscript address, which contains tenant and name, or an id; undefined for other addresses.
-   */
+  /** The tenant of an address with tenant and name, or with an id; undefined for other addresses. */
   tenantOf(url: string): string | undefined | Promise<string | undefined> {
     const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
     if (base === undefined) return undefined

@@ -30,7 +30,6 @@ export const OWN_KEYS: ReadonlySet<string> = new Set([
   '/resources/:id/commands',
   '/converter/:name/ingest',
 ])
-/** Routes that take a body but change nothing. */
 export const READS: ReadonlySet<string> = new Set([
   '/series/query',
   '/messages/query',
@@ -56,7 +55,6 @@ const MAX_CHARACTERS = 1_000
 
 type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown }
 
-/** A request with a key, tracked from the start of its handler until its answer is stored. */
 class KeptRequest {
   readonly #answers: KeptAnswers
   readonly #place: Place
@@ -81,7 +79,6 @@ class KeptRequest {
     try {
       const given = await work()
       this.#outcome = { kind: 'done' }
-      // the request was answered at its deadline
       if (this.#status !== undefined) await this.#end(() => this.#answers.done(this.#place, undefined))
       return given
     } catch (error) {
@@ -132,7 +129,6 @@ interface Open {
   readonly over: Promise<void>
 }
 
-/** Makes all routes added to the scope afterwards store their answers. */
 export function keepAnswers(app: FastifyInstance, { storage, secret, now }: KeepingOptions): void {
   const KEPT = Symbol('request with a key')
   app.decorateRequest(KEPT, undefined)
@@ -217,7 +213,6 @@ function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): Fas
   return reply.code(status).headers(headers).header('idempotent-replay', 'true').send(body)
 }
 
-/** Returns the answer to store; undefined when it is too large. */
 function answerOf(reply: FastifyReply, payload: unknown): KeptAnswer | undefined {
   const isJson = String(reply.getHeader('content-type')).includes('json')
   const isText = isJson && payload instanceof Uint8Array && payload.length <= MAX_ANSWER

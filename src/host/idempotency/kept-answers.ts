@@ -32,7 +32,6 @@ const SWEEP_MS = 600_000
 export type Begun =
   { readonly kind: 'new'; readonly place: Place } | { readonly kind: 'done'; readonly answer: KeptAnswer }
 
-/** Key reserved for a request. */
 export interface Place {
   readonly id: string
   readonly print: string
@@ -50,8 +49,7 @@ export class KeptAnswers {
   }
 
   /**
-   * Reserves a key, or returns its stored answer. Throws `CONFLICT` if the key belongs to another request, or to one
-   * with an unknown outcome, unless `isRepeatable`.
+   * Throws `CONFLICT` if the key belongs to another request, or to one with an unknown outcome, unless `isRepeatable`.
    */
   async begin(id: string, print: string, now: number, isRepeatable: boolean): Promise<Begun> {
     const found = await this.#records.get(id)
@@ -76,7 +74,7 @@ export class KeptAnswers {
     }
   }
 
-  /** Marks the request as completed. `answer` is undefined when it was too large or is unknown. */
+  /** `answer` is undefined when it was too large or is unknown. */
   async done({ id, print, at, version }: Place, answer: KeptAnswer | undefined): Promise<void> {
     const state = answer === undefined ? 'lost' : 'done'
     await this.#records.put(id, { print, at, state, ...(answer && { answer }) }, version)

@@ -11,19 +11,13 @@ import { type OutboundRequest, type OutboundResponse, type Transport } from '#pl
 import { AllowList, AppError } from '#kernel'
 
 export interface NodeTransportOptions {
-  /**
-   * Private names, addresses and networks that may be called, optionally only on one port: `localhost`,
-   * `intranet.local:8080`, `10.0.0.0/8`
-   */
+  /** Private names, addresses and networks that may be called: `localhost`, `intranet.local:8080`, `10.0.0.0/8` */
   readonly allow?: readonly string[]
   /** Returns the IP addresses of a host name; default: the system's resolver, which also reads the hosts file */
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
 
-/**
- * Creates a transport, as in `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. Throws `USAGE`;
- * `send` rejects with `PLUG_FAILED`.
- */
+/** Throws `USAGE`; `send` rejects with `PLUG_FAILED`. */
 export function nodeTransport({ allow = [], resolve = resolveBySystem }: NodeTransportOptions = {}): Transport {
   const allowed = new AllowList(allow)
   return {

@@ -6,7 +6,6 @@ import type { RulesService } from '#services/rules/contract'
 const ENGINE = 'system/engine'
 const NEWEST = 'latest'
 
-/** `rules` is read on each call; throws `CLOSED` without the rules service. */
 export function actuatorCall(tenant: string, rules: () => RulesService | undefined): ActuatorCall {
   return {
     run: async ({ name, version, properties, resource, hops, root, id }) => {

@@ -9,7 +9,6 @@ const ENGINE = 'system/engine'
 const CHANNEL = 'alarm'
 const MAX_FOUND = 100
 
-/** Creates the port for the tenant's plugs; `alarms` is read on each call. */
 export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefined): AlarmPort {
   const caller = { tenant, user: ENGINE }
   const served = (): InternalAlarms => {
@@ -56,7 +55,6 @@ function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
 
 type Received = Parameters<AlarmForwarding['receive']>
 
-/** The part of a task runner that receives messages. */
 export interface ChannelIntake {
   receive(
     posts: readonly ({ readonly messages: Received[0]; readonly channel: string } & Omit<Received[1], 'writes'>)[],
@@ -64,7 +62,6 @@ export interface ChannelIntake {
   ): Promise<unknown>
 }
 
-/** Wakes sensors that observe the alarms of a resource. */
 export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   return {
     receive: (message, { writes, ...sent }) =>
@@ -72,7 +69,6 @@ export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   }
 }
 
-/** Reads the state of a node. `rules` is read on each call; the state is null without the rules service. */
 export function causeReader(tenant: string, rules: () => InternalRules | undefined): CauseReader {
   return {
     explain: async ({ task, node }) => {

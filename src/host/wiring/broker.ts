@@ -8,10 +8,7 @@ const ENGINE = 'system/engine'
 
 type Broker = () => InternalBroker | undefined
 
-/**
- * Creates the data port for a tenant's plugs; `broker` is read on each call. The execution's id prevents a repeated
- * call from posting twice.
- */
+/** The execution's id prevents a repeated call from posting twice. */
 export function dataPort(tenant: string, broker: Broker): DataPort {
   const api = (): BrokerApi => {
     const service = broker()
@@ -51,7 +48,6 @@ function tellingOf(cause: Cause): Pick<PostOptions, 'hops' | 'root' | 'idempoten
   return { hops, ...(root !== undefined && { root }), idempotencyKey: `effect ${effect}`, cause }
 }
 
-/** Returns the last value of a metric; undefined when none is stored, or when the host does not serve the broker. */
 export function latestValue(tenant: string, broker: Broker): NonNullable<Ports['latestValue']> {
   return async (resource, metric) => {
     const service = broker()

@@ -1,9 +1,6 @@
 /**
- * Limits how much rules may create in response to one arriving message. The hop limit bounds how long chains of rules
- * become, and this budget how wide. It wraps the ports that plugs act through, so that a refusal is the plug's result:
- * it is logged and replayed like any other result, and no state depends on these counts. The counts are therefore only
- * in memory, and bounded: after a restart, or when too many newer roots have evicted a root, its count starts again at
- * zero, which at worst lets a loop create as much once more.
+ * Limits how much rules may create in response to one arriving message. A refusal is the plug's result, so it is logged
+ * and replayed like any other, and the counts need only be in memory.
  *
  * DESCEND-1 one root gets at most the budget of descendants within ten minutes, besides what its own rules create
  *   directly: the wide work of one rule is not a loop, and is never refused here
@@ -13,7 +10,6 @@ import type { Cause } from '#core/spi'
 import type { PlugServices } from '#core'
 import { AppError, LruCache } from '#kernel'
 
-/** Recent descendants of one root. */
 interface Count {
   /** Start of the count, epoch ms */
   readonly since: number
@@ -41,11 +37,8 @@ export interface BudgetDependencies {
 
 /** Length of a counting period in ms: a task may act for years after one message, and rare effects are not a loop. */
 const PERIOD_MS = 600_000
-/** Maximum number of roots counted per tenant, about 5 MB */
 const MAX_ROOTS = 20_000
-/** Maximum number of nodes named per loop */
 const MAX_MEMBERS = 8
-/** Maximum number of loops remembered per tenant */
 const MAX_LOOPS = 10
 /** Minimum ms between two log entries about one loop, and about any two loops */
 const LINE_MS = 60_000
@@ -53,14 +46,10 @@ const ANY_LINE_MS = 5_000
 /** How long after its last refusal a loop is reported in warnings, in ms */
 const TOLD_MS = 300_000
 
-/** The budget of one tenant. */
 export class DescendantBudget {
-  /** Number of refusals since the start */
   refused = 0
   readonly #dependencies: BudgetDependencies
-  /** Counts by root */
   readonly #counts = new LruCache<string, Count>(MAX_ROOTS)
-  /** Loops by resource */
   readonly #loops = new LruCache<string, Loop>(MAX_LOOPS)
   /** Time of the last log entry, epoch ms */
   #toldAt: number | undefined
@@ -82,13 +71,11 @@ export class DescendantBudget {
     count.made++
   }
 
-  /** Reverts `take` after the effect failed. */
   giveBack({ root, effect }: Cause): void {
     const count = this.#counts.peek(root ?? effect)
     if (count !== undefined) count.made = Math.max(0, count.made - 1)
   }
 
-  /** Describes the loops with refusals in the last minutes, one sentence each. */
   loops(): readonly string[] {
     const { tenant, now } = this.#dependencies
     return [...this.#loops.values()]

@@ -5,7 +5,6 @@ type Messages = ForwardedPost['messages']
 type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
 type Received = Parameters<Forwarding['receive']>
 
-/** The part of a task runner that receives messages. */
 export interface Intake {
   receive(posts: readonly IntakePost[], writes: Received[1], followed: Received[2]): Promise<unknown>
 }

@@ -6,10 +6,7 @@ import type { PlugCallParams } from '#services/functions'
 
 type CallPlug = Pick<InternalFunctions, 'call'>
 
-/**
- * Creates a plug that returns a promise, so that the durable runner records its result as an input, which a replay
- * reuses.
- */
+/** Returns a promise, so that the durable runner records its result, which a replay reuses. */
 export function functionPlug(deployed: DeployedPlug, service: () => CallPlug | undefined): Plug {
   const { name, version, kind, description, category, states, input, output } = deployed
   return definePlug({
@@ -48,7 +45,6 @@ function typeOf({ dataType = 'any' }: Pick<DeclaredProperty, 'dataType'>): Plug[
   return { type: dataType === 'object' ? 'json' : dataType }
 }
 
-/** Converts the context of a call to plain JSON. */
 function paramsOf(context: PlugContext): PlugCallParams {
   const { streamData, properties, rawData, actuatorData, internalState, task, node, globalSettings, now, id, hops } =
     context
@@ -76,7 +72,6 @@ function paramsOf(context: PlugContext): PlugCallParams {
   }
 }
 
-/** Converts a function's result to a plug's result; the engine checks the rest. */
 function resultOf(answer: unknown): Exclude<ReturnType<Plug['execute']>, PromiseLike<unknown>> {
   if (answer === null || answer === undefined || typeof answer === 'string') return answer ?? undefined
   if (isPlainObject(answer)) return answer

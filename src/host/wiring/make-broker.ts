@@ -16,10 +16,6 @@ const OWN_REST_MS = 30_000
 /** More than the number of messages that a host publishes per ms, so that hosts that start later get higher numbers */
 const NUMBERS_PER_MS = 100
 
-/**
- * Creates a broker for each tenant, connected to tasks and resources if these are served; the MQTT listener belongs to
- * the host.
- */
 export const makeBroker: MakeService = (dependencies) => {
   const { figures, config, now, logger, storeMark, tenants } = dependencies
   const oddities = new RateLimitedLogger({

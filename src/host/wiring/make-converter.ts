@@ -8,7 +8,6 @@ import type { WorkThreads } from '../work/work-threads.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Creates converters over storage; results are sent to the broker and to resources if these are served. */
 export const makeConverter: MakeService = ({ figures, now, tenants, threads }) => {
   figures.total('converter-forwarded', ({ converter }) => converter?.gauges().converted)
   figures.total('converter-rejected', ({ converter }) => converter?.gauges().rejected)

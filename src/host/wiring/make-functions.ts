@@ -31,7 +31,6 @@ import { served, type ServiceRegistry, type Tenants } from './service-registry.t
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
 
-/** Network access of functions. */
 interface Egress {
   readonly transport: Transport
   readonly allowed: AllowList
@@ -39,7 +38,6 @@ interface Egress {
 
 const METHOD = /^[A-Z]{1,20}$/
 
-/** Handles a function's `fetch` under the rules of callURL. Throws `PLUG_FAILED`. */
 async function answerFunction(
   { transport, allowed }: Egress,
   question: string,
@@ -129,7 +127,6 @@ export const makeFunctions: MakeService = ({
   }
 }
 
-/** Inspects the machine and opens the process pool, when the first function needs it. */
 async function openPool(
   config: Config,
   tenants: Tenants,
@@ -179,7 +176,6 @@ function poolOptions(
   }
 }
 
-/** Counts the tasks and templates of a tenant that use a plug. */
 async function usesOf({ rules }: ServiceRegistry, tenant: string, plugin: string): Promise<number> {
   if (rules === undefined) return 0
   const api = rules.as({ tenant, user: 'system/functions' })

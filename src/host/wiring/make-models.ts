@@ -39,10 +39,6 @@ const LIMITS: ProcessLimits = {
   unansweredBytes: 67_108_864,
 }
 
-/**
- * Creates models over storage; `--functions` determines how they run, and `--allow-url` which model servers may be
- * called.
- */
 export const makeModels: MakeService = ({ figures, gauges, logger, now, config, tenants }) => {
   const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers

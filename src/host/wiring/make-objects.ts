@@ -9,7 +9,6 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
 import { ownVersion } from '../version.ts'
 
-/** Loads only the code of the selected content store. */
 export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
@@ -53,7 +52,6 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
   }
 }
 
-/** Opens the selected content store; undefined: contents are blobs of the host's store. */
 async function openContents({ objects }: Pick<Config, 'objects'>): Promise<SharedContents | undefined> {
   if (objects.kind === 'files') return undefined
   const { openS3Contents, readS3Location } = await import('#services/objects/s3-contents')
@@ -65,7 +63,6 @@ function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
 }
 
-/** Returns the host's address for clients on this machine. */
 function listeningAt({ host, port }: Config, app: FastifyInstance | undefined): string {
   const bound = app?.server.address()
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port

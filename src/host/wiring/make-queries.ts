@@ -5,7 +5,6 @@ import { createQueriesService } from '#services/queries/service'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Creates queries over storage, including recent posts and selections of resources if these are served. */
 export const makeQueries: MakeService = ({ figures, now, tenants }) => {
   figures.queue('queries', ({ queries }) => queries?.gauges().running)
   figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)

@@ -40,10 +40,8 @@ import type { TenantDependencies, TenantService } from './tenant-service.ts'
 /** Minimum ms between timer wake-ups, so that a fleet's timers wake the process at most 100 times a second. */
 const REST_MS = 10
 
-/** Creates the rules service over the durable runner, with all built-in plugs and the host's own. Throws `PLUG`. */
 export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
 
-/** Creates the rules service with additional plugs. */
 export function makeRulesWith(
   more: readonly Plug[],
   dependencies: ServiceDependencies,
@@ -185,10 +183,8 @@ function openRules(
   }
 }
 
-/** Shared by the rules of all tenants. */
 interface RulesOfHost {
   readonly threadPlugs: ThreadPlugs
-  /** Runners of all open tenants */
   readonly runners: Set<DurableRunner>
   readonly places: JobPlaces
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
@@ -220,7 +216,6 @@ function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], store
   })
 }
 
-/** Returns the runner with an intake for messages from all partitions. */
 function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunner {
   return {
     plan: (change) => runner.plan(change),
@@ -237,13 +232,9 @@ function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOp
   return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
 }
 
-/** Plugs without their checks, by original plug; shared by all tenants */
 const uncheckedPlugs = new WeakMap<Plug, Plug>()
 
-/**
- * Removes a plug's check. Stored rules were checked when saved, and must run even if a service has become stricter
- * since.
- */
+/** Stored rules were checked when saved, and must run even if a service has become stricter since. */
 function unchecked(plug: Plug): Plug {
   if (plug.check === undefined) return plug
   const known = uncheckedPlugs.get(plug)

@@ -2,7 +2,6 @@
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
 
-/** Creates the selected services in the order of the table. They work from their `start` on. */
 export async function makeServices(
   table: ServiceTable,
   dependencies: Omit<ServiceDependencies, 'serves'>,

@@ -10,12 +10,10 @@ const MANAGED = 'managed'
 const RESOURCE = 'managedResource'
 const TYPE = 'managedType'
 const KEY = 'managedKey'
-/** Number of tasks read at once */
 const PAGE = 1000
 
 type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
-/** `rules` is read on each call; throws `CLOSED` without the rules service. */
 export function managedTasks(tenant: string, rules: () => InternalRules | undefined): ManagedTasks {
   const caller: Caller = { tenant, user: ENGINE }
   const api = (): RulesApi => {
@@ -55,10 +53,7 @@ export function managedTasks(tenant: string, rules: () => InternalRules | undefi
   }
 }
 
-/**
- * Returns the template's defaults for settings that an entry omits. A missing template has none, since it may be
- * created later.
- */
+/** A missing template has no defaults, since it may be created later. */
 async function defaultsOf({ templates }: RulesApi, name: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const { taskDefaults } = await templates.get(name)
@@ -111,6 +106,5 @@ function specificationOf({ resource, type, key, templateName, settings }: Wanted
     start: true,
     tags: { ...(isPlainObject(tags) && tags), [MANAGED]: true, [RESOURCE]: resource, [TYPE]: type, [KEY]: key },
   }
-  // the rules service validates this like any request body
   return specification
 }

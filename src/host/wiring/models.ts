@@ -7,7 +7,6 @@ const ENGINE = 'system/engine'
 
 type Asked = Parameters<ModelPort['predict']>[0]
 
-/** Creates the port for the tenant's plugs; `models` is read on each call. */
 export function modelPort(tenant: string, models: () => InternalModels | undefined): ModelPort {
   const apiOf = (): ModelsApi => {
     const service = models()

@@ -24,7 +24,6 @@ export function mqttListener(
         api: (caller) => broker.as(caller),
         authenticate: async (...shown) => {
           const caller = await checkPair(...shown)
-          // in a cluster, the owner opens the tenant
           if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
           return caller
         },

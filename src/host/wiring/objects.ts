@@ -6,7 +6,6 @@ import type { ObjectCause, ObjectForwarding, ObjectRecord } from '#services/obje
 import type { Objects } from '#services/objects'
 
 const ENGINE = 'system/engine'
-/** Channel of sensors that observe objects */
 const CHANNEL = 'object'
 
 /** Creates the port for a tenant's plugs, with the rights of users. */
@@ -60,7 +59,6 @@ export interface ObjectIntake {
   ): Promise<unknown>
 }
 
-/** Forwards a change of an object as a message of the resource whose alias is the bucket. */
 export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
     receive: ({ event, object, time, cause }, writes) => {

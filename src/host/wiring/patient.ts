@@ -6,10 +6,7 @@ const PAUSE = 250
 /** Methods that return at once, without the store, and are never retried. */
 const AT_ONCE = /^check/
 
-/**
- * Wraps a port so that calls rejected with `UNAVAILABLE` are retried. The effect's id makes retries idempotent; the
- * node's time limit bounds the wait.
- */
+/** The effect's id makes retries idempotent; the node's time limit bounds the wait. */
 export function patient<Port extends object>(port: Port, startTimer: StartTimer): Port {
   const methods = Object.entries(port as Readonly<Record<string, Method>>).map(([name, method]) => [
     name,

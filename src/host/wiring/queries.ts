@@ -8,13 +8,9 @@ const ENGINE = 'system/engine'
 const MAX_ROWS = 10_000
 /** Result layout for plugs, whatever the query requests. */
 const LAYOUT: Overrides = { render: 'COMPACT' }
-/** Page size when listing resources */
 const PAGE = 100
 
-/**
- * Creates the port for the tenant's plugs; `queries` is read on each call. The query's time is a millisecond after that
- * of the task, so that results include the message that woke the rule and exclude later data.
- */
+/** The query's time is a ms after the task's: results include the message that woke the rule, and no later data. */
 export function queryPort(tenant: string, queries: () => InternalQueries | undefined): QueryPort {
   return {
     execute: async (source, { now, resource, taskResource }) => {

@@ -12,7 +12,6 @@ export interface CascadeServices {
 }
 
 const USER = 'system/engine'
-/** Number of tasks read at once */
 const PORTION = 100
 
 /** Returns the deletions. Each is idempotent; a service that is not served is skipped. */

@@ -3,10 +3,8 @@ import type { ListQuery, ResourcesService } from '#services/resources/contract'
 import type { ResourceFinder } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
-/** Page size when listing resources */
 const PAGE = 100
 
-/** `expression`: written in the listing's query language; the listing reports its errors. */
 export function resourceFinder(tenant: string, service: ResourcesService): ResourceFinder {
   return {
     find: async ({ type, expression }, limit) => {

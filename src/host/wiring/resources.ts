@@ -15,7 +15,6 @@ export function metadataOf(
   return (resource) => resources()?.lookup(resource)
 }
 
-/** Creates the port for the tenant's plugs; `resources` is read on each call. */
 export function resourcePort(tenant: string, resources: () => InternalResources | undefined): ResourcePort {
   const served = (): InternalResources => {
     const service = resources()
@@ -46,7 +45,6 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
   }
 }
 
-/** Defines batch operations on resources and types, in the form of those on tasks. */
 export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   return {
     takes: (body: unknown): boolean => {

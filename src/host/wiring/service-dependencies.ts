@@ -18,10 +18,7 @@ export interface ServiceDependencies {
   readonly figures: TenantFigures
   readonly config: Config
   readonly threads: WorkThreads
-  /**
-   * Identifies the caller by a key pair, for listeners without HTTP; undefined for a wrong pair. Throws `RATE_LIMITED`
-   * after too many attempts.
-   */
+  /** undefined for a wrong pair. Throws `RATE_LIMITED` after too many attempts. */
   readonly checkPair: CheckPair
   /** Whether this host or its issuer signed the bearer token; also true when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
@@ -44,7 +41,6 @@ export interface ServiceDependencies {
   readonly plugModules?: (() => readonly string[]) | undefined
 }
 
-/** Creates a service, which works from its `start` on. */
 export type MakeService = (parts: ServiceDependencies) => HostedService | Promise<HostedService>
 
 /** Services in the order of their start; they stop in reverse order. */

@@ -24,7 +24,6 @@ export interface ServiceRegistry {
   runner?: TaskRunner
   running?: {
     readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
-    /** Number of messages and calls by rules that were refused by the limit per root */
     readonly refusedDescendants: () => number
   }
   broker?: InternalBroker
@@ -43,16 +42,12 @@ export interface ServiceRegistry {
   relay?: Relay
 }
 
-/** Returns the tenant's log, created on first use. */
 export function logOf(services: ServiceRegistry, store: Store): TenantLog {
   return (services.log ??= new TenantLog(store))
 }
 
 export interface Tenants {
-  /**
-   * Returns the services of a tenant or of one of its partitions (`partitionName`). Throws `FENCED` when it is not open
-   * here.
-   */
+  /** Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
   /** Like `of`, for requests without credentials, which may name any tenant: undefined for an unknown tenant. */
   find(tenant: string): ServiceRegistry | undefined
@@ -60,7 +55,6 @@ export interface Tenants {
   all(): Iterable<ServiceRegistry>
 }
 
-/** Returns an accessor for routes: the service of the caller's tenant or partition. */
 export function ofCaller<A>(
   tenants: Tenants,
   pick: (registry: ServiceRegistry) => { as(caller: Caller): A } | undefined,
@@ -74,7 +68,6 @@ export function ofCaller<A>(
   }
 }
 
-/** Returns the service. Throws `CLOSED` when this host does not serve it. */
 export function served<S>(service: S | undefined): S {
   if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that service')
   return service

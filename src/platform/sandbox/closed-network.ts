@@ -1,11 +1,7 @@
-/**
- * Creates a network namespace whose only connection is a Unix socket, for tools that may reach only a few hosts. Tools
- * use a proxy at their loopback address, where a relay forwards to the socket.
- */
+/** Creates a network namespace whose only connection is a Unix socket, for tools that may reach only a few hosts. */
 import { execFile } from 'node:child_process'
 import type { Machine } from './inspect-machine.ts'
 
-/** Address of the proxy inside the namespace */
 export const PROXY = 'http://127.0.0.1:3128'
 const PORT = new URL(PROXY).port
 
@@ -20,9 +16,7 @@ export function raiseLoopback(python: string | undefined): string {
   return `{ ip link set lo up 2>/dev/null || ${other}; }`
 }
 
-/**
- * Script that listens at the loopback address, runs the tool, and exits with it. Arguments: the socket and the command.
- */
+/** Listens at the loopback address, runs the tool, and exits with it. Arguments: the socket and the command. */
 const RELAY = `const net = require('node:net')
 const [socket, command, ...args] = process.argv.slice(1)
 const server = net.createServer((near) => {

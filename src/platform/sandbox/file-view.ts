@@ -1,12 +1,6 @@
-/**
- * Provides shell script fragments for starting a confined program in a file view that contains only the shown paths.
- * `root` is an empty folder; the script that uses the fragments adds paths and limits.
- */
+/** Provides shell fragments that start a program in a file view of only the shown paths; `root` is an empty folder. */
 
-/**
- * Builds the view in `root` with the system libraries. `show PATH OPTIONS` mounts one more path; `show_own_processes`
- * mounts a /proc that shows only the processes of the view.
- */
+/** `show PATH OPTIONS` mounts one more path; `show_own_processes` mounts a /proc of the view's processes. */
 export const MAKE_VIEW = `mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
 cd "$root"
 show() {

@@ -53,9 +53,8 @@ export async function inspectMachine(options: InspectOptions): Promise<Machine> 
 const NAMES = { node: 'Node', python: 'Python' } as const
 
 /**
- * Returns a separate user id for each process, so that limits apply per process and no process can access another.
- * Returns undefined if this process may not choose users; namespaces then separate processes. Hosts on one machine use
- * different ranges, since the system counts per user.
+ * Returns a separate user id for each process, since limits apply per user; hosts on one machine use different ranges.
+ * undefined: this process may not choose users, and namespaces separate the processes.
  */
 export function nextUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -63,7 +62,6 @@ export function nextUser(): number | undefined {
   return firstUser + last
 }
 
-/** Number of users of one host: far more than its concurrent processes */
 const USERS = 10_000
 /** Above the ids that systems and containers assign, below ids that old tools read as negative */
 const [FIRST_RANGE, END_OF_RANGES] = [190_000, 214_748]
@@ -92,7 +90,6 @@ async function findPython({ environment }: InspectOptions): Promise<Interpreter 
   }
 }
 
-/** Explains why programs in a language cannot run; undefined: they can. */
 async function problemOf(
   language: Language,
   interpreter: Interpreter,
@@ -108,7 +105,6 @@ async function problemOf(
   }
 }
 
-/** Runs a program and returns its output. Rejects on a nonzero exit code. */
 function run({ command, args }: Launch, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, timeout: TRY_MS, killSignal: 'SIGKILL' }, (error, output) => {

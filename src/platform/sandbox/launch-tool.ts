@@ -1,8 +1,4 @@
-/**
- * Starts npm and pip confined, since they read untrusted packages. The tools see their interpreter, their own files,
- * the system libraries, name resolution, certificates, and the given files. They can write only to given folders,
- * without capabilities. If a socket is given, it is their only network.
- */
+/** Starts npm and pip confined, since they read untrusted packages; a given socket is their only network. */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
@@ -25,7 +21,6 @@ export interface ToolLaunch extends Launch {
   readonly user: number | undefined
 }
 
-/** Returns the command, or a phrase that explains why the tool cannot run. */
 export type LaunchTool = (request: ToolRequest) => ToolLaunch | string
 
 export interface ToolOptions {
@@ -43,10 +38,7 @@ const FILE_BLOCKS = 1_048_576
 
 const NETWORK = ': network'
 
-/**
- * Script that confines a tool. Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write
- * up to `--`, and the command.
- */
+/** Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write up to `--`, the command. */
 const CONFINE = `set -e
 root=$1 user=$2; shift 2
 paths=$PATH

@@ -31,7 +31,6 @@ export interface ProgramLaunch extends Launch {
   readonly alone: number
 }
 
-/** Source file when running from sources, otherwise the built file */
 const NODE_BOOTSTRAP = import.meta.url.endsWith('.ts')
   ? new URL('./node-bootstrap.ts', import.meta.url)
   : new URL('./node-bootstrap.js', import.meta.url)
@@ -43,15 +42,9 @@ const BOOTSTRAP: Readonly<Record<Language, string>> = {
 const SHELL = '/bin/sh'
 const UNSHARE = '/usr/bin/unshare'
 
-/**
- * KiB in addition to the heap: 576 MiB that Node 24 reserves for code and threads without using them, and room for
- * buffers
- */
+/** KiB beyond the heap: 576 MiB that Node 24 reserves without using them, and room for buffers */
 const NODE_EXTRA_KIB = (576 + 64) * 1024
-/**
- * KiB of address space that Python needs in addition to its data: libraries such as scikit-learn map 200 MiB; the
- * memory actually used is monitored
- */
+/** KiB of address space beyond its data: scikit-learn maps 200 MiB; the used memory is monitored */
 const PYTHON_EXTRA_KIB = 384 * 1024
 
 /**
@@ -70,10 +63,7 @@ ulimit -c 0; ulimit -n "$files"; ulimit -p "$tasks"; ulimit -"$memory" "$kib"; u
 if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-groups"; fi
 ${RUN_WITHOUT_CAPABILITIES}`
 
-/**
- * Script that sets the same limits without a view. Arguments: those of CONFINE from the memory limit on, without
- * processes and view.
- */
+/** Sets the same limits without a view. Arguments: those of CONFINE from the memory limit on, without two. */
 const LIMIT = `set -e
 memory=$1 kib=$2 files=$3; shift 3
 unset PATH PWD OLDPWD
@@ -121,10 +111,7 @@ function launchOfCommand(
   }
 }
 
-/**
- * Returns the kind of memory limit and its KiB. Node's limit is on data, since Node reserves far more addresses than it
- * uses.
- */
+/** Node's limit (KiB) is on data, since Node reserves far more addresses than it uses. */
 function memoryOf(language: Language, { memoryMib }: ProcessLimits): readonly [string, string] {
   const kib = memoryMib * 1024
   return language === 'node' ? ['d', String(kib + NODE_EXTRA_KIB)] : ['v', String(kib + PYTHON_EXTRA_KIB)]

@@ -1,8 +1,4 @@
-/**
- * Defines the limits of an untrusted process; exceeding one ends the call or the process with a message. Child
- * processes are included: they share the channel, the output and the log; the system counts tasks by user, and each
- * process has its own user; memory is limited per process, and monitored in total.
- */
+/** Defines the limits of an untrusted process and its children; exceeding one ends the call or the process. */
 export interface ProcessLimits {
   /** Time from start to ready, in ms */
   readonly startMs: number

@@ -1,7 +1,5 @@
 /**
- * Entry point of a JavaScript program's process: loads the program's module, and exchanges calls and answers over file
- * descriptor 3. The host must not trust this channel, since the program shares the process and can write to the
- * channel. Imports none of our files, since this file is started alone.
+ * Entry point of a JavaScript program's process, started alone; the host must not trust its channel, file descriptor 3.
  */
 import { Socket } from 'node:net'
 import { inspect } from 'node:util'
@@ -72,10 +70,7 @@ for (const level of ['debug', 'log', 'info', 'warn', 'error', 'trace'] as const)
 
 const { memoryUsage } = process
 
-/**
- * Reads the memory in use. The sandbox hides the file that contains it; without that file the heap is known exactly,
- * and the rest by its peak.
- */
+/** The sandbox hides the file with this figure; without it the heap is exact, the rest a peak. */
 function memoryInUse(): NodeJS.MemoryUsage {
   try {
     return memoryUsage()

@@ -1,7 +1,4 @@
-/**
- * Ends the overdue calls of a process one by one: the program is notified, and a late answer is ignored. If the process
- * does not answer a ping either, it ends.
- */
+/** Ends the overdue calls of a process one by one; if the process does not answer a ping either, it ends. */
 import type { StartTimer } from '#kernel'
 
 export interface OverdueOptions {
@@ -30,7 +27,6 @@ export class OverdueCalls {
     this.#calls.add(call)
     if (this.#calls.size > MAX_OVERDUE) return end(`more than ${MAX_OVERDUE} of its calls never ended`)
     send({ cancel: call })
-    // one ping covers all earlier calls
     if (this.#callOff !== undefined) return
     send({ ping: ++this.#pings })
     const why = `it did not answer a ping within ${pingMs} ms, after one of its calls did not answer within ${ms} ms`

@@ -1,7 +1,4 @@
-/**
- * Monitors the processes of a program: CPU time, total memory, and child processes, which are ended if they outlive
- * their calls.
- */
+/** Monitors a program's CPU time, total memory, and child processes, which end if they outlive their calls. */
 import type { StartTimer } from '#kernel'
 import { cpuMsOf, memoryKibOf, processTree, type TreeProcess } from './process-tree.ts'
 
@@ -24,7 +21,6 @@ const LOOK_CLOSELY_MS = 20
 
 export class ProcessGroup {
   readonly #options: GroupOptions
-  /** Child processes started before the first call */
   #lasting: ReadonlySet<number> = new Set()
   #cpu = { ms: 0, at: Number.NEGATIVE_INFINITY }
   #callOff: () => void = () => undefined

@@ -19,7 +19,6 @@ export interface PoolOptions {
   readonly machine: Machine
   readonly emptyFolder: string
   readonly limits: ProcessLimits
-  /** Maximum number of processes per host */
   readonly processes: number
   readonly perProgram: number
   readonly idleMs: number
@@ -65,10 +64,7 @@ const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
-/**
- * Thresholds for starting another process: at least this many calls, the oldest of which waits at least this long.
- * Short calls need only one process.
- */
+/** At least this many calls, the oldest of which waits at least this long. */
 const BUSY_CALLS = 16
 const BUSY_MS = 100
 
@@ -94,10 +90,7 @@ export class ProcessPool {
     return this.#options.machine.interpreters.has(language)
   }
 
-  /**
-   * Calls a program. Rejects with `PLUG_FAILED`, also when the program is held back or no process is free, `TOO_LARGE`
-   * or `CLOSED`.
-   */
+  /** Rejects with `PLUG_FAILED`, also when held back or no process is free, `TOO_LARGE` or `CLOSED`. */
   async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
     const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
     try {
@@ -131,9 +124,7 @@ export class ProcessPool {
     }
   }
 
-  /**
-   * Returns the CPU time of an owner's programs in ms. Never falls, until the owner is evicted after long inactivity.
-   */
+  /** ms; never falls, until the owner is evicted after long inactivity. */
   cpuMs(owner: string): number {
     let ms = this.#spent.get(owner) ?? 0
     for (const { group, process, isSpent } of this.#members) {
@@ -161,7 +152,6 @@ export class ProcessPool {
     await Promise.all([...this.#members].map((member) => this.#release(member, 'the host shuts down')))
   }
 
-  /** Waits until `memberNow` returns a process. */
   async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
@@ -214,10 +204,7 @@ export class ProcessPool {
     return group
   }
 
-  /**
-   * Whether an owner may start another process. Each owner may have half of the processes, so that no owner blocks the
-   * others.
-   */
+  /** Each owner may have half of the processes, so that no owner blocks the others. */
   #hasShare(owner: string): boolean {
     const most = Math.max(1, Math.ceil(this.#options.processes / 2))
     let count = 0
@@ -389,7 +376,6 @@ function openOf({ members }: Group): number {
   return count
 }
 
-/** Throws for a call that was cancelled while it waited. */
 function requireWanted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
   throw new AppError('PLUG_FAILED', 'the caller cancelled the call', { cause: 'ended' satisfies CallFailure })

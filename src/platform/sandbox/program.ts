@@ -9,7 +9,6 @@ export interface Interpreter {
 export interface Program {
   /** Programs with the same key can share processes. Keys are never shared by tenants */
   readonly key: string
-  /** The program's tenant, which has a share of a host's processes */
   readonly owner: string
   readonly language: Language
   /** Default: the interpreter of the language */

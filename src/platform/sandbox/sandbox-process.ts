@@ -45,7 +45,6 @@ export interface CallOptions {
   /** Time limit in ms; default and maximum: the limit of calls */
   readonly timeMs?: number | undefined
   readonly signal?: CancelSignal | undefined
-  /** Lets callers extend the time limit on progress */
   readonly timer?: Deadline | undefined
 }
 
@@ -63,7 +62,6 @@ const MESSAGE_LENGTH = 2_000
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
 
 export class SandboxProcess {
-  /** Resolves when the process takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
   isReady = false
   readonly ended: Promise<string>
@@ -348,9 +346,7 @@ export class SandboxProcess {
     this.#outgoing += `${text}\n`
   }
 
-  /**
-   * Writes to the process. If the process does not read, reading from it pauses, and its call runs into its time limit.
-   */
+  /** If the process does not read, reading from it pauses, and its call runs into its time limit. */
   #write(text: string): void {
     this.#channel.write(text)
     if (this.#channel.writableLength <= this.#options.limits.unansweredBytes || this.#channel.isPaused()) return

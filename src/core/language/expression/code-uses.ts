@@ -10,11 +10,7 @@ import { logicOfText } from './condition.ts'
 import { sandboxedUses } from '../script/compile-code.ts'
 import { compileScript } from '../script/script-source.ts'
 
-/**
- * Returns what code in a property reads: a JSON Logic value or its text, an expression, other JavaScript or a script;
- * for any other language, the placeholders in the code. Invalid code reads nothing, since the plug's own check reports
- * it. Never throws.
- */
+/** Invalid code reads nothing, since the plug's own check reports it. Never throws. */
 export function codeUses(code: unknown): readonly BindingUse[] {
   const logic = typeof code === 'string' ? logicOfText(code) : code
   if (typeof logic === 'object' && logic !== null) return usesOf(() => compileLogic(logic).uses) ?? []

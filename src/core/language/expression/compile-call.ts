@@ -14,7 +14,6 @@ import { findName, type Scope } from './scope.ts'
 import { numberOf } from './values.ts'
 import { calendarReader, isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from './word-functions.ts'
 
-/** Compiles a call of a function from the tables, or of a method of a value; any other callee is rejected. */
 export function compileCall(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Side {
   const { callee, optional } = node
   const label = compiler.label(node)
@@ -86,7 +85,6 @@ function compileWord(
   return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
 }
 
-/** Preserves the largest operand of a sum or difference through `Math.abs`. */
 function absOf(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Pick<Side, 'measured'> {
   const [callback, another] = node.arguments
   if (callback === undefined || another !== undefined || callback.type === 'SpreadElement') return {}

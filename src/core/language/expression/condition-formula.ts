@@ -6,7 +6,6 @@ import { formulaOf, readOf } from './formula.ts'
 import { isPlainObject } from '#kernel'
 import { topPath } from '../logic/variable.ts'
 
-/** Returns the formula of a condition in either language; undefined for any other condition. */
 export function conditionFormula(condition: unknown): Formula | undefined {
   const logic = typeof condition === 'string' ? logicOfText(condition) : condition
   const isText = logic === undefined && typeof condition === 'string'
@@ -14,10 +13,7 @@ export function conditionFormula(condition: unknown): Formula | undefined {
   return formula !== undefined && kindOf(formula) === 'truth' ? formula : undefined
 }
 
-/**
- * Returns the steps of a condition that compares one number of the message with one limit; undefined for any other
- * condition.
- */
+/** Only for a condition that compares one number of the message with one limit. */
 export function conditionSteps(condition: unknown): Steps<'True' | 'False'> | undefined {
   const formula = conditionFormula(condition)
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
@@ -38,7 +34,6 @@ function numberOf(formula: Formula | undefined): number | undefined {
   return of === undefined ? undefined : -of
 }
 
-/** Results below the limit, at the limit, and above it, for each operator. */
 const STATES: Readonly<Partial<Record<string, readonly ('True' | 'False')[]>>> = {
   '<': ['True', 'False', 'False'],
   '<=': ['True', 'True', 'False'],

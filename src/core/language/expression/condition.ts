@@ -15,9 +15,8 @@ export interface CompiledCondition extends CodeReads {
 }
 
 /**
- * Compiles a condition from the text of an expression, from a JSON Logic object with one operator, or from the JSON
- * text of such an object. In both languages a missing value is not 0: comparing its size or calculating with it is an
- * error. Throws `VALIDATION`.
+ * JSON Logic may be an object with one operator or its text. A missing value is not 0 but an error. Throws
+ * `VALIDATION`.
  */
 export function compileCondition(condition: unknown, options: ExpressionOptions = {}): CompiledCondition {
   const logic = typeof condition === 'string' ? logicOfText(condition) : condition

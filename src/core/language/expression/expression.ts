@@ -27,12 +27,9 @@ export interface CompiledExpression {
   /** all paths that an evaluation may read, each once */
   readonly uses: readonly LogicPath[]
   /**
-   * Returns the value of the expression: JSON, or undefined. `lookup` returns the value at a path of `uses` (always the
-   * same object), or undefined if it is missing; `now` is epoch ms; `chance` is the source of `Math.random`. Throws
-   * `BINDING` for a missing or unsuitable value, `TOO_LARGE` at the limit of work.
+   * `lookup` gets the same objects as `uses`; `now` is epoch ms. Throws `BINDING`, or `TOO_LARGE` at the limit of work.
    */
   evaluate(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): unknown
-  /** like `evaluate`, and also returns the tolerance for comparisons: 0, except for a sum or a difference */
   measure(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): Measured
 }
 
@@ -48,19 +45,14 @@ export interface ExpressionOptions {
 
 export const MAX_EXPRESSION = 10_000
 
-/**
- * Number of compiled expressions in the cache: tasks of a template share them, and each expression is compiled in
- * several places.
- */
+/** tasks of a template share expressions, and each is compiled in several places */
 const KEPT = 500
 const MAX_KEPT = 1_000
 
 const MAX_PROBLEMS = 20
 
 /**
- * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders may occur in the code:
- * `"${path}"` reads a text, `${path}` and `$${path}` a value. Throws `VALIDATION` with every problem, each with its
- * column and a suggestion.
+ * In `"${path}"` a placeholder reads a text, elsewhere a value. Throws `VALIDATION` with every problem and its column.
  */
 export function compileExpression(
   text: string,
@@ -103,7 +95,6 @@ interface Compiled {
   readonly uses: readonly LogicPath[]
 }
 
-/** Compiled code is stateless, so it can be shared. */
 const kept = { withChance: new LruCache<string, Compiled>(KEPT), without: new LruCache<string, Compiled>(KEPT) }
 
 function compiledBefore(text: string, hasChance: boolean): Compiled {

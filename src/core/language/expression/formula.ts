@@ -1,7 +1,4 @@
-/**
- * Converts expressions that only calculate with numbers to formulas. For numbers, a formula has the same value as its
- * expression (expression.ts); for other values it is undefined.
- */
+/** Converts expressions that only calculate with numbers to formulas. */
 import type { Expression, Super } from 'acorn'
 import {
   asTruth,
@@ -46,7 +43,6 @@ export function formulaOf(text: string, bare: BareNames): Formula | undefined {
   return read(text, (tree, reader) => reader.formula(tree), bare)
 }
 
-/** Returns the formulas of an object literal, by name; undefined for any other text. */
 export function formulasOf(text: string, bare: BareNames): Readonly<Record<string, Formula>> | undefined {
   return read(text, (tree, reader) => reader.record(tree), bare)
 }

@@ -1,7 +1,4 @@
-/**
- * Lists the functions and constants of expressions by name. Expressions can call the functions, but not use them as
- * values.
- */
+/** Lists the functions and constants of expressions by name. */
 import { isKnown, numberIn, parsePlainJson } from '#kernel'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
@@ -89,7 +86,6 @@ export function readNumber(call: Call): number {
   return number(call, 0)
 }
 
-/** Whether a text contains a part, or a list contains an item. */
 export function containsPart(call: Call): unknown {
   const [whole, part] = [plain(call, 0), plain(call, 1)]
   if (!isKnown(part)) throw unknown(labelOf(call, 1), part)
@@ -115,7 +111,6 @@ function bound(value: unknown, label: string): number {
   return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY ? value : numberOf(value, label)
 }
 
-/** Returns the result of `Number`, as in JavaScript except for unknown values. */
 function converted(call: Call): number {
   const value = plain(call, 0)
   if (typeof value === 'boolean' || (typeof value === 'string' && value.trim() !== '')) return Number(value)

@@ -40,7 +40,6 @@ export const TAKES_CALLBACK: ReadonlySet<string> = new Set(
   'every filter find findIndex findLast findLastIndex flatMap map reduce reduceRight some sort toSorted'.split(' '),
 )
 
-/** Returns the items for `Array.from`, `Math.max(...)` and spreading. */
 export function itemsOf(run: Run, value: unknown, label: string): List {
   if (Array.isArray(value)) return made(run, value as List)
   throw unfit(label, 'is not a list')
@@ -53,7 +52,6 @@ function each(self: List, call: Call): (item: unknown, index: number) => unknown
   return (item, index) => callback(item, index, self)
 }
 
-/** Returns a callback whose result decides about an item, such as that of `filter`. */
 function decides(self: List, call: Call): (item: unknown, index: number) => boolean {
   const callback = each(self, call)
   return (item, index) => truthOf(callback(item, index), call.label)

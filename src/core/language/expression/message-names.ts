@@ -24,7 +24,6 @@ export function readsOf(uses: readonly Path[]): CodeReads {
   return { names: messageNames(uses), nodes: [...nodes] }
 }
 
-/** Creates the error of a call that has neither memory nor new values. */
 export function noNews({ names, nodes }: CodeReads): AppError {
   const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
   const missing = [
@@ -34,10 +33,7 @@ export function noNews({ names, nodes }: CodeReads): AppError {
   return new AppError('BINDING', `${missing.join(' and ')}, so the result is unknown`)
 }
 
-/**
- * Whether any value that the code reads is new: the current message contains one of the values, or one of the nodes has
- * succeeded since the reading node last succeeded. For code without such reads, every run is new.
- */
+/** Whether any value that the code reads is new. For code without such reads, every run is new. */
 export function hasNews(context: Pick<PlugContext, 'isNew' | 'isNewOf'>, { names, nodes }: CodeReads): boolean {
   if (names.length + nodes.length === 0) return true
   for (const name of names) if (context.isNew(name)) return true

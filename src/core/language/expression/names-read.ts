@@ -7,10 +7,7 @@ import { messageNames } from './message-names.ts'
 const NONE: ReadonlySet<string> = new Set()
 const NODE = { root: 'nodes', optional: true, pointer: '' } as const
 
-/**
- * Returns what logic and code in the properties read. Only these reads determine when a plug runs; placeholders in
- * other properties do not.
- */
+/** Only these reads determine when a plug runs; placeholders in other properties do not. */
 export function codedUses(plug: Plug, properties: Readonly<Record<string, unknown>>): readonly BindingUse[] {
   const coded = Object.entries(plug.input).flatMap(([name, { format }]) => {
     return format?.type === 'logic' || format?.type === 'code' ? codeUses(properties[name]) : []
@@ -19,10 +16,7 @@ export function codedUses(plug: Plug, properties: Readonly<Record<string, unknow
   return [...coded, ...declared.map((label) => ({ text: label, ...NODE, segments: [label] }))]
 }
 
-/**
- * Returns the names of the message values that a call with these properties reads, without placeholders; undefined if
- * unknown. `later`: properties that are known only at the call.
- */
+/** undefined if unknown. `later`: properties that are known only at the call. */
 export function namesRead(
   plug: Plug,
   properties: Readonly<Record<string, unknown>>,

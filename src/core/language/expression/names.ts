@@ -21,7 +21,6 @@ export function memberName({ computed, property }: MemberExpression): string | u
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-/** Returns the chain of fixed names that ends with this node, if any. */
 export function chainOf(node: Expression | Super): Chain | undefined {
   const names: string[] = []
   let at: Expression | Super = node
@@ -34,18 +33,13 @@ export function chainOf(node: Expression | Super): Chain | undefined {
   return at.type === 'Identifier' ? { root: at.name, names: names.reverse() } : undefined
 }
 
-/**
- * Converts `META.$.<key>` to metadata of the node's resource, as in every property; returns any other chain unchanged.
- */
+/** Converts `META.$.<key>` to metadata of the node's resource. */
 export function withMeta(chain: Chain): Chain {
   const { root, names } = chain
   return root === 'META' && names[0] === '$' ? { root: 'node', names: ['resource', 'meta', ...names.slice(1)] } : chain
 }
 
-/**
- * Returns how many names after the root the engine reads; further names are read from the resulting value. 0 for a
- * chain longer than the root allows.
- */
+/** Further names are read from the resulting value. 0 for a chain longer than the root allows. */
 export function lookupLength(root: Root, names: readonly string[]): number {
   switch (root) {
     case 'nodes':
@@ -75,7 +69,6 @@ export function pathOf(root: Root, names: readonly string[]): { readonly path: L
   return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
 }
 
-/** Returns the path of a bare name, which is a value of the message. */
 export function messagePath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
   if (FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
     return { fault: { message: `"${name}" is not data`, suggestion: 'name a value of the message' } }

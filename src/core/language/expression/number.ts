@@ -16,17 +16,11 @@ export interface NumberReading {
 
 export interface CompiledNumber extends CodeReads {
   readonly uses: readonly LogicPath[]
-  /**
-   * Returns the current number; a text must be a plain decimal. Throws `BINDING` that names a missing or unknown value,
-   * `PLUG_FAILED` for a value that is not a finite number.
-   */
+  /** A text must be a plain decimal. Throws `BINDING` for an unknown value, `PLUG_FAILED` for no finite number. */
   read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): NumberReading
 }
 
-/**
- * Compiles a number, or code that returns one: the name of a message value such as `temperature`, a placeholder, or a
- * calculation. Throws `VALIDATION`.
- */
+/** A name such as `temperature`, a placeholder, or a calculation. Throws `VALIDATION`. */
 export function compileNumber(condition: unknown): CompiledNumber {
   if (typeof condition === 'number' && Number.isFinite(condition)) {
     const reading = { number: condition, slack: 0 }
@@ -49,9 +43,7 @@ export function compileNumber(condition: unknown): CompiledNumber {
   }
 }
 
-/**
- * Returns the result of code as a finite number. Throws `BINDING` for an unknown value, `PLUG_FAILED` for any other.
- */
+/** Throws `BINDING` for an unknown value, `PLUG_FAILED` for any other that is not a finite number. */
 export function numberOfCode(code: string, value: unknown): number {
   const number = numberIn(value)
   if (number !== undefined) return number

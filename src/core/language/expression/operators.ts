@@ -1,12 +1,8 @@
-/**
- * Implements the operators of expressions, where an unknown value is an error that names it; kernel/values.ts defines
- * what is known.
- */
+/** Implements the operators of expressions, where an unknown value is an error that names it. */
 import { isEqual, isKnown, slackOf } from '#kernel'
 import { spend, unknown, type Code, type Run } from './run.ts'
 import { isAmong, numberOf, orderOf, sameValue, textOf, truthOf } from './values.ts'
 
-/** An operand: its code, its text for messages, and its value if it is constant. */
 export interface Side {
   readonly code: Code
   readonly label: string
@@ -133,7 +129,6 @@ function order(compare: Compare, within: CompareWithin): Binary {
   }
 }
 
-/** Returns the value of a number literal, including Infinity; undefined for other operands. */
 function limitOf({ constant, value }: Side): number | undefined {
   return constant && typeof value === 'number' && !Number.isNaN(value) ? value : undefined
 }
@@ -184,10 +179,7 @@ function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[
   return value
 }
 
-/**
- * Compiles equality. `x == null` and `x === undefined` test whether a value is missing; any other comparison needs a
- * value.
- */
+/** `x == null` and `x === undefined` test whether a value is missing; any other comparison needs a value. */
 function equality(same: (run: Run, a: unknown, b: unknown) => boolean, negated: boolean): Binary {
   return (left, right) => {
     const a = left.code
@@ -243,10 +235,7 @@ function membership(left: Side, right: Side): Code {
   }
 }
 
-/**
- * Compiles `a + b` and `a - b`. Numbers are added if one side is a number. Two texts are joined, as is anything with a
- * text literal.
- */
+/** Numbers are added if one side is a number; two texts are joined, as is anything with a text literal. */
 export function sum(operator: '+' | '-', left: Side, right: Side): Pick<Side, 'code' | 'isText' | 'measured'> {
   if (operator === '+' && (left.isText === true || right.isText === true)) {
     return { isText: true, code: (run, frame) => join(run, left.code(run, frame), right.code(run, frame), left, right) }

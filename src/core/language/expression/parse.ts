@@ -38,7 +38,6 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['mod', 'write x % y'],
 ])
 
-/** Suggests a replacement for the word at a position of the text, if it is a known mistake. */
 export function insteadOfWord(text: string, at: number): string | undefined {
   const dotted = dottedName(text)
   if (dotted !== undefined) return `write streamdata["${dotted}"] for a name with dots`
@@ -50,7 +49,6 @@ export function shorten(text: string): string {
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }
 
-/** Returns a position as `column 5`, or in a text of several lines `line 2, column 5`; both count from 1. */
 export function placeIn(text: string, at: number): { readonly line: number; readonly column: number; words: string } {
   const before = text.slice(0, at).split('\n')
   const line = before.length

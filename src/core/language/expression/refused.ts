@@ -27,7 +27,6 @@ export function refusal(type: string): readonly [message: string, suggestion: st
   return (Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined) ?? OTHERS
 }
 
-/** Common mistakes in names, with suggestions. */
 export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['Math.random', 'chance would make runs differ; let a sensor such as dice give it'],
   ['now', 'write now without brackets: it is the time of the engine in ms'],

@@ -13,10 +13,7 @@ export interface Run {
   seed?: number
 }
 
-/**
- * Returns the next number in [0, 1). All numbers of one evaluation derive from one draw, so that code in the sandbox
- * gets the same numbers.
- */
+/** In [0, 1). All numbers of one evaluation derive from one draw, so that the sandbox gets the same. */
 export function nextChance(run: Run, label: string): number {
   if (run.chance === undefined) throw unfit(label, 'has no chance here')
   run.seed = nextSeed(run.seed ?? drawSeed(run.chance))
@@ -35,7 +32,6 @@ export interface Frame {
 
 export type Code = (run: Run, frame: Frame | undefined) => unknown
 
-/** An arrow function during its call, which is never a value of an expression. */
 export type Callback = (...values: readonly unknown[]) => unknown
 
 export const MAX_WORK = 1_000_000

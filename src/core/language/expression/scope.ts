@@ -8,7 +8,6 @@ export interface Scope {
   readonly outer: Scope | undefined
 }
 
-/** Says how the arguments of a call become the slots of its body. */
 export interface Parameters {
   readonly names: ReadonlyMap<string, number>
   slotsOf(values: readonly unknown[]): readonly unknown[]

@@ -1,9 +1,4 @@
-/**
- * Prepares the text of an expression for the parser. Stored rules may contain `${path}` and `$${path}` in code and in
- * quoted texts. Each placeholder is replaced by a mark of the same length, so that columns stay correct: a name in
- * code, private-use characters in a quoted text. In a template literal `${...}` is JavaScript's own. In a regular
- * expression it is rejected, since otherwise data would silently determine the pattern.
- */
+/** Replaces placeholders in the text of an expression by marks of the same length, so that columns stay correct. */
 import { scanBinding, type Binding } from '../placeholders/binding.ts'
 
 export interface Problem {
@@ -94,7 +89,6 @@ export function bindingOfName(name: string, { bindings }: Source): Binding | und
   return name.startsWith(NAME) ? bindings[Number.parseInt(name.slice(1), 10)] : undefined
 }
 
-/** Splits a quoted text into plain parts and bindings. */
 export function partsOfText(value: string, { bindings }: Source): readonly (string | Binding)[] {
   if (bindings.length === 0) return [value]
   const pieces = value.split(MARKS)

@@ -1,18 +1,11 @@
-/**
- * Reads and converts values of expressions, which are JSON and undefined. Only own fields are read, and their methods
- * are never called: conversions that JavaScript would leave to `toString` and `valueOf` are implemented here, and
- * charged, since a list may contain the same list many times.
- */
+/** Reads and converts values of expressions without calling their methods; work is charged. */
 import { FORBIDDEN_KEYS, isEqual, isKnown, numberOfText, ofData, ordered, ownValue } from '#kernel'
 import { missing, noNumber, spend, unfit, unknown, type Run } from './run.ts'
 
 /** Characters that one step pays for: texts are compared and copied in blocks, so only long ones count. */
 const CHARACTERS_PER_STEP = 64
 
-/**
- * Returns a field of a value; undefined if it is missing. Throws `BINDING` for a field of a missing value, and for
- * reserved names.
- */
+/** Throws `BINDING` for a field of a missing value, and for reserved names. */
 export function member(value: unknown, key: unknown, label: string): unknown {
   if (typeof value === 'object' && value !== null && typeof key === 'string') {
     if (FORBIDDEN_KEYS.has(key)) throw reserved(label, key)
@@ -66,10 +59,7 @@ export function measure(run: Run, value: unknown): void {
   for (const item of Object.values(value)) measure(run, item)
 }
 
-/**
- * Returns an operand of arithmetic: a finite number, or a text that is a plain decimal. Throws `BINDING` for any other
- * value.
- */
+/** A finite number, or a text that is a plain decimal. Throws `BINDING` for any other value. */
 export function numberOf(value: unknown, label: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const number = numberOfText(value)
@@ -84,9 +74,7 @@ export function truthOf(value: unknown, label: string): boolean {
   return Boolean(value)
 }
 
-/**
- * Converts two values for a comparison by size: to numbers if one is a number, otherwise to texts. Throws `BINDING`.
- */
+/** To numbers if one is a number, otherwise to texts. Throws `BINDING`. */
 export function orderOf(
   run: Run,
   a: unknown,
@@ -144,7 +132,6 @@ export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, 
   return !FORBIDDEN_KEYS.has(key) && Object.hasOwn(all, key)
 }
 
-/** Returns the index of an item in a list, also of NaN; -1 if the list lacks it. */
 export function placeIn(run: Run, list: readonly unknown[], wanted: unknown): number {
   spend(run, 1 + list.length / 4)
   if (Number.isNaN(wanted)) return list.findIndex(Number.isNaN)

@@ -35,7 +35,6 @@ export function isCalendarPart(name: string): name is CalendarPart {
   return CALENDAR.some((part) => part === name)
 }
 
-/** Returns the problem with the arguments of such a call, if any. */
 export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | undefined {
   const [form, least, most] = FORMS.get(name) ?? ['', 0, Number.POSITIVE_INFINITY]
   if (args.length < least || args.length > most || args.some(({ type }) => type === 'SpreadElement')) {
@@ -58,10 +57,7 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
   }
 }
 
-/**
- * Reports `between` with hours across midnight or months across the new year: it compares numbers, and does not wrap
- * around.
- */
+/** Reports `between` across midnight or the new year: it compares numbers, and does not wrap around. */
 function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
   if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
   const part = value.callee.name

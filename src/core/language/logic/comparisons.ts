@@ -1,7 +1,4 @@
-/**
- * Implements the operations of JSON Logic that compare, calculate and decide; kernel/values.ts defines what is known
- * and what is a number.
- */
+/** Implements the operations of JSON Logic that compare, calculate and decide. */
 import jsonLogic from 'json-logic-js'
 import { AppError, isEqual, isKnown, numberIn, ordered, slackOf, whyNoNumber, whyUnknown } from '#kernel'
 import type { LogicNode } from './run.ts'
@@ -46,20 +43,14 @@ const ARITHMETIC: ReadonlyMap<string, (a: number, b: number) => number> = new Ma
   ['+', (a, b) => a + b],
 ])
 
-/**
- * Whether a value counts as true in JSON Logic: an empty list is false, the text "0" is true. Throws `BINDING` for an
- * unknown value.
- */
+/** An empty list is false, the text "0" is true. Throws `BINDING` for an unknown value. */
 export function isTruthy(value: unknown, label: string): boolean {
   if (typeof value === 'boolean') return value
   if (!isKnown(value)) throw unknown(label, value)
   return jsonLogic.truthy(value)
 }
 
-/**
- * Returns the operation with that name, to be applied to values of operands; undefined for names that are not
- * implemented here.
- */
+/** undefined for names that are not implemented here */
 export function operationOf(name: string): Apply | undefined {
   const compare = ORDER.get(name)
   const within = WITHIN.get(name)
@@ -92,7 +83,6 @@ export function operationOf(name: string): Apply | undefined {
   }
 }
 
-/** Returns an operation that keeps the largest operand of a sum or a difference; undefined for other names. */
 export function sizedOperation(name: string): Apply | undefined {
   const apply = name === '+' || name === '-' ? operationOf(name) : undefined
   return apply && ((values, operands) => new Sized(apply(values, operands) as number, largestOf(values)))
@@ -118,7 +108,6 @@ export function compiled(
   return (run) => apply(nodes.map((node) => node(run)), operands) // prettier-ignore
 }
 
-/** Compiles `and` and `or`: returns the first value whose truth is `wanted`, or the last value. */
 export function firstThat(nodes: readonly LogicNode[], operands: readonly Operand[], wanted: boolean): LogicNode {
   const last = nodes.length - 1
   return (run) => {
@@ -193,7 +182,6 @@ function numbersOf(values: readonly unknown[], operands: readonly Operand[]): re
   })
 }
 
-/** Returns the largest of the operands of a sum, which may be sums themselves. */
 function largestOf(values: readonly unknown[]): number {
   return Math.max(
     0,
@@ -201,7 +189,6 @@ function largestOf(values: readonly unknown[]): number {
   )
 }
 
-/** Returns the largest operand among the sums that a comparison contains. */
 function largestSum(values: readonly unknown[]): number {
   return Math.max(0, ...values.map((value) => (value instanceof Sized ? value.largest : 0)))
 }

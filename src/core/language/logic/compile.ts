@@ -15,7 +15,6 @@ const MAX_LABEL = 60
 
 const MANY = Number.POSITIVE_INFINITY
 type Arity = readonly [min: number, max: number]
-/** Number of arguments of each operator; other operators are rejected. */
 const ARITIES: ReadonlyMap<string, Arity> = new Map([
   ...arity('var', 0, 2),
   ...arity('missing min max + if ?: cat merge', 0, MANY),
@@ -35,7 +34,6 @@ interface Piece {
   readonly label?: string
 }
 
-/** Reads one path; undefined if it has no value. */
 type Reader = (run: Run, scope: unknown) => unknown
 
 const NOTHING: Piece = { logic: null }
@@ -43,7 +41,6 @@ const NOTHING: Piece = { logic: null }
 interface Place {
   readonly pointer: string
   readonly depth: number
-  /** true inside map, filter, reduce, all, some or none */
   readonly inLoop: boolean
 }
 
@@ -163,7 +160,6 @@ export class LogicCompiler {
     return this.library.call(step, [logic])
   }
 
-  /** Compiles `if`, where every second argument is a test. */
   private choice(args: readonly unknown[], position: Place): unknown[] {
     return args.map((_, index) => {
       const piece = this.argument(args, index, position)

@@ -18,18 +18,13 @@ import { MAX_WORK, type LogicPath } from './run.ts'
 export interface CompiledLogic {
   readonly uses: readonly LogicPath[]
   /**
-   * Returns the value of the logic. `lookup` returns the value at a path of `uses` (always the same object), or
-   * undefined if it is missing. Throws `TOO_LARGE` at the limit of work, `BINDING` when a lookup fails or a value that
-   * the result depends on is unknown. `{"==": [x, null]}`, `missing` and a default accept missing values.
+   * `lookup` gets the same objects as `uses`. Throws `TOO_LARGE` at the limit of work, `BINDING` for a needed unknown
+   * value.
    */
   evaluate(lookup: (path: LogicPath) => unknown): unknown
 }
 
-/**
- * Compiles JSON Logic. `{"var": "temperature"}` reads the message, `{"var": "nodes.a.state"}` reads what placeholders
- * read; a text that consists of one `${path}` counts as such a var. Throws `VALIDATION` with every problem, each with
- * its JSON pointer.
- */
+/** A text that is one `${path}` counts as a `var`. Throws `VALIDATION` with every problem and its JSON pointer. */
 export function compileLogic(logic: unknown): CompiledLogic {
   const compiler = new LogicCompiler()
   const root = compiler.compile(logic)

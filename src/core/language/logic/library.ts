@@ -1,16 +1,9 @@
-/**
- * Uses the package json-logic-js as the evaluator, with a guard between the package and the data. Without the guard,
- * the package follows prototypes when it reads, calls methods of records when it compares, and evaluates keys from
- * data. Therefore all reads go through one operation, which returns a `Guarded` instead of a record.
- */
+/** Guards json-logic-js, which would follow prototypes, call methods of records, and evaluate keys from data. */
 import jsonLogic, { type RulesLogic } from 'json-logic-js'
 import { ownValue } from '#kernel'
 import { spend, type LogicNode, type Run } from './run.ts'
 
-/**
- * Name of the operation that calls its first argument, a function. JSON has no functions, so stored logic cannot use
- * it.
- */
+/** Calls its first argument, a function. JSON has no functions, so stored logic cannot use it. */
 const CALL = 'reflexarc: call'
 
 type Call = (scope: unknown, values: readonly unknown[]) => unknown
@@ -18,10 +11,7 @@ jsonLogic.add_operation(CALL, function (this: unknown, call: Call, ...values: un
   return call(this, values)
 })
 
-/**
- * A function within logic. `scope` is the current item inside a loop, `values` are the values of the operation's
- * arguments.
- */
+/** `scope`: the item inside a loop; `values`: the operation's arguments */
 export type Step = (run: Run, scope: unknown, values: readonly unknown[]) => unknown
 
 export class Library {
@@ -71,10 +61,7 @@ export class Guarded {
   }
 }
 
-/**
- * Returns the view of a value that the library sees. The same list or record always has the same view, so that it stays
- * equal to itself.
- */
+/** The same list or record always has the same view, so that it stays equal to itself. */
 export function guarded(value: unknown, run: Run): unknown {
   if (typeof value !== 'object' || value === null) return value
   const guards = (run.guards ??= new Map<object, unknown>())

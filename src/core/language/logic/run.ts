@@ -5,10 +5,7 @@ import type { Path } from '../placeholders/scope.ts'
 /** A path that also lists its root and segments in `parts`, for lookups. */
 export interface LogicPath extends Path {
   readonly parts: readonly string[]
-  /**
-   * true for an optional placeholder, which reads only the current message, without values carried over from earlier
-   * ones
-   */
+  /** an optional placeholder, which reads only the current message, not values carried over */
   readonly own?: boolean
 }
 

@@ -35,7 +35,6 @@ export function withParts({ root, segments }: Path, optional = false): LogicPath
   return { root, segments, parts: [root, ...segments], ...(optional && { own: true }) }
 }
 
-/** Returns equal keys for paths that read the same. */
 export function pathKey(path: LogicPath): string {
   return path.own === true ? `?${printPath(path)}` : printPath(path)
 }

@@ -1,11 +1,7 @@
-/**
- * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text. A text is parsed once; inserted values are never
- * parsed. `\${` is a plain `${`, and `\\` before a binding is one backslash.
- */
+/** Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text; inserted values are never parsed. */
 import { EMPTY, scanSegments, toPath, unexpected, type Fault } from './path.ts'
 import type { Path, Root } from './scope.ts'
 
-/** A placeholder in a value. `pointer`: JSON pointer of its text. */
 export interface BindingUse {
   /** source text of the placeholder, such as `${?nodes.a.state}` */
   readonly text: string
@@ -68,7 +64,6 @@ export function parseText(text: string): ParsedText {
   return { parts, faults }
 }
 
-/** Returns the binding of a text that consists of exactly one binding. */
 export function wholeBinding(parsed: ParsedText): Binding | undefined {
   const [first] = parsed.parts
   return parsed.parts.length === 1 && typeof first === 'object' ? first : undefined

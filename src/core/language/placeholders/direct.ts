@@ -10,10 +10,7 @@ export interface DirectProperties {
   readonly reads: readonly DirectRead[]
 }
 
-/**
- * Returns the read of a property that consists of `${streamdata.<key>}` or `${nodes.<label>.rawData.<key>}`; undefined
- * for any other path.
- */
+/** `${streamdata.<key>}` or `${nodes.<label>.rawData.<key>}`; undefined for any other path */
 export function directRead(property: string, { root, segments }: Path): DirectRead | undefined {
   const [first, second, third] = segments
   if (root === 'streamdata' && segments.length === 1 && first !== undefined) {

@@ -4,8 +4,7 @@ import { emptyFindings, type Findings } from './findings.ts'
 import { planValue, type CompileOptions } from './value.ts'
 
 /**
- * Returns every placeholder in a JSON value, in order; with `template`, also those in `{{}}`. Broken placeholders are
- * omitted. A text that is `META.$.<key>` as a whole counts as an optional `node.resource.meta.<key>`. Never throws.
+ * In order; with `template`, also those in `{{}}`. A whole `META.$.<key>` is an optional `node.resource.meta.<key>`.
  */
 export function findBindings(value: unknown, options: CompileOptions = {}): BindingUse[] {
   return search(value, options).uses

@@ -168,7 +168,6 @@ function compileBlock(block: Block, pointer: string): Step {
 
 const EMPTY: Step = { fixed: '', write: () => '' }
 
-/** Renders all rounds of a loop; undefined if the loop has no rounds. */
 function written(list: unknown, { names }: Block, body: Step, run: Run, outer: Frame): string | undefined {
   if (typeof list !== 'object' || list === null) return undefined
   const isList = Array.isArray(list)

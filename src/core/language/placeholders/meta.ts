@@ -4,10 +4,7 @@ import { MAX_SEGMENTS, scanSegments, type Fault } from './path.ts'
 
 const PREFIX = 'META.$.'
 
-/**
- * Returns the metadata path of a text that is `META.$.<key>` as a whole, such as `['location', 'city']` for
- * `META.$.location.city`; undefined for any other text. Keys may contain spaces.
- */
+/** `['location', 'city']` for `META.$.location.city`; undefined for any other text. Keys may contain spaces. */
 export function metaPath(text: string): readonly string[] | undefined {
   if (!text.startsWith(PREFIX)) return undefined
   const scanned = scanSegments(text, PREFIX.length)
@@ -17,7 +14,6 @@ export function metaPath(text: string): readonly string[] | undefined {
   return text.includes('{') ? undefined : text.slice(PREFIX.length).split('.')
 }
 
-/** Returns the fault in the keys of a metadata path, if any. */
 export function metaFault(text: string, segments: readonly string[]): Fault | undefined {
   if (segments.includes('')) {
     return { message: `"${text}" has an empty key`, suggestion: 'write META.$.<key>, with dots for nested keys' }

@@ -7,7 +7,6 @@ export interface Fault {
   readonly suggestion: string
 }
 
-/** The segments that were read, where they end, and the fault at that point, if any. */
 export interface ScannedSegments {
   readonly segments: readonly string[]
   readonly end: number
@@ -19,10 +18,7 @@ export const MAX_SEGMENTS = 32
 const BARE_STOP = /[\s.[\]{}"'\\]/
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/
 
-/**
- * Reads `a.b[0]["c d"]` from `start` to the first character that cannot continue it. Never throws; one pass over the
- * text.
- */
+/** Reads `a.b[0]["c d"]` to the first character that cannot continue it. Never throws; one pass over the text. */
 export function scanSegments(text: string, start: number): ScannedSegments {
   const segments: string[] = []
   let at = start
@@ -73,7 +69,6 @@ export function isRoot(text: string): text is Root {
   return ROOTS.some((root) => root === text)
 }
 
-/** Prints a path as text. */
 export function printPath(path: Path): string {
   return path.segments.reduce((text, segment) => text + printStep(segment), path.root as string)
 }

@@ -19,16 +19,13 @@ export interface CompiledProperties {
   readonly needs: Needs
   readonly uses: readonly BindingUse[]
   /**
-   * Returns the properties of one execution; a property whose optional value is missing is absent. Values of other
-   * nodes are passed on, not copied. Throws `BINDING` with one issue for each property without a value.
+   * A missing optional value is absent; values of nodes are not copied. Throws `BINDING` with an issue per missing
+   * value.
    */
   evaluate(scope: Scope): Record<string, unknown>
 }
 
-/**
- * Compiles a node's properties for a plug's input fields. Fields with format `template` accept `{{}}`, too; fields with
- * format `logic` and `code` are not changed. Throws `BINDING` with all broken placeholders.
- */
+/** Fields with format `logic` and `code` are not changed. Throws `BINDING` with all broken placeholders. */
 export function compileProperties(
   properties: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, InputField>>,
@@ -57,10 +54,7 @@ export function compileProperties(
   }
 }
 
-/**
- * Creates plain objects with their own hidden class in V8: numbers are read faster from fields that always contained
- * numbers.
- */
+/** Their own hidden class in V8: numbers are read faster from fields that always contained numbers. */
 const OwnShape = function OwnShape() {} as unknown as new () => Record<string, unknown>
 OwnShape.prototype = Object.prototype
 

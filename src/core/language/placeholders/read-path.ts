@@ -3,10 +3,7 @@ import { FORBIDDEN_KEYS, isPlainObject, nearest, ofData, ownValue } from '#kerne
 import { printPath } from './path.ts'
 import type { Path, Scope } from './scope.ts'
 
-/**
- * Returns the value at a path, if any. Reads only own properties; texts have no fields, arrays have indexes and
- * `length`.
- */
+/** Only own properties; texts have no fields, arrays have indexes and `length`. */
 export function readPath(path: Path, scope: Scope): unknown {
   return read(path.root, path.segments, 0, scope)
 }
@@ -17,7 +14,6 @@ export function readParts(parts: readonly string[], scope: Scope): unknown {
   return read(parts[0], parts, 1, scope)
 }
 
-/** Returns the value below `value` at `parts[from...]`, reading only own properties. */
 export function descend(value: unknown, parts: readonly string[], from: number): unknown {
   let current = value
   for (let i = from; i < parts.length; i++) {

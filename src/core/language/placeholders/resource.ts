@@ -22,10 +22,7 @@ export interface ResourceScope {
   metadata(): Readonly<Record<string, unknown>> | undefined
 }
 
-/**
- * Parses a `resource` text. Throws `VALIDATION` with an issue for everything that can never be resolved: nodes and
- * messages do not exist when a task starts.
- */
+/** Throws `VALIDATION` for what can never be resolved: nodes and messages do not exist when a task starts. */
 export function parseResource(text: string): ResourceSpec {
   if (text.trim() === '')
     throw invalid('the resource is empty', 'write an id, $ for the task resource, or leave it out')
@@ -44,7 +41,6 @@ export function parseResource(text: string): ResourceSpec {
   return { kind: 'meta', path }
 }
 
-/** Returns the resource id at the start of a task. Throws `RESOLUTION` if it cannot be resolved. */
 export function resolveResource(spec: ResourceSpec, scope: ResourceScope): string {
   switch (spec.kind) {
     case 'literal':

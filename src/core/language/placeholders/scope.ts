@@ -1,12 +1,6 @@
-/**
- * Defines what placeholders can read when a node runs. All reads are synchronous: the engine first fetches metadata and
- * secrets that a graph declares in `Needs`.
- */
+/** Defines what placeholders can read when a node runs; all reads are synchronous. */
 export interface Scope {
-  /**
-   * raw data of a node with `state` (only when known for certain) and `collectedTime`; undefined before its first
-   * result
-   */
+  /** with `state` (only when known for certain) and `collectedTime`; undefined before its first result */
   nodeData(label: string): Readonly<Record<string, unknown>> | undefined
   streamValue(key: string): unknown
   /** whether the message that began the run contains that value, instead of an earlier message */
@@ -23,7 +17,6 @@ export interface Scope {
   loopItem(): unknown
 }
 
-/** Data to fetch before properties can be resolved. */
 export interface Needs {
   readonly taskMetadata: boolean
   readonly nodeMetadata: boolean

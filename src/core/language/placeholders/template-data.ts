@@ -28,7 +28,6 @@ interface Chain<T> {
   readonly outer: Chain<T> | undefined
 }
 
-/** The scope of names at one point of a template. */
 export interface Frame {
   readonly context: unknown
   /** the context and its outer contexts, for `../` */
@@ -89,7 +88,6 @@ export function giving(frame: Frame, names: readonly string[], values: readonly 
   return names.length === 0 ? frame : { ...frame, parameters: { value: values, outer: frame.parameters } }
 }
 
-/** Returns the frame inside a block that keeps the context, such as `{{#if}}`. */
 export function stay(frame: Frame): Frame {
   return frame.context === null || frame.context === undefined ? enter(frame, NOTHING) : frame
 }
@@ -109,9 +107,7 @@ export function readReference({ name, parameter }: Reference, frame: Frame): unk
   return descendFrom(level?.value, segments, 0)
 }
 
-/**
- * Reads a name that begins with `@`. A falsy step ends the read and is its result: handlebars does this only for `@`.
- */
+/** A falsy step ends the read and is its result: handlebars does this only for `@`. */
 function readLoopData({ segments, depth }: Name, frame: Frame): unknown {
   let level: LoopData | undefined = frame.data
   for (let i = 0; i < depth; i++) level = level?.outer

@@ -27,7 +27,6 @@ export interface Expression {
   readonly bare: boolean
 }
 
-/** Maximum number of nested calls. */
 const MAX_CALL_DEPTH = 16
 const BLOCKS = ['each', 'if', 'unless', 'with']
 
@@ -73,7 +72,6 @@ export class ExpressionReader {
     return { head, operands, includeZero, names, bare: operands.length === 0 && includeZero === undefined }
   }
 
-  /** Returns the operand for a name with `operands`, which is a call of a helper. */
   call(head: Name, operands: readonly Operand[]): Operand | undefined {
     const { text } = head
     const [from, key, ...more] = operands

@@ -18,10 +18,7 @@ export interface Strip {
 
 export interface Tag {
   readonly text: string
-  /**
-   * determined by the beginning of the tag; `else` for `{{else}}`, `{{else if x}}` and `{{^}}`; `raw` for `{{{` and
-   * `{{&`
-   */
+  /** `else` for `{{else}}`, `{{else if x}}` and `{{^}}`; `raw` for `{{{` and `{{&` */
   readonly kind: 'value' | 'raw' | 'open' | 'inverted' | 'close' | 'else' | 'comment'
   readonly words: readonly Word[]
   readonly strip: Strip
@@ -38,13 +35,9 @@ export interface LexedTemplate {
 const MAX_TAGS = 10_000
 const TOO_MANY_TAGS: Fault = { message: `the template has more than ${MAX_TAGS} tags`, suggestion: 'use {{#each}}' }
 
-/** Maximum number of reported faults, after which reading stops. */
 const MAX_FAULTS = 100
 
-/**
- * Splits a template into plain text and tags, like handlebars, in one pass; never throws. `\{{` is a plain `{{`, and
- * `\\` before a tag is one backslash.
- */
+/** In one pass; never throws. `\{{` is a plain `{{`, and `\\` before a tag is one backslash. */
 export function lexTemplate(text: string): LexedTemplate {
   const tokens: TemplateToken[] = []
   const faults: Fault[] = []
@@ -127,7 +120,6 @@ function scanComment(text: string, open: number, begin: number, left: boolean): 
   return { fault: EMPTY, end: text.length }
 }
 
-/** Returns the end of `else`, if the tag begins with it. */
 function elseEnd(text: string, begin: number): number | undefined {
   const word = /\s*else\b/y
   word.lastIndex = begin
@@ -217,7 +209,6 @@ const MAX_WORDS = 100
 const TOO_MANY_WORDS: Fault = { message: `has more than ${MAX_WORDS} words`, suggestion: 'use more tags' }
 const TWO_OF_THREE: Fault = { message: 'begins with {{{ and ends with }}', suggestion: 'close it with }}}' }
 
-/** Stands for the fault of an unfinished tag. */
 const EMPTY: Fault = { message: '', suggestion: '' }
 
 function unclosed(text: string, open: number): Fault {

@@ -18,13 +18,9 @@ export type ScannedName =
 
 /** Characters that end a bare name, as in handlebars. */
 const BARE_STOP = /[\s!"#%-,./;->@[-^`{-~]/
-/** Characters that may follow a single dot that stands for the context itself. */
 const AFTER_DOT = /[=~}\s/.)|]/
 
-/**
- * Reads a name from `start` to its end; never throws. In addition to the names of handlebars, accepts `a[0]`, `a["my
- * key"]` and `["my key"].x`.
- */
+/** Never throws. In addition to handlebars, accepts `a[0]`, `a["my key"]` and `["my key"].x`. */
 export function scanName(text: string, start: number): ScannedName {
   const data = text[start] === '@'
   const segments: string[] = []
@@ -54,7 +50,6 @@ export function scanName(text: string, start: number): ScannedName {
   return { name: { text: shown, data, depth, scoped, segments }, end: at }
 }
 
-/** Returns the name for a quoted text or a number, which reads the field with that name. */
 export function literalName(value: string | number | boolean | null | undefined): Name {
   const text = String(value)
   return { text, data: false, depth: 0, scoped: /^\.|this\b/.test(text), segments: text === '' ? [] : [text] }

@@ -37,7 +37,6 @@ export function parseTemplate(text: string): ParsedTemplate {
   return parser.end()
 }
 
-/** A part of an open block, which begins at its opening tag or at an `else if`. */
 interface Link {
   readonly tag: Tag
   readonly head: ReadHead | undefined
@@ -204,7 +203,6 @@ class TemplateParser {
     )
   }
 
-  /** Resolves a name: first as a block parameter, innermost first, then as a reference to data. */
   #refer(tag: Tag, name: Name): Reference | undefined {
     const problem = nameFault(name)
     if (problem) return this.#fault(tag, problem.message, problem.suggestion)

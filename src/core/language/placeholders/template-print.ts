@@ -3,10 +3,7 @@
 /** Maximum number of nested lists; deeper lists print nothing. */
 const MAX_LIST_DEPTH = 100
 
-/**
- * Prints lists as their items with commas, other objects as `[object Object]`, missing values as nothing. A list longer
- * than `room` characters is cut soon after that length.
- */
+/** Lists as items with commas, other objects as `[object Object]`; a list longer than `room` is cut soon after. */
 export function printed(value: unknown, room: number, depth = 0): string {
   switch (typeof value) {
     case 'string':

@@ -1,7 +1,4 @@
-/**
- * Controls whitespace, step by step as in handlebars: `~` strips all whitespace on its side, and a line that contains
- * only a block's tag or a comment is stripped.
- */
+/** Controls whitespace around tags, step by step as in handlebars. */
 import type { Block, Content, Program, TemplateNode } from './template-tree.ts'
 
 interface Effect {
@@ -104,7 +101,6 @@ function endsLine(body: readonly TemplateNode[], index: number, isRoot: boolean)
   return original.includes('\n', kept) || (kept === 0 && isRoot && body[index - 2] === undefined)
 }
 
-/** Whether only whitespace follows the node at `index` on its line. */
 function startsLine(body: readonly TemplateNode[], index: number, isRoot: boolean): boolean {
   const after = body[index + 1]
   if (after === undefined) return isRoot
@@ -124,7 +120,6 @@ function takeFollowing(text: TemplateNode | undefined, all: boolean): void {
   text.value = value
 }
 
-/** Strips trailing whitespace of a text: all of it, or back to the end of the previous line. */
 function takePreceding(text: TemplateNode | undefined, all: boolean): void {
   if (text?.kind !== 'text' || (!all && text.leftStripped)) return
   let end = text.value.length

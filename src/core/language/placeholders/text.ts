@@ -4,7 +4,6 @@ import { wholeBinding, type Binding, type ParsedText } from './binding.ts'
 import { explainMissing, readPath } from './read-path.ts'
 import type { Path, Scope } from './scope.ts'
 
-/** A compiled part of a value: fixed, or evaluated against a scope. */
 export type Plan =
   | { readonly constant: true; readonly value: unknown }
   | {
@@ -13,10 +12,7 @@ export type Plan =
       readonly path?: Path
     }
 
-/**
- * Returns the plan of a parsed text. A single `${}` keeps the type of its value (undefined when it is optional and
- * missing); everything else results in a text.
- */
+/** A single `${}` keeps the type of its value; everything else results in a text. */
 export function planText(parsed: ParsedText, pointer: string): Plan {
   const only = wholeBinding(parsed)
   if (only && !only.json)

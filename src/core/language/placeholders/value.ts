@@ -21,10 +21,7 @@ export interface CompiledValue {
 
 const MAX_VALUE_DEPTH = 64
 
-/**
- * Parses every text in a JSON value once: `${path}`, `$${path}`, `${?path}`, `$${?path}` and whole `META.$.<key>`
- * texts. Keys of objects are never placeholders. Throws `BINDING` with one issue for each broken placeholder.
- */
+/** Keys of objects are never placeholders. Throws `BINDING` with one issue for each broken placeholder. */
 export function compileValue(value: unknown, options: CompileOptions = {}): CompiledValue {
   const findings = emptyFindings()
   const plan = planValue(value, '', options.template === true, findings)
@@ -33,9 +30,7 @@ export function compileValue(value: unknown, options: CompileOptions = {}): Comp
   return { constant: true, uses: findings.uses, evaluate: () => plan.value }
 }
 
-/**
- * Returns the plan of any JSON value. Faults are added to `findings`, and the plan then returns the value unchanged.
- */
+/** Faults are added to `findings`, and the plan then returns the value unchanged. */
 export function planValue(value: unknown, pointer: string, template: boolean, findings: Findings, depth = 0): Plan {
   if (typeof value === 'string') return planString(value, pointer, template, findings)
   if (typeof value !== 'object' || value === null) return { constant: true, value }
@@ -102,7 +97,6 @@ function planObject(value: object, pointer: string, template: boolean, findings:
   })
 }
 
-/** Reports a key that would reach a prototype; returns true if it does. */
 export function refusedKey(key: string, pointer: string, findings: Findings): boolean {
   if (!FORBIDDEN_KEYS.has(key)) return false
   findings.problems.push({

@@ -1,9 +1,4 @@
-/**
- * Compiles code of a rule, either to closures, which take well under a microsecond per run, or, for any other
- * JavaScript, for the sandbox, which takes some milliseconds. Both read the same names, draw the same random numbers
- * and return the same values, and in both a missing value is an error and not false. Both are synchronous, except while
- * the sandbox is being loaded.
- */
+/** Compiles code of a rule to closures, or for the sandbox if it is other JavaScript, with the same results. */
 import { AppError, validationError } from '#kernel'
 import { compileCondition } from '../expression/condition.ts'
 import { compileExpression, MAX_EXPRESSION } from '../expression/expression.ts'
@@ -26,12 +21,10 @@ export interface CodeContext {
   readonly log: PlugLog
 }
 
-/** Compiled code that returns a value, or a promise while the sandbox is being loaded. */
 export interface CompiledCode<T> {
   readonly uses: readonly LogicPath[]
   /**
-   * Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for an error of the
-   * code.
+   * Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for the code's error.
    */
   evaluate(lookup: Lookup, now: number, around: CodeContext): T | Promise<T>
 }
@@ -40,10 +33,7 @@ type Lookup = (path: LogicPath) => unknown
 
 const WITH_CHANCE = { chance: true } as const
 
-/**
- * Compiles code that returns JSON or undefined. Throws `VALIDATION` with columns if neither closures nor the sandbox
- * can run it.
- */
+/** Throws `VALIDATION` with columns if neither closures nor the sandbox can run it. */
 export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknown> {
   return eitherLane(
     text,
@@ -66,7 +56,6 @@ function truthOfCode(value: unknown): boolean {
   return truthOf(value, 'the value of the code')
 }
 
-/** Compiles code that returns a finite number. Throws `VALIDATION`. */
 export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<NumberReading> {
   const closures = (): CompiledCode<NumberReading> => {
     const { uses, measure } = compileExpression(text, WITH_CHANCE)

@@ -1,8 +1,4 @@
-/**
- * Determines the value of statements without a return: as with `eval`, it is the value of the last statement that has
- * one. A skipped branch and a loop without rounds count as undefined, declarations keep the previous value, and
- * `finally` is ignored. The function around the statements is rewritten so that it returns that value.
- */
+/** Determines the value of statements without a return, as `eval` does, and rewrites their function to return it. */
 import type { AnyNode, Expression, Node, Statement } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'
 
@@ -105,7 +101,6 @@ export class Completion {
   }
 }
 
-/** Whether statements can have a value: through a return, or through the last statement that counts. */
 export function givesValue(body: readonly Node[]): boolean {
   if (!returnsNothing(body)) return true
   const last = body.findLast((statement) => !isSilent(statement as AnyNode))

@@ -11,7 +11,6 @@ export interface FreeName {
 
 type Names = ReadonlySet<string>
 
-/** Returns every use of an undeclared name, in the order of the text. */
 export function freeNames(tree: Node): readonly FreeName[] {
   const found: FreeName[] = []
   const visit = (descendant: Node, scopes: readonly Names[], around: readonly AnyNode[]): void => {
@@ -67,7 +66,6 @@ function isTarget(node: Identifier, around: readonly AnyNode[]): boolean {
   return false
 }
 
-/** Returns the names that a node declares for its content. */
 function namesIn(node: AnyNode): Names {
   const names = new Set<string>()
   switch (node.type) {

@@ -14,8 +14,8 @@ export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) =
 }
 
 /**
- * Returns code for the sandbox that compares and calculates with values of the rule, as in kernel/values.ts but without
- * rounding of sums. Needs `lack` for unknown values and `use` of the meters; the script's own values follow JavaScript.
+ * As in kernel/values.ts but without rounding of sums. Needs `lack` and `use`; the script's own values follow
+ * JavaScript.
  */
 export function lawCode(suffix: string): string {
   const [known, count, law] = ['known', 'count', 'law'].map((name) => name + suffix)

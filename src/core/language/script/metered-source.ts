@@ -30,15 +30,11 @@ type Write = (node: Node) => string
 
 /** Additional rewriting; its names end in a suffix that no name of the script has. */
 export interface Rewriting {
-  /**
-   * returns the text for a node. Undefined keeps the original, which `asWritten` returns with its meters; `write` does
-   * the same for nodes below
-   */
+  /** undefined keeps the original, which `asWritten` returns with its meters; `write` is for nodes below */
   readonly replace?: (node: AnyNode, suffix: string, asWritten: () => string, write: Write) => string | undefined
   readonly around?: (text: string, suffix: string) => string
 }
 
-/** Parts of the names of meters in the rewritten source. */
 const METERS = ['use', 'give', 'made', 'cell', 'keys', 'step', 'fault', 'last'] as const
 type Meter = (typeof METERS)[number]
 
@@ -186,9 +182,7 @@ class Writer {
     return this.#changing(left, (target) => this.#children(node, [right], new Map([[left, target]])))
   }
 
-  /**
-   * Rewrites code that reads, converts and writes in one step. `whole` returns the code for a given text of its target.
-   */
+  /** Code that reads, converts and writes in one step. `whole` returns the code for a given text of its target. */
   #changing(target: Node, whole: (target: string) => string): string {
     let inner = target as AnyNode
     while (inner.type === 'ParenthesizedExpression') inner = inner.expression
@@ -246,7 +240,6 @@ class Writer {
     return this.#children(node, [], new Map([...more, [body, text]]))
   }
 
-  /** Returns a block that begins with a call of a meter, after its directives. */
   #opened(block: AnyNode & { type: 'BlockStatement' }, meter: 'step' | 'fault'): string {
     const call = `${this.#call(meter, '')};`
     const directive = block.body.findLast((one) => one.type === 'ExpressionStatement' && one.directive !== undefined)
@@ -286,7 +279,6 @@ function uncountedIn(node: AnyNode): string | undefined {
   }
 }
 
-/** Returns the members that a pattern assigns to, except for plain `o.x = 1`. */
 function targetsIn(pattern: AnyNode, isTop: boolean): readonly MemberExpression[] {
   switch (pattern.type) {
     case 'MemberExpression':

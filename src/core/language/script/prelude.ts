@@ -1,9 +1,7 @@
 /**
- * Contains the code that runs in the sandbox before a script: it removes or replaces everything that provides access to
- * the host or its clock, and counts long native work. The interpreter itself counts only loops and calls, so a search
- * in a long text would cost nothing. Built-in functions are wrapped here; metered-source.ts routes operators through
- * `use`, `made`, `cell` and so on. A script that catches the error for too much work reaches `step`, which waits until
- * the interpreter ends the run; scripts cannot catch that.
+ * Contains the code that runs in the sandbox before a script: it removes access to the host, and counts long native
+ * work, which the interpreter does not. A script that catches the error for too much work reaches `step`, which waits
+ * until the interpreter ends the run; scripts cannot catch that.
  */
 
 /** Maximum units of work of one run: characters, items, steps of searches, and a flat rate for each error. */

@@ -61,9 +61,7 @@ const TESTED = new Set(['ConditionalExpression', 'IfStatement', 'WhileStatement'
 const EQUALITY = new Set(['==', '!=', '===', '!=='])
 
 /**
- * Says what names mean that the code does not declare. `value`: they are values of the message, which must be known,
- * since the code computes a value. `script`: they belong to the script or to JavaScript, except for the roots of
- * placeholders; a placeholder without ? must have a value wherever it is needed.
+ * `value`: names are values of the message, which must be known. `script`: they belong to the script or to JavaScript.
  */
 export type Meaning = 'value' | 'script'
 
@@ -71,7 +69,6 @@ export type Meaning = 'value' | 'script'
 export class Reads {
   readonly uses: LogicPath[] = []
   readonly problems: Problem[] = []
-  /** functions of expressions that the code calls, and `now` */
   readonly words = new Set<string>()
   readonly zones = new Set<string>()
   hasChance = false
@@ -80,7 +77,6 @@ export class Reads {
   readonly #before: number
   readonly #meaning: Meaning
   readonly #wordAt = new Map<Node, string>()
-  /** names of fields that are written as text literals */
   readonly #keys = new Set<Node>()
   readonly #places = new Map<string, number>()
   /** the index of the value that replaces a node, and the label of that value in messages */
@@ -126,7 +122,6 @@ export class Reads {
     return `${check === 'number' ? 'count' : check}${suffix}(${text}, ${JSON.stringify(label)})`
   }
 
-  /** Whether a value of the rule is an operand of a comparison or calculation. */
   #isOfRule({
     left,
     right,
@@ -239,10 +234,7 @@ export class Reads {
     return index
   }
 
-  /**
-   * Marks a read whose value is needed, because the read or a read below it decides something. `always`: unless the
-   * code tests the value.
-   */
+  /** The read or a read below it decides something. `always`: unless the code tests the value. */
   #need(read: Node, around: readonly AnyNode[], always: boolean): void {
     let node: Node = read
     let isAsked = !always
@@ -359,7 +351,6 @@ function isField(node: AnyNode): node is AnyNode & { type: 'Property' | 'MethodD
   return node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition'
 }
 
-/** Whether the value of a part can become the value of the whole, including a missing value. */
 function handsOn(parent: AnyNode, part: Node): boolean {
   switch (parent.type) {
     case 'ParenthesizedExpression':

@@ -19,17 +19,13 @@ import { AppError, messageOf, parsePlainJson } from '#kernel'
 import { PRELUDE } from './prelude.ts'
 import { compileScript } from './script-source.ts'
 
-/** Texts by which errors at a script's limits are recognized. */
 const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length']
 
 /** Input of a script, passed as `options`. `now` (epoch ms) and `seed` provide its clock and its randomness. */
 export interface ScriptInput {
   readonly now: number
   readonly seed: number
-  /**
-   * rejects values that JSON would change silently, such as NaN, and returns `options.internalState`; invisible to the
-   * script
-   */
+  /** rejects values that JSON would change silently, such as NaN, and returns `options.internalState` */
   readonly strict?: boolean
   readonly [key: string]: unknown
 }
@@ -57,19 +53,12 @@ const MAX_QUESTIONS = 1000
 /** Maximum duration of a run in ms, if the host provides a clock. */
 const MAX_MS = 1000
 
-/** Runs code of a sandbox, in this or in another thread. */
 export interface Interpreter {
-  /**
-   * Returns the envelope's JSON, or a promise of it. Takes code of `compileScript` and the JSON of its input. Throws or
-   * rejects with `TOO_LARGE` for an interrupted run.
-   */
+  /** Throws or rejects with `TOO_LARGE` for an interrupted run. */
   answer(code: string, input: string): string | Promise<string>
 }
 
-/**
- * Runs the interpreter in this thread. Synchronous, except while the interpreter is being loaded: for the first run and
- * after a run that broke it.
- */
+/** Synchronous, except while the interpreter is loaded: for the first run and after a run that broke it. */
 export class LocalInterpreter implements Interpreter {
   #module: QuickJSWASMModule | undefined
   #loading: Promise<void> | undefined
@@ -113,18 +102,13 @@ export class Sandbox {
   }
 
   /**
-   * Runs the source of a function of (options, send), or the body of such a function. Its result is the returned value,
-   * the value of a returned promise, or the value of `send(error, value)`, whichever comes first. Rejects with
-   * `VALIDATION` for an invalid script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
+   * The returned, promised or sent value, whichever is first. Rejects with `VALIDATION`, `PLUG_FAILED` or `TOO_LARGE`.
    */
   async run(source: string, input: ScriptInput): Promise<ScriptResult> {
     return this.runCode(compileScript(source).code, input)
   }
 
-  /**
-   * Runs a compiled script. `write` receives the lines of the log, also those of a failing script. Synchronous if the
-   * interpreter is, so not while one is being loaded.
-   */
+  /** `write` also receives the lines of a failing script. Synchronous if the interpreter is. */
   runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
     const json = JSON.stringify(input)
     if (json.length > MAX_JSON) {

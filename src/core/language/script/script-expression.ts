@@ -24,10 +24,7 @@ import { Reads } from './rule-reads.ts'
 import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
 
 export interface ScriptExpression {
-  /**
-   * code for the sandbox: takes `{ values, now, zones }`, with a value for each of `uses` and the span of each of
-   * `zones`, and returns its result in a form of SHAPES
-   */
+  /** takes `{ values, now, zones }`: a value per `uses`, the span per `zones`; returns a form of SHAPES */
   readonly code: string
   readonly uses: readonly LogicPath[]
   readonly zones: readonly string[]
@@ -158,10 +155,7 @@ function misusedStatements(body: readonly Node[], before: number): readonly Prob
   return [...problems, { at: block.start - before, message, suggestion: 'put brackets around an object: ({ ... })' }]
 }
 
-/**
- * Wraps code for the sandbox. Names used here cannot clash with the code: names that it declares are local, and every
- * other name is a read or a known global.
- */
+/** Names cannot clash: the code's own names are local, and every other name is a read or a known global. */
 function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, completion?: Completion): string {
   const values = reads.uses.map((_, i) => `v${i}${suffix}`).join(', ')
   return `({ values, now, zones }) => {
@@ -203,10 +197,7 @@ const PARTS: Readonly<Record<CalendarPart, string>> = {
   second: 'getUTCSeconds()',
 }
 
-/**
- * Returns declarations of the functions that a piece of code calls, with names that end in `suffix`. The declarations
- * need `use` of the meters, and `zones`: for each name of a time zone `[from, until, [begin, offset][]]` in ms.
- */
+/** Needs `use` of the meters, and `zones`: per name `[from, until, [begin, offset][]]` in ms. */
 function wordCode(words: ReadonlySet<string>, suffix: string): string {
   const code: string[] = []
   if (words.has('now')) code.push(`const now${suffix} = now`)

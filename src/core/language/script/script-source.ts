@@ -1,8 +1,4 @@
-/**
- * Compiles a script to code for the sandbox, with counted work. The source is a function of (options, send), or the
- * body of such a function. Placeholders in it are data, wherever they stand; their values are passed in separately from
- * the code.
- */
+/** Compiles a script to code for the sandbox, with counted work; placeholders in it are data, wherever they stand. */
 import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'
 import { type Issue, validationError } from '#kernel'
 import { placeIn } from '../expression/parse.ts'
@@ -15,10 +11,7 @@ import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 
 export interface CompiledScript {
-  /**
-   * an expression: a function of the prelude's meters that returns a function of (options, send). `options.values`
-   * contains the values of `uses` in the form of `valuesOf`, invisible to the script
-   */
+  /** takes the meters, gives a function of (options, send); `options.values` is invisible to the script */
   readonly code: string
   /** what its placeholders read, each path once */
   readonly uses: readonly LogicPath[]
@@ -28,11 +21,7 @@ const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preservePare
 
 const MAX_SCRIPT = 100_000
 
-/**
- * Compiles a script. `${path}`, `$${path}` and their optional forms are read where they stand in code and quoted texts.
- * In a template literal `${...}` is JavaScript's own, and may use the roots of placeholders. Throws `VALIDATION` with
- * the positions of all problems.
- */
+/** In a template literal `${...}` is JavaScript's own. Throws `VALIDATION` with the positions of all problems. */
 export function compileScript(source: string): CompiledScript {
   if (source.length > MAX_SCRIPT) {
     throw refused([`the script has ${source.length} characters, at most ${MAX_SCRIPT} are read`])
@@ -138,10 +127,7 @@ function wrapped(inner: string, suffix: string, count: number, completion?: Comp
 }`
 }
 
-/**
- * Returns code that makes the value of the last statement the result, unless it is a promise of undefined: then the
- * script sends its result itself.
- */
+/** A promise of undefined is not the result: the script then sends its result itself. */
 function endCode(completion: Completion, suffix: string): string {
   return `${completion.declaration(suffix)}
   const settle${suffix} = (value) => {

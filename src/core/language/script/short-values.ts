@@ -30,10 +30,7 @@ export function isShort(wrapped: Node, numbers: ReadonlySet<string>): boolean {
   }
 }
 
-/**
- * Returns names that only ever hold numbers: each declaration begins with a number, and all changes are `++`, `--` or
- * the addition of a number. Names with another meaning anywhere in the script are excluded.
- */
+/** Each declaration begins with a number, and all changes are `++`, `--` or the addition of a number. */
 export function numberNames(tree: Node): ReadonlySet<string> {
   const numbers = new Set<string>()
   const others = new Set<string>()

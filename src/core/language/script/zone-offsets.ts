@@ -14,10 +14,7 @@ const AROUND = 12 * STEP
 /** Time within which zones change their offset at most once. */
 const PROBE = 4 * DAY
 
-/**
- * Returns a function that finds the offsets of a zone for a year around a time (epoch ms). Throws `PLUG_FAILED` for an
- * unknown zone.
- */
+/** For a year around a time (epoch ms). Throws `PLUG_FAILED` for an unknown zone. */
 export function zoneOffsets(zone: string): (now: number) => ZoneSpan {
   const format = zoneFormat(zone)
   const offsetAt = (at: number): number => {

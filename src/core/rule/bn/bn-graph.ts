@@ -30,14 +30,10 @@ export interface BnNodeProperties {
   /** first trigger into this sensor */
   nodeTrigger?: BnNodeTrigger
   nodeTriggers?: readonly BnNodeTrigger[]
-  /** actuators that this node fires */
   actions?: readonly BnAction[]
   /** type of a relation whose table alone would be read as another type */
   type?: string
-  /**
-   * for a GENERAL relation: row numbers of its table, in the order of its combinations; present only if that order
-   * differs
-   */
+  /** only for a GENERAL relation whose row order differs: row numbers of its table, in the order of its combinations */
   rowOrder?: readonly number[]
   readonly [field: string]: unknown
 }
@@ -80,16 +76,12 @@ export interface BnAction extends BnPlug {
 export interface BnTable {
   /** the relation followed by its parents */
   nodes: readonly string[]
-  /**
-   * row-major numbers: the relation varies slowest, the last parent fastest; 1 where the relation has that state, else
-   * 0
-   */
+  /** row-major: the relation varies slowest, the last parent fastest; 1 where the relation has that state, else 0 */
   function: readonly number[]
 }
 
 export interface BnMetadata {
   infoBoxes?: readonly { x?: number; y?: number; text: string }[]
-  /** actuators without triggers */
   actions?: readonly BnAction[]
 }
 
@@ -149,7 +141,6 @@ const Node = Type.Object(
   { title: 'node' },
 )
 
-/** Describes the shape of the `bn` form. Objects accept other fields. */
 export const BnGraphSchema = Type.Object({
   name: Type.Optional(Type.String()),
   nodes: Type.Array(Node),

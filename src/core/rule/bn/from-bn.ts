@@ -11,7 +11,6 @@ import { readTables, type GateTable } from './read-tables.ts'
 export interface FromBn {
   graph: RuleGraph | undefined
   issues: Issue[]
-  /** finds the source of each part of `graph` */
   origins: Origins
 }
 
@@ -30,10 +29,7 @@ const PLACED_IN_ACTION = new Set([
   'order',
 ])
 
-/**
- * Converts a `bn` form to a rule. Gates may have any state names; in the rule these become TRUE and FALSE. Tables of
- * the wrong length, or with numbers other than 0 and 1, are reported as issues. Never throws.
- */
+/** Gates may have any state names; in the rule these become TRUE and FALSE. Never throws. */
 export function fromBn(bn: BnGraph): FromBn {
   const report = new Report()
   const origins = new Origins()
@@ -119,7 +115,6 @@ class Reader {
     }
   }
 
-  /** Maps a gate's own state name to TRUE or FALSE. */
   #stateOf(node: BnNode | undefined, state: string): string {
     const gate = node && this.#gates.get(node.name)
     if (gate === undefined || !node?.states.includes(state)) return state
@@ -253,7 +248,6 @@ function otherFields(fields: object, placed: ReadonlySet<string>): Record<string
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !placed.has(key)))
 }
 
-/** Maps parts of a rule back to the `bn` form, for issues. */
 class Origins {
   /** rule path -> path in the `bn` form; `deep` if paths below it are the same in both forms */
   readonly #places = new Map<string, { readonly path: string; readonly deep: boolean }>()

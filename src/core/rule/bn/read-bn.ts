@@ -9,16 +9,12 @@ export function isBnDocument(document: Readonly<Record<string, unknown>>): boole
   return Array.isArray(document['nodes']) && document['sensors'] === undefined
 }
 
-/** A document in simplified form, and a function that maps paths of its issues back. */
 export interface Simplified {
   readonly document: Readonly<Record<string, unknown>>
   readonly toOriginal: (issue: Issue) => Issue
 }
 
-/**
- * Converts a `bn` document to simplified form; fields outside the graph stay the same. Undefined for an invalid
- * document.
- */
+/** Fields outside the graph stay the same. Undefined for an invalid document. */
 export function readBn(document: Readonly<Record<string, unknown>>, report: Report): Simplified | undefined {
   const { nodes, posterior = [], metadata, ...others } = document
   const { graph, issues, origins } = fromBn({

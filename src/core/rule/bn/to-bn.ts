@@ -26,10 +26,8 @@ const PLACED = new Set(['label', 'name', 'version', 'properties', 'sequence'])
 const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions', 'rowOrder'])
 
 /**
- * Converts a checked rule to the `bn` form. `fromBn` returns the same rule, with these exceptions: empty conditions and
- * limits (`[]`, `""`, 0) are omitted; actuators, GENERAL rows and repeated rows may change their order; and a GENERAL
- * whose table is that of another type keeps its type. Never throws: an unknown plug, an unknown label or tables above
- * `MAX_CELLS` numbers are issues.
+ * `fromBn` returns the same rule, except for empty conditions, orders and a GENERAL with another type's table. Never
+ * throws.
  */
 export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
   const report = new Report()

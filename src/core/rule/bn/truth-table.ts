@@ -1,7 +1,4 @@
-/**
- * Converts relations to truth tables and back. A table is represented by its TRUE rows: one flag per combination of
- * parent states, in row-major order with the last parent fastest.
- */
+/** Converts relations to truth tables, as their TRUE rows: one flag per combination, the last parent fastest. */
 import type { RelationType } from '../rule.ts'
 
 export type Rows = Uint8Array
@@ -36,11 +33,7 @@ export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
   }
 }
 
-/**
- * Returns the relation with these TRUE rows. `hint` chooses between types with the same table. Without `hint`, a single
- * TRUE row is AND, one state per parent that makes the relation TRUE is OR, and anything else is GENERAL (including
- * NAND, which the platform lacks).
- */
+/** `hint` chooses between types with the same table; without it a NAND is GENERAL. */
 export function shapeOf(rows: Rows, sizes: readonly number[], hint?: RelationType): Shape {
   const order: readonly RelationType[] = hint === undefined ? ['AND', 'OR'] : [hint, 'AND', 'OR']
   for (const type of order) {
@@ -66,10 +59,7 @@ function onlyRow(rows: Rows, value: 0 | 1, sizes: readonly number[]): number[] |
   return row >= 0 && rows.indexOf(value, row + 1) < 0 ? statesAt(row, sizes) : undefined
 }
 
-/**
- * Returns the states of an OR, if the rows are one. An OR is FALSE exactly where no parent is in its wanted state, so
- * its FALSE rows must be the product of "all states but one".
- */
+/** An OR is FALSE exactly where no parent is in its wanted state: its FALSE rows are a product. */
 function orStates(rows: Rows, sizes: readonly number[]): number[] | undefined {
   const seen = sizes.map(() => new Set<number>())
   let falseRows = 0

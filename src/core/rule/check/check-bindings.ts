@@ -39,7 +39,6 @@ export function checkBindings(
   }
 }
 
-/** Returns the labels of nodes that a node's properties and loop read, if known. */
 export function labelsRead({ node, plug }: PlugEntry): ReadonlySet<string> {
   const uses = Object.entries(node.properties ?? {}).flatMap(([key, value]) => {
     const field = fieldOf(plug, key)
@@ -115,10 +114,7 @@ function checkUse(binding: Place, index: RuleIndex, declared: ReadonlySet<string
   }
 }
 
-/**
- * Returns the longest dotted label that a tag may refer to, and how to write it correctly. Such placeholders used to be
- * rejected.
- */
+/** The longest dotted label, and how to write it. Such placeholders used to be rejected. */
 function dottedLabel({ segments, text }: BindingUse, index: RuleIndex): { label: string; instead: string } | undefined {
   if (!text.startsWith('{{')) return undefined
   const [first = '', ...rest] = segments

@@ -9,8 +9,7 @@ interface Edge {
 }
 
 /**
- * Finds cycles over parents of relations and triggers together. Reports a whole cycle for each edge that closes one.
- * Returns the labels on the cycles.
+ * Over parents and triggers together; a whole cycle for each edge that closes one. Returns the labels on the cycles.
  */
 export function checkCycles(rule: LooseRule, index: RuleIndex, report: Report): ReadonlySet<string> {
   const edges = edgesOf(rule, index)

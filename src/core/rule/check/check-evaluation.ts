@@ -1,7 +1,4 @@
-/**
- * Finds parts of older rules whose outcome differs now that a rule is evaluated once per input instead of once per
- * result of a sensor.
- */
+/** Finds parts of older rules whose outcome differs now that a rule is evaluated once per input. */
 import { at, shown } from '#kernel'
 import type { Relation, TaskSettings, Trigger } from '../rule.ts'
 import { labelsRead } from './check-bindings.ts'
@@ -9,10 +6,7 @@ import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
-/**
- * Reports destinations that depend on several sensors, reads against the declared order, and cool-downs on a change of
- * state.
- */
+/** Destinations of several sensors, reads against the declared order, and cool-downs on a change of state. */
 export function checkEvaluation(
   rule: LooseRule,
   index: RuleIndex,
@@ -57,10 +51,7 @@ function behindOf(label: string, index: RuleIndex): readonly string[] {
   return [...behind]
 }
 
-/**
- * Whether the results of one input can fire the trigger at most once: on a change, or on a state that needs all
- * results.
- */
+/** On a change, or on a state that needs all results. */
 function firesOnce(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   const { sourceLabel = '', statesTrigger, stateChangeTrigger, begins, ends } = trigger
   if (statesTrigger !== undefined) return needsAll(trigger, index)
@@ -73,10 +64,7 @@ function typeOf(label: string, index: RuleIndex): Relation['type'] | undefined {
   return entry?.kind === 'relation' ? entry.node.type : undefined
 }
 
-/**
- * Whether the only condition of a trigger is a state of a relation that needs the results of all its parents, and all
- * parents are sensors.
- */
+/** The only condition is a state that needs the results of all parents, which are sensors. */
 function needsAll(trigger: Partial<Trigger>, index: RuleIndex): boolean {
   const { sourceLabel = '', statesTrigger = [], stateChangeTrigger, begins, ends } = trigger
   const entry = index.nodes.get(sourceLabel)

@@ -119,10 +119,7 @@ function checkClocks(entry: PlugEntry, report: Report): void {
   )
 }
 
-/**
- * Checks that something other than the awaited data runs a plug that reports missing data, since otherwise its wait
- * never begins.
- */
+/** Something must run a plug that reports missing data, since otherwise its wait never begins. */
 function checkSilence(entry: PlugEntry, isFired: boolean, invocations: Invocations, report: Report): void {
   const { byAny, byClock, sources } = invocations
   if (!byAny.has(entry.label) || byClock.has(entry.label) || (isFired && sources > 1)) return

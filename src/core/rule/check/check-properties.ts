@@ -21,23 +21,17 @@ export function isUnresolved(field: InputField | undefined): boolean {
   return field?.format?.type === 'logic' || field?.format?.type === 'code'
 }
 
-/** Returns the declaration of a property; ignores inherited fields. */
 export function fieldOf(plug: Plug | undefined, key: string): InputField | undefined {
   return plug !== undefined && Object.hasOwn(plug.input, key) ? plug.input[key] : undefined
 }
 
-/**
- * Checks the properties of every node against the declaration of its plug: missing, unknown and invalid properties,
- * then the plug's own check and, for constant properties, its `prepare`. In a template (`open`) a missing property is
- * only a warning, because the task may supply it.
- */
+/** In a template (`open`) a missing property is only a warning, because the task may supply it. */
 export function checkProperties(index: RuleIndex, open: boolean, report: Report): void {
   for (const entry of index.plugNodes) {
     if (entry.plug !== undefined) checkNode(entry, entry.plug, open, report)
   }
 }
 
-/** Checks the properties of one node; apart from placeholders, they have no other checks. */
 export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
   const written = entry.node.properties ?? {}
   const path = at(entry.path, 'properties')
@@ -158,10 +152,7 @@ function ownCheck(
   }
 }
 
-/**
- * Reports problems of `prepare` now and with their path, instead of at the start of the task. Some involve several
- * properties, so checks of single properties do not find them.
- */
+/** Some problems of `prepare` involve several properties, so checks of single properties do not find them. */
 function prepareOnce(
   entry: PlugEntry,
   plug: Plug,

@@ -1,8 +1,4 @@
-/**
- * Determines which results and rows of relations are possible, given the definitions of the gates above them. The
- * result is exact, since all combinations of sensor states are enumerated; relations with too many combinations are
- * skipped.
- */
+/** Determines, by enumerating all combinations of sensor states, which results and rows of relations are possible. */
 import type { Relation } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
@@ -30,10 +26,7 @@ export function checkReach(index: RuleIndex, usable: ReadonlySet<string>, report
   }
 }
 
-/**
- * Collects the gates and sensors that a relation depends on. Undefined if one of these gates is unusable or the limits
- * are exceeded.
- */
+/** Undefined if one of these gates is unusable or the limits are exceeded. */
 function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<string>, limit: number): Cone | undefined {
   const sensors = new Map<string, readonly string[]>()
   const gates: Relation[] = []

@@ -12,10 +12,7 @@ import {
 } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/**
- * Checks parents and rows of every relation. Returns the labels of valid relations: every parent is known and every row
- * fits the parents.
- */
+/** Returns the labels of valid relations: every parent is known and every row fits the parents. */
 export function checkRelations(index: RuleIndex, report: Report): ReadonlySet<string> {
   const sound = new Set<string>()
   for (const entry of index.relations) {
@@ -56,7 +53,6 @@ function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): r
   })
 }
 
-/** Whether the relation has at least one row and all rows fit the parents. */
 function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefined)[], report: Report): boolean {
   const { label, path, node } = entry
   const rows = node.combinations

@@ -5,13 +5,9 @@ import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/** Maximum depth of nested relations that are followed. */
 const MAX_DEPTH = 50
 
-/**
- * Finds triggers on a change from `*` whose source becomes unknown before each invocation that renews it. `*` is
- * compared with the state that is known at that moment; only a named state is compared with the state before the reset.
- */
+/** `*` is compared with the state known at that moment, only a named state with the one before the reset. */
 export function checkResets(
   rule: LooseRule,
   index: RuleIndex,
@@ -61,14 +57,11 @@ class Reset {
     return this.#renewed.has(label)
   }
 
-  /** Whether a relation that was in that state, `*` for any, is unknown after the reset. */
   forgets(label: string, state: string): boolean {
     return (state === '*' ? GATE_STATES : [state]).every((one) => this.#ends(label, one))
   }
 
-  /**
-   * Whether a node that was in a state (undefined: any) is unknown after the reset, whatever the states of other nodes.
-   */
+  /** `state` undefined: any. Holds whatever the states of other nodes. */
   #ends(label: string, state: string | undefined, depth = 0): boolean {
     if (this.#index.nodes.get(label)?.kind !== 'relation') return this.#renewed.has(label)
     const key = JSON.stringify([label, state])

@@ -6,10 +6,7 @@ import type { Report } from './report.ts'
 import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-/**
- * Checks rows of the AND, NAND and GENERAL relations in `sound`. Considers only sensors whose state is determined by
- * one number of the message (`steps`) and that no other input runs.
- */
+/** Considers only sensors determined by one number of the message (`steps`) that no other input runs. */
 export function checkImpossibleRows(
   rule: LooseRule,
   index: RuleIndex,

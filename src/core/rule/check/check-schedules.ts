@@ -9,7 +9,6 @@ import type { TaskSettings } from '../rule.ts'
 import type { Report } from './report.ts'
 import type { RuleIndex } from './rule-index.ts'
 
-/** Checks the task's time zone and its cron or rrule. Other clock settings are checked elsewhere. */
 export function checkTaskSchedule(settings: TaskSettings, path: string, report: Report): void {
   const { cron, rrule, timeZone, dst } = settings
   if (cron === undefined && rrule === undefined && timeZone === undefined) return

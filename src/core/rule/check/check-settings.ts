@@ -5,7 +5,6 @@ import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'
 import type { Report } from './report.ts'
 
-/** Clock fields, and the task types that read them. */
 const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | 'rrule', TaskType>> = {
   frequency: 'periodic',
   pollingInterval: 'periodic',
@@ -14,9 +13,8 @@ const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | '
 }
 
 /**
- * Checks task settings beyond their shape: the clock that a type needs, and clocks that the type ignores. `defaults`:
- * the settings are a template's `taskDefaults`, which may lack anything. `written`: the document before its shape was
- * checked, so that an invalid field is not also reported as missing.
+ * `defaults`: a template's, which may lack anything. `written`: so that an invalid field is not also reported as
+ * missing.
  */
 export function checkSettings(
   settings: TaskSettings,

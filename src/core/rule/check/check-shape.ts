@@ -1,10 +1,4 @@
-/**
- * Compares a document with one of the schemas of rule-schema.ts and returns it without invalid parts, so that further
- * checks can continue and everything is reported at once.
- *
- * It supports only the keywords of JSON Schema that those schemas use, and knows nothing about rules. The error list of
- * a schema library would not do: it stops after eight problems and contains no labels.
- */
+/** Returns a document without the parts that do not fit its schema, so that everything is reported at once. */
 import { at, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import type { IssueType } from './issue-types.ts'
@@ -31,10 +25,7 @@ interface Shape {
   'x-issue'?: IssueType
 }
 
-/**
- * Returns `value` without the parts that do not fit `shape`; undefined if nothing fits. A list of objects keeps its
- * length (an empty object replaces an invalid one), so that positions still match the document's.
- */
+/** A list of objects keeps its length, so that positions still match the document's. */
 export function checkShape(schema: object, value: unknown, path: string, subject: string, report: Report): unknown {
   const shape: Shape = schema
   if (shape.anyOf) {
@@ -203,7 +194,6 @@ function wanted(shape: Shape): string {
     case 'array':
       return shape.items?.type === undefined ? 'an array' : `an array of ${plural(shape.items)}${unit}`
     case 'string':
-      // the description explains the pattern
       return shape.pattern !== undefined && shape.description !== undefined
         ? `a ${shape.description}`
         : `${(shape.minLength ?? 0) > 0 ? 'non-empty text' : 'text'}${unit}`

@@ -1,7 +1,4 @@
-/**
- * Determines what begins the invocations of a rule, and which nodes each invocation renews. Does the same as
- * graph/plan.ts, but for a rule that may still be invalid.
- */
+/** Determines what begins the invocations of a rule, as graph/plan.ts does, but for a rule that may be invalid. */
 import type { LooseRule, PlugEntry, RuleIndex } from './rule-index.ts'
 
 const MAX_BEGINNINGS = 20
@@ -12,10 +9,7 @@ export interface Invocations {
   readonly byAny: ReadonlySet<string>
   /** number of combinations of resource and channel whose messages begin invocations */
   readonly sources: number
-  /**
-   * for each kind of invocation, the sensors that it renews and the relations that depend on them; undefined if there
-   * are too many kinds
-   */
+  /** per kind of invocation, what it renews; undefined if there are too many kinds */
   kinds(): readonly ReadonlySet<string>[] | undefined
 }
 
@@ -70,7 +64,6 @@ function hearsMessages({ plug }: PlugEntry, conditional: boolean, dataTrigger: b
 
 type Links = ReadonlyMap<string, readonly string[]>
 
-/** Links parents to relations, and sources of triggers to sensors. */
 function linksOf(rule: LooseRule, index: RuleIndex): Links {
   const links = new Map<string, string[]>()
   const link = (from: string, to: string): void => {

@@ -7,15 +7,11 @@ export const MAX_DEPTH = 64
 export const MAX_TEXT = 1_048_576
 /** Maximum number of bindings and template tags in all texts of a document together. */
 const MAX_PLACEHOLDERS = 5_000
-/** Limits of a part that is read separately. */
 const PART_TEXT = 10_000
 const PART_PLACEHOLDERS = 50
 const PART_DEPTH = 32
 
-/**
- * Copies a document from outside so that it can be traversed safely: plain JSON, no prototypes, bounded in depth and
- * size. Omissions are reported. Undefined if the document is unusable.
- */
+/** Plain JSON, no prototypes, bounded in depth and size. Undefined if the document is unusable. */
 export function readDocument(input: unknown, report: Report): Record<string, unknown> | undefined {
   if (!isPlainObject(input)) {
     report.error(
@@ -50,10 +46,7 @@ export function readDocument(input: unknown, report: Report): Record<string, unk
   return isPlainObject(copy) ? copy : undefined
 }
 
-/**
- * Copies a part of a known document in the same way. Undefined if the part alone exceeds a limit, or contains something
- * to omit.
- */
+/** Undefined if the part alone exceeds a limit, or contains something to omit. */
 export function readPart(part: unknown): Record<string, unknown> | undefined {
   const report = new Report()
   const budget = { left: PART_TEXT, placeholders: PART_PLACEHOLDERS, deep: false }

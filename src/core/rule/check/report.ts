@@ -78,18 +78,15 @@ export class Report {
     }
   }
 
-  /** Returns a suggestion for `text`: the most similar candidate, otherwise the first few candidates. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
     return this.#look(text, candidates, plural).text
   }
 
-  /** Returns a suggestion with a fix that replaces a value equal to `text`. */
   instead(text: string, candidates: Iterable<string>, plural: string): Hint {
     const { text: hint, close } = this.#look(text, candidates, plural)
     return { text: hint, fix: close === undefined ? undefined : replacing(close) }
   }
 
-  /** Returns a suggestion with a fix that renames a field of `owner`. */
   rename(name: string, candidates: Iterable<string>, plural: string, owner: object): Hint {
     const { text, close } = this.#look(name, candidates, plural)
     return { text, fix: close === undefined || Object.hasOwn(owner, close) ? undefined : renaming(close) }

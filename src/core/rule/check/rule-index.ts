@@ -18,7 +18,6 @@ export interface LooseRule {
 /** States of every gate, in the order of its truth table. */
 export const GATE_STATES: readonly string[] = ['TRUE', 'FALSE']
 
-/** Maximum number of versions of a plug that are listed, newest first. */
 const LISTED_VERSIONS = 20
 
 interface EntryBase {
@@ -39,7 +38,6 @@ export interface RelationEntry extends EntryBase {
 
 export type NodeEntry = PlugEntry | RelationEntry
 
-/** Finds nodes of a rule by label; of several nodes with the same label, the first. */
 export interface RuleIndex {
   readonly nodes: ReadonlyMap<string, NodeEntry>
   /** all sensors and actuators, including those without a usable label */
@@ -79,7 +77,6 @@ export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report):
   return { nodes, plugNodes, relations, conditional }
 }
 
-/** Returns the possible states of a node; undefined for an unknown plug. */
 export function statesOf(entry: NodeEntry): readonly string[] | undefined {
   return entry.kind === 'relation' ? GATE_STATES : entry.plug?.states
 }
@@ -88,10 +85,7 @@ export function naming({ kind, label }: NodeEntry): string {
   return `${kind} ${shown(label)}`
 }
 
-/**
- * Returns whether the state is possible, and reports it if not. `subject`: the part of the rule that contains the
- * state.
- */
+/** Reports an impossible state. `subject`: the part of the rule that contains the state. */
 export function checkState(state: string, node: NodeEntry, path: string, subject: string, report: Report): boolean {
   const states = statesOf(node)
   if (states === undefined || states.includes(state)) return true
@@ -101,7 +95,6 @@ export function checkState(state: string, node: NodeEntry, path: string, subject
   return false
 }
 
-/** Returns the node with that label. Reports an unknown label, with suggestions other than `unlike`. */
 export function nodeNamed(
   label: string,
   unlike: NodeEntry['kind'],
@@ -152,7 +145,6 @@ function findPlug(
   return found?.plug
 }
 
-/** Reports which version runs instead of a missing one. */
 function noteVersion(
   kind: PlugKind,
   { label = '', name, version }: Partial<Sensor>,

@@ -81,10 +81,7 @@ export class BatchReader {
     return this.#count > 0n
   }
 
-  /**
-   * Returns the frames of all batches completed by `piece`. Throws an Error with a sentence; afterwards the reader is
-   * unusable.
-   */
+  /** Throws an Error with a sentence; afterwards the reader is unusable. */
   read(piece: Buffer): readonly ReadFrame[] {
     this.#pieces.push(piece)
     this.#held += piece.length

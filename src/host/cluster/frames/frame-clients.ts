@@ -38,7 +38,6 @@ const CONNECT_MS = 2_000
 const LOST_MS = 1_000
 const REFUSED_MS = 30_000
 
-/** Receives the answer to a framed request. `whole`, `ended` and `failed` are final. */
 export interface FramedAsking {
   whole(head: AnswerHead, body: Buffer): void
   begun(head: AnswerHead): void
@@ -81,7 +80,6 @@ export class FrameClients {
     return undefined
   }
 
-  /** Forgets hosts that are gone. `live`: addresses of live hosts */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#links.keys()) if (!live.has(url)) this.#links.delete(url)
     for (const link of this.#open) if (!live.has(link.url)) link.cut()
@@ -133,7 +131,6 @@ export class FrameClients {
   }
 }
 
-/** Connection on which this host sends requests to another. */
 export class AskingLink {
   readonly url: string
   readonly #link: FrameLink
@@ -200,7 +197,6 @@ export class AskingLink {
 
   #take({ kind, number, head, body }: ReadFrame): void {
     const asking = this.#waiting.get(number)
-    // the request was cancelled
     if (asking === undefined) return
     if (kind === PIECE) return asking.piece(body)
     if (kind === BEGIN) return asking.begun(JSON.parse(head) as AnswerHead)

@@ -3,7 +3,6 @@
  * communicate.
  */
 
-/** Protocol name for the `Upgrade` header. */
 export const PROTOCOL = 'reflexarc-frames-1'
 export const FRAMES_PATH = '/cluster/frames'
 export const NONCE_HEADER = 'reflexarc-nonce'
@@ -15,7 +14,6 @@ export const DROP = 2
 /** Sent by the forwarding host: acknowledges bytes of pieces; the head contains their number. */
 export const MORE = 3
 
-/** Sent by the owner: a whole answer. */
 export const ANSWER = 16
 /** Sent by the owner: head of an answer that follows in pieces. */
 export const BEGIN = 17

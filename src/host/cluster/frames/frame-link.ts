@@ -44,7 +44,6 @@ export class FrameLink {
     })
   }
 
-  /** Whether too much is buffered because the other host reads slowly. */
   get isFull(): boolean {
     return this.socket.writableLength + this.#size > MANY
   }
@@ -76,7 +75,6 @@ export class FrameLink {
     this.socket.end()
   }
 
-  /** Closes the connection at once. */
   cut(error: Error): void {
     this.#error = error
     this.socket.destroy()

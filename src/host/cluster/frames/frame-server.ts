@@ -121,7 +121,6 @@ class ServedLink {
     this.#callOff = machineTimers.later(SOON_MS, () => this.#link.isProven || this.#link.cut(silent))
   }
 
-  /** Asks the other host to disconnect once it has received all answers. */
   leave(): void {
     this.#isLeaving = true
     this.#link.send(LEAVING, 0)

@@ -24,7 +24,6 @@ export class FramedResponse extends Writable {
   readonly #events: AnswerEvents
   readonly #hasBody: boolean
   #headers: Headers = {}
-  /** Whether the head has been sent */
   #isBegun = false
   #whole: Uint8Array | string = ''
   /** Bytes sent but not yet acknowledged */
