@@ -21,13 +21,11 @@ export interface NewJobDependencies {
   readonly nextOrder: () => number
 }
 
-/** Job to store, with its items split into batches. */
 export interface PlannedJob {
   readonly job: Job
   readonly batches: readonly (readonly NonNullable<NewJob['items']>[number][])[]
 }
 
-/** Returns the job, followed by its descendants. Throws `VALIDATION`. */
 export function plannedTree(
   root: NewJob,
   ancestors: readonly string[],

@@ -1,7 +1,4 @@
-/**
- * A job that this process executes under a lease. Its commits are sequential, and each expects the version of the
- * previous one, so commits of a former holder are rejected (JOB-2). The lease is renewed until the job is released.
- */
+/** A job that this process executes under a lease; each commit expects the version of the previous one (JOB-2). */
 import { AppError, KeyedMutex } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { Job, JobTimers } from './contract.ts'
@@ -39,7 +36,6 @@ export class HeldJob {
     return this.#isLost
   }
 
-  /** Commits a change of the job. Throws `CONFLICT` when the job is lost or a write is rejected. */
   change(change: JobChange, writes: readonly Write[] = []): Promise<void> {
     return this.#order.run('', async () => {
       if (this.#isLost) throw lostError(this.job.id)
@@ -53,7 +49,6 @@ export class HeldJob {
     })
   }
 
-  /** Aborts the handler after the job was cancelled or taken over by another host. */
   lose(): void {
     this.#isLost = true
     this.stop()
@@ -97,7 +92,6 @@ function lostError(job: string): AppError {
   return new AppError('CONFLICT', `job ${job} has ended or runs on another host; nothing was written`)
 }
 
-/** True when an error reports that the store or host is closed. */
 export function isClosed(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CLOSED'
 }

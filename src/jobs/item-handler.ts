@@ -1,7 +1,4 @@
-/**
- * Handles jobs that consist of items. Items run in slices that yield to the event loop. The outcomes of each batch are
- * committed with the progress, so that a crash loses at most one batch.
- */
+/** Handles jobs that consist of items; a crash loses at most one batch. */
 import type { Json } from '#kernel'
 import type { ItemOutcome, Job, JobContext, JobHandler, JobOutcome, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES } from './job-record.ts'
@@ -11,10 +8,7 @@ export interface ItemHandler<Item extends Json> extends Omit<JobHandler, 'run'> 
   readonly slice: number | ((job: Job) => number)
   /** returns the key of an outcome; default: the item itself, which must then be a text */
   readonly keyOf?: (item: Item) => string
-  /**
-   * Executes one item. `isRepeat`: the item may already be done, by a host that crashed or stopped. Throwing fails the
-   * attempt of the job; the next attempt continues with the unfinished batch.
-   */
+  /** `isRepeat`: the item may already be done. Throwing fails the attempt; the next one continues the batch. */
   item(item: Item, context: JobContext, isRepeat: boolean): Promise<ItemOutcome>
 }
 
@@ -45,7 +39,6 @@ async function run<Item extends Json>(handler: ItemHandler<Item>, context: JobCo
   return { kind: 'completed' }
 }
 
-/** Runs the items of a batch. Returns undefined when aborted before the end. */
 async function carryOut<Item extends Json>(
   { slice, item }: ItemHandler<Item>,
   context: JobContext,

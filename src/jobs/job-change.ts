@@ -1,7 +1,4 @@
-/**
- * State machine of jobs: a table of allowed transitions, and pure functions. The store decides whether a change is
- * written.
- */
+/** State machine of jobs: a table of allowed transitions, and pure functions. */
 import { AppError, type Json } from '#kernel'
 import type { Job, JobEvent, JobState, Lease, Progress } from './contract.ts'
 
@@ -12,18 +9,15 @@ interface Ending {
 }
 
 export type JobChange =
-  /** a delayed job has become due */
   | { readonly kind: 'promote' }
   | { readonly kind: 'take'; readonly lease: Lease; readonly now: number }
   | { readonly kind: 'renew'; readonly lease: Lease }
   | { readonly kind: 'progress'; readonly progress: Progress }
-  /** the holder returns the job */
   | { readonly kind: 'release' }
   /** the lease expired, because the holder died or was cut off */
   | ({ readonly kind: 'stall' } & Ending)
   /** the holder cannot execute the job now, for reasons outside the job */
   | { readonly kind: 'postpone'; readonly dueTime: number }
-  /** an attempt failed and another follows */
   | { readonly kind: 'retry'; readonly dueTime: number; readonly reason: string }
   | { readonly kind: 'wait-for-children'; readonly children: number }
   | { readonly kind: 'child-completed' }
@@ -33,7 +27,6 @@ export type JobChange =
       readonly result?: Json | undefined
       readonly progress?: Progress | undefined
     } & Ending)
-  /** the job failed for good */
   | ({ readonly kind: 'fail'; readonly reason: string } & Ending)
   | ({ readonly kind: 'cancel'; readonly reason: string } & Ending)
 
@@ -74,7 +67,6 @@ export function readyState({ priority }: Pick<Job, 'priority'>): JobState {
   return priority > 0 ? 'prioritized' : 'waiting'
 }
 
-/** Applies a change. Throws `CONFLICT` when the state of the job does not allow it. */
 export function changed(job: Job, change: JobChange): Job {
   const { kind } = change
   if (!FROM[kind].includes(job.state)) {
@@ -135,7 +127,6 @@ function over(job: Job, state: JobState, { now, keepMs }: Ending): Job {
   return { ...job, state, finishedTime: now, ...(job.ancestors.length === 0 && { removeTime: now + keepMs }) }
 }
 
-/** Builds the event for a change; undefined when the change is not published. `time`: epoch ms. */
 export function eventOf(before: Job | undefined, after: Job, time: number): JobEvent | undefined {
   const { id, type, ancestors, state, progress, result, failedReason, dueTime } = after
   const head = { job: id, type, ancestors, time }

@@ -48,11 +48,7 @@ export class JobDocuments {
     this.#around.committed(jobs)
   }
 
-  /**
-   * Commits a change of a job, the resulting changes of its ancestors, and the given writes. Throws `CONFLICT` when the
-   * job changed since it was read (see `isAbout`), when its state does not allow the change, or when a write is
-   * rejected.
-   */
+  /** Throws `CONFLICT` when the job changed since it was read (see `isAbout`) or its state forbids the change. */
   async change(stored: Stored<Job>, change: JobChange, writes: readonly Write[] = []): Promise<Stored<Job>> {
     const after = changed(stored.value, change)
     const [version = 0] = await this.#commit(
@@ -63,7 +59,6 @@ export class JobDocuments {
     return { id: stored.id, version, value: after }
   }
 
-  /** Changes a job; returns undefined when the job changed meanwhile. */
   async changeUnlessChanged(
     stored: Stored<Job>,
     change: JobChange,
@@ -89,7 +84,6 @@ export class JobDocuments {
     return taken ?? 'taken-by-another'
   }
 
-  /** Ends a job and its descendants. Throws `NOT_FOUND`, or `CONFLICT` when the job has already ended. */
   async cancel(id: string): Promise<void> {
     const steps = async (): Promise<readonly Step[]> => {
       const stored = await this.jobs.get(id)
@@ -165,10 +159,7 @@ export class JobDocuments {
     return steps
   }
 
-  /**
-   * Commits the steps. After a conflict on one of their jobs, other than the `fixed` job, recomputes the steps and
-   * retries.
-   */
+  /** Recomputes and retries the steps after a conflict on a job other than `fixed`. */
   async #commit(
     make: () => Promise<readonly Step[]>,
     writes: readonly Write[],
@@ -211,12 +202,10 @@ export class JobDocuments {
   }
 }
 
-/** True when the error is a conflict on this job. */
 export function isAbout(error: unknown, job: string): boolean {
   return conflicts(error).includes(job)
 }
 
-/** Returns the ids of the jobs in a conflict; undefined for each document that is not a job. */
 function conflicts(error: unknown): readonly (string | undefined)[] {
   if (!(error instanceof AppError) || error.code !== 'CONFLICT') return []
   return error.issues.map(({ details }) => {

@@ -30,7 +30,6 @@ export interface JobFilter {
   readonly limit?: number
 }
 
-/** New jobs, as writes to commit together with others. */
 export interface AddedJobs {
   readonly job: Job
   readonly jobs: readonly Job[]
@@ -76,7 +75,6 @@ export class JobQueue {
     return this.#documents
   }
 
-  /** Stores a job with its children. Throws `VALIDATION`, `CONFLICT` or `CLOSED`. */
   async add(job: NewJob): Promise<Job> {
     await this.removeOld()
     const added = await this.adding(job)
@@ -85,10 +83,7 @@ export class JobQueue {
     return added.job
   }
 
-  /**
-   * Returns the writes for a job, to be committed with others; call `added` afterwards. All items but the last few
-   * thousand are stored immediately, which limits the size of the commit.
-   */
+  /** Returns the writes for a job; all items but the last few thousand are stored at once, to limit the commit. */
   async adding(job: NewJob, ancestors: readonly string[] = []): Promise<AddedJobs> {
     const { handlers, newId, now, nextOrder, isStopped } = this.#dependencies
     if (isStopped()) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
@@ -119,7 +114,6 @@ export class JobQueue {
     return this.#documents.jobs.countBy('state', conditionsOf(filter))
   }
 
-  /** Yields the keys and outcomes of a job's items in order; the outcome of a pending item is undefined. */
   async *outcomes({ id, items }: Job): AsyncGenerator<readonly [string, ItemOutcome | undefined]> {
     for (let from = 0; from < (items?.batches ?? 0); from += BATCHES_AT_ONCE) {
       const count = Math.min(BATCHES_AT_ONCE, (items?.batches ?? 0) - from)
@@ -133,10 +127,6 @@ export class JobQueue {
     }
   }
 
-  /**
-   * Ends a job and its descendants as failed; its ancestors fail too. Throws `NOT_FOUND`, or `CONFLICT` when the job
-   * has already ended.
-   */
   cancel(id: string): Promise<void> {
     return this.#documents.cancel(id)
   }
@@ -154,10 +144,7 @@ export class JobQueue {
     return (await this.#documents.log.bounds(PARTITION)).last
   }
 
-  /**
-   * Yields the tenant's events in log order, including those of other hosts. Slow readers are fine: the log keeps at
-   * least the last 10,000 events. Ends when the signal aborts or the host stops.
-   */
+  /** Yields the events of all hosts in log order; the log keeps at least the last 10,000. */
   async *events({ after, signal }: EventsOptions): AsyncGenerator<PlacedEvent> {
     const { log } = this.#documents
     const last = await this.position()
@@ -193,7 +180,6 @@ export class JobQueue {
     }
   }
 
-  /** Wakes all waiting readers after a change, or when the host stops. */
   wake(): void {
     for (const wake of this.#woken) wake()
   }

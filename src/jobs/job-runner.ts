@@ -21,7 +21,6 @@ export interface JobRunnerOptions {
 }
 
 export class JobRunner {
-  /** Queue for adding jobs; added jobs run even before `start`. */
   readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
@@ -58,7 +57,6 @@ export class JobRunner {
     await this.#scan()
   }
 
-  /** Finishes or returns the running jobs. Other jobs wait for the next start or another host. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
@@ -67,12 +65,10 @@ export class JobRunner {
     await this.#scanning
   }
 
-  /** Resolves when no job runs and none can be taken now; ignores delayed jobs and those of other hosts. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Looks for open jobs, periodically if several hosts share the store. */
   async #scan(): Promise<void> {
     const { documents } = this.queue
     const { session } = await documents.store.now()
@@ -97,7 +93,6 @@ export class JobRunner {
     }
   }
 
-  /** Returns the runner of a type; undefined when the type has no handler here. */
   #runner(type: string): TypeRunner | undefined {
     const known = this.#runners.get(type)
     if (known !== undefined) return known

@@ -1,7 +1,4 @@
-/**
- * Executes one tenant's jobs of one type: takes ready jobs while slots are free, and handles due jobs and expired
- * leases.
- */
+/** Executes one tenant's jobs of one type. */
 import { messageOf } from '#kernel'
 import type { Stored, StoreTime } from '#storage'
 import type { Job, JobHandler } from './contract.ts'
@@ -202,10 +199,7 @@ export class TypeRunner {
     return { isChanged, next }
   }
 
-  /**
-   * True when a lease or retry delay has more time left than its maximum allows, because the store's clock was set
-   * back. The check uses twice the maximum, since a renewal may be newer than the time that was read.
-   */
+  /** True when more time is left than the maximum allows, as after the store's clock was set back. */
   #waitsTooLong({ state, attemptsStarted, dueTime = 0, lease }: Job, { ms }: StoreTime): boolean {
     if (lease !== undefined) return lease.until - ms > 2 * LEASE_MS
     const { most } = this.#dependencies.handler.backoff ?? BACKOFF

@@ -1,7 +1,4 @@
-/**
- * Trims entries of a log that states of tasks, kept inputs, series and readers no longer need (LOG-7); the slowest
- * decides. The progress of a service that this process does not run is read from the store.
- */
+/** Trims log entries that states of tasks, kept inputs, series and readers no longer need (LOG-7). */
 import type { Json } from '#kernel'
 import type { CollectionSpec, Log, Store } from '#storage'
 import { isInput, isKept, PARTITION } from './message-entry.ts'
@@ -24,7 +21,6 @@ export const KEPT_MARK_ID = 'kept'
 /** Returns the last position that is no longer needed. `atRest`: lagging followers may be brought up to date first. */
 export type Floor = (atRest: boolean) => number | Promise<number>
 
-/** number of entries read at once */
 const PAGE = 1_000
 
 export class LogPruner {
@@ -37,7 +33,6 @@ export class LogPruner {
   readonly #store: Store
   readonly #log: Log
   #pruned = 0
-  /** the log has no inputs up to this position */
   #withoutInputs = 0
 
   constructor(store: Store, log: Log) {

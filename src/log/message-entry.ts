@@ -5,7 +5,6 @@ import type { LogBody } from '#storage'
 export const LOG_NAME = 'log'
 export const PARTITION = 0
 
-/** A message as tasks and subscribers receive it. */
 export interface RoutedMessage {
   readonly resource: string
   readonly [metric: string]: unknown
@@ -18,28 +17,20 @@ export interface KeptMessage {
   readonly x?: number
   /** epoch ms at which the entry arrived; present when a message has a later timestamp */
   readonly a?: number
-  /**
-   * alternating resources and messages as JSON; present when a message contains integers beyond 2^53, which `m` then
-   * omits
-   */
+  /** resources and messages alternating, as JSON; present when a message has integers beyond 2^53 */
   readonly t?: readonly string[]
 }
 
-/**
- * Name of the member with the arrival time (epoch ms) of messages that no task took; kept inputs store them with that
- * time.
- */
+/** Member with the arrival time (epoch ms) of messages that no task took. */
 export const ARRIVED = 'w'
 
 /** The messages of one post. They become one log entry, and invoke each listening task once. */
 export interface NewMessages {
   readonly messages: unknown
-  /** the messages as JSON, if already serialized */
   readonly text?: string | undefined
   readonly kept?: KeptMessage | undefined
 }
 
-/** Builds the body of an entry. `about`: further members for tasks; undefined when tasks do not read the entry. */
 export function messageBody({ messages, text, kept }: NewMessages, about: object | undefined): LogBody {
   if (text === undefined) {
     const m = about === undefined && kept?.t !== undefined ? undefined : messages
@@ -48,7 +39,6 @@ export function messageBody({ messages, text, kept }: NewMessages, about: object
   return new JsonText(`{"k":"data","m":${text}${membersOf(kept)}${membersOf(about)}}`)
 }
 
-/** the marker of most posts */
 export const KEPT_EVENTS: KeptMessage = { s: 'events' }
 
 function membersOf(some: object | undefined): string {
@@ -58,29 +48,24 @@ function membersOf(some: object | undefined): string {
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
 
-/** A message of an entry, as series and streams read it. */
 export interface LoggedMessage {
   readonly channel: KeptMessage['s']
   readonly resource: string
   readonly expires: number | undefined
   /** epoch ms of arrival; infinite unless a message has a later timestamp */
   readonly arrived: number
-  /** the message as JSON, without its resource */
   readonly text: string
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** True when series and streams follow the entry. */
 export function isKept(body: Json): boolean {
   return isPlainObject(body) && (body['s'] !== undefined || body['k'] === 'bulk')
 }
 
-/** True when the entry is an input of tasks. */
 export function isInput(body: Json): boolean {
   return isPlainObject(body) && body['at'] !== undefined
 }
 
-/** Yields the messages of an entry that series and streams follow, in order. */
 export function* messagesOfEntry(body: Json): Generator<LoggedMessage, undefined> {
   if (!isPlainObject(body)) return
   const { s: channel, m, t, x: expires, a: arrived = Infinity } = body as Partial<KeptMessage> & { m?: unknown }

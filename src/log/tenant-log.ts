@@ -1,25 +1,8 @@
 /**
- * The log of one tenant, and the queue of units in flight to it. Every input from outside is an entry of this log, in
- * the order in which it takes effect: posts (`message-entry.ts`, bulks) and other inputs of tasks (commands, results,
- * starts and stops, events of other services, passed time). An entry with an `at` is an input of tasks; a kept entry is
- * followed by series and streams; an entry may be both, and its text is serialized once. States, series and readers
- * store positions of this log only.
+ * The log of one tenant, and the queue of units in flight to it.
  *
- * A unit is one atomic request of a sender: its entries and its other writes. A unit passes through four stages:
- * - admit: the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
- * - append: entries and writes go to the store at once, as one commit; the store decides which commits share a
- *   transaction, and keeps their order (STORE-6)
- * - apply: the engine takes the inputs of a unit once it is durable and all units before it are applied
- * - acknowledge: followers of the log are notified, then the sender gets its response
- *
- * This queue performs the first three with one reorder buffer. Followers perform the last one: discovery, series and
- * subscribers may be slow and must not delay time and tasks, so followers are notified in order and continue on their
- * own.
- *
- * Without rules, entries do not have an `at`; without a broker, entries are not kept. The pruner then reads from the
- * store what the absent service still needs. Each partition of a tenant has its own log: messages from other partitions
- * are inputs that are not kept, since series and streams read them in their home partition.
- *
+ * A unit is one atomic request: admitted while there is room, appended in one commit, applied in order, acknowledged.
+ * Followers may be slow and must not delay time and tasks, so they are notified in order and continue on their own.
  * The format number of `state.db` and of a PostgreSQL schema, and `REPLAY_NUMBER` in a cluster, cover the format of
  * entries: another number is rejected by name on opening.
  *
@@ -60,23 +43,18 @@ export type Followed = (place: UnitPlace) => void
 
 export interface NewUnit {
   readonly entries: readonly NewEntry[]
-  /** writes of the sender, committed with the entries */
   readonly writes?: readonly Write[]
   /** called in log order when the unit is durable and applied; must return at once */
   readonly followed?: Followed | undefined
 }
 
 export interface Applied {
-  /** result of applying each entry */
   readonly given: readonly unknown[]
-  /** positions and versions of the sender's writes, in order */
   readonly results: readonly number[]
 }
 
 export interface LogEngine {
-  /** Applies an input; the result or error goes to the sender. */
   apply(input: LogInput, position: number): unknown
-  /** Called after units have been applied or rejected. */
   settled(): void
 }
 
@@ -86,7 +64,6 @@ interface Unit extends NewUnit {
   reject(error: unknown): void
 }
 
-/** most inputs in flight; further inputs are rejected */
 const MAX_WAITING = 100_000
 const NO_WRITES: readonly Write[] = []
 const NOTHING: Promise<Committed> = Promise.resolve({ results: [] })
@@ -100,7 +77,6 @@ export class TenantLog {
   #others: Followed | undefined
   #position = 0
   #size = 0
-  /** inputs in flight by kind */
   readonly #counts = new Map<string, number>()
   readonly #moments = new Moments()
 
@@ -121,12 +97,10 @@ export class TenantLog {
     this.#others = others
   }
 
-  /** Position of the last applied entry. */
   get position(): number {
     return this.#position
   }
 
-  /** Number of inputs in flight. */
   get size(): number {
     return this.#size
   }
@@ -136,7 +110,6 @@ export class TenantLog {
     return this.#moments.first
   }
 
-  /** Time (`at`) of the last input in flight. */
   get lastAt(): number {
     return this.#moments.last
   }
@@ -145,10 +118,7 @@ export class TenantLog {
     return (this.#counts.get(kind) ?? 0) > 0
   }
 
-  /**
-   * Commits the entries and writes atomically. Resolves with the results of applying the entries once they are durable;
-   * rejects with the store's error if the commit fails.
-   */
+  /** Commits entries and writes atomically, and resolves with the results of applying the entries. */
   add(unit: NewUnit): Promise<Applied> {
     const { entries, writes = NO_WRITES } = unit
     let at: number | undefined
@@ -211,7 +181,6 @@ export class TenantLog {
     this.#engine?.settled()
   }
 
-  /** Applies a unit and returns a function that replies to the sender. */
   async #apply(unit: Unit, last: number, results: readonly number[], yielder: Yielder): Promise<() => void> {
     const { entries, resolve, reject } = unit
     let position = last - entries.length
@@ -249,7 +218,6 @@ export class TenantLog {
   }
 }
 
-/** number of dropped moments before the array is compacted */
 const MAX_DROPPED = 1_024
 
 class Moments {

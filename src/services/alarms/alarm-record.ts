@@ -6,10 +6,7 @@ import type { AlarmCause } from './contract.ts'
 import type { RaisedAlarm } from './new-alarm.ts'
 import { searchTexts } from './search-texts.ts'
 
-/**
- * A stored alarm. Its history consists of its creation, repeats and updates. The newest repeats and updates are part of
- * the record, and older ones are in separate chunks, so that a repeat has a constant cost.
- */
+/** A stored alarm; older repeats and updates are in separate chunks, so that a repeat has a constant cost. */
 export interface AlarmRecord extends RaisedAlarm {
   readonly id: string
   /** deduplication key; also the id of the alarm's `KeyRecord` */
@@ -27,7 +24,6 @@ export interface AlarmRecord extends RaisedAlarm {
   readonly repeatTail: readonly HistoryRecord[]
   readonly updateTail: readonly HistoryRecord[]
   readonly effects?: readonly string[]
-  /** whether escalation has happened or is no longer needed */
   readonly escalationOver?: boolean
 }
 
@@ -73,14 +69,12 @@ export interface HistoryChunk {
 }
 export const CHUNKS: CollectionSpec<HistoryChunk> = { name: 'alarm_history', version: 1, fields: {} }
 
-/** Explains why a rule raised an alarm. Has the same id as the alarm. */
 export interface CauseRecord {
   readonly cause: AlarmCause
   readonly explanation: unknown
 }
 export const CAUSES: CollectionSpec<CauseRecord> = { name: 'alarm_causes', version: 1, fields: {} }
 
-/** How far a follower of the event log has read. */
 export interface CursorRecord {
   readonly position: number
 }
@@ -89,7 +83,6 @@ export const CURSORS: CollectionSpec<CursorRecord> = { name: 'alarm_cursors', ve
 export const EVENT_LOG = 'alarm_events'
 export const PARTITION = 0
 
-/** Returns the time of the next automatic change; undefined if none is due. */
 export function dueTime(alarm: AlarmRecord): number | undefined {
   const times = [clearTime(alarm), escalationTime(alarm)].filter((time) => time !== undefined)
   return times.length === 0 ? undefined : Math.min(...times)

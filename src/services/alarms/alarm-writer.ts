@@ -91,16 +91,11 @@ export class AlarmWriter {
     })
   }
 
-  /** Throws `NOT_FOUND`, `FINAL`. */
   async change(id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
     return this.#change(await this.stored(id), change, mover, thingsOf)
   }
 
-  /**
-   * Clears the open alarms of a source and type. Runs in the lane of alarms without a `dedupKey`. Alarms with a
-   * `dedupKey` are cleared first, each in its own lane; the effect is recorded once all are cleared. If the same task
-   * raises such an alarm meanwhile, recording conflicts, and the search is repeated.
-   */
+  /** Clears alarms with a `dedupKey` first, each in its own lane, and again if the task raises one meanwhile. */
   async clear(source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
     this.requireFewHops(cause)
     const { collections, committer } = this.#dependencies
@@ -178,7 +173,6 @@ export class AlarmWriter {
     return stored.value
   }
 
-  /** Throws `TOO_LARGE` for a chain of too many rules. */
   requireFewHops(cause: AlarmCause | undefined): void {
     if (cause === undefined || cause.hops <= MAX_HOPS) return
     const { task, node, hops } = cause
@@ -228,7 +222,6 @@ export class AlarmWriter {
 const COMES_AGAIN: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'CLOSED'])
 const OVER: ReadonlySet<ErrorCode> = new Set(['FINAL', 'NOT_FOUND', 'SUPERSEDED'])
 
-/** Names what a rule acts on when it raises or changes an alarm, as plugs name it. */
 function thingsOf(alarm: Pick<AlarmRecord, 'source' | 'type' | 'dedupKey'>): readonly string[] {
   return [thingOf(alarm.source.id, alarm.type), ...keyThingsOf(alarm)]
 }

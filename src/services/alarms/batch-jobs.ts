@@ -16,7 +16,6 @@ export interface BatchData {
 }
 
 const BATCH_SIZE = 200
-/** Number of alarms processed between two turns of the event loop. */
 const SLICE = 50
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000

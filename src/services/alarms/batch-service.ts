@@ -50,7 +50,6 @@ function headOf(job: Job): QueuedAlarmBatch {
   return { id, queueTime: new Date(queueTime).toISOString(), operation: { entity: 'alarm', action: action.kind } }
 }
 
-/** Returns the ids of the selected alarms at the time of queueing, and requested ids that do not exist. */
 async function selected(
   collections: AlarmCollections,
   { ids: named, ...filters }: AlarmBatch['query'],

@@ -8,10 +8,7 @@ import { withRepeat, withUpdate, type Grown } from './history.ts'
 import type { RaisedAlarm } from './new-alarm.ts'
 import { ATTRIBUTE_CHANGE, SEVERITY_CHANGE, STATUS_CHANGE } from './words.ts'
 
-/**
- * Maximum number of remembered effects, by which repeats are recognized. Larger than the number of effects in one
- * commit, since all of them may be repeated after a crash.
- */
+/** Maximum remembered effects; more than one commit can hold, since all may be repeated after a crash. */
 const KEPT_EFFECTS = 128
 /** Characters of a mark, which together have 60 bits. */
 const MARK = 10
@@ -93,12 +90,10 @@ function changesOf(alarm: AlarmRecord, change: AlarmChange, now: number): readon
   return changes
 }
 
-/** Returns the epoch ms until which repeats are not reported; undefined if repeats are reported. */
 export function snoozeEnd({ snoozeUntil }: AlarmRecord, now: number): number | undefined {
   return snoozeUntil !== undefined && snoozeUntil > now ? snoozeUntil : undefined
 }
 
-/** Returns whether this effect of a rule was already applied. */
 export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefined): boolean {
   return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))
 }

@@ -2,13 +2,11 @@
 import { createHash } from 'node:crypto'
 import type { AlarmRecord } from './alarm-record.ts'
 
-/** Returns the key of an alarm. Alarms of the same source and type share a key, unless they have a `dedupKey`. */
 export function keyOf(source: string, type: string, dedupKey: string | undefined): string {
   const parts = dedupKey === undefined ? [source, type] : [dedupKey]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }
 
-/** Whether a raise repeats the latest alarm of its key. A cleared alarm is not repeated: the raise opens a new one. */
 export function isRepeated(latest: AlarmRecord | undefined): latest is AlarmRecord {
   return latest !== undefined && latest.status !== 'CLEARED'
 }

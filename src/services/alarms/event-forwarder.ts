@@ -1,7 +1,4 @@
-/**
- * Forwards each event to the engine exactly once, in the order of the log, even after a crash. The cursor is committed
- * with the engine's inputs, and each commit requires the cursor of the previous event.
- */
+/** Forwards each event to the engine exactly once, in log order; the cursor is committed with the inputs. */
 import { AppError, type Logger, MAX_HOPS, messageOf, RepeatableWork } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmCollections } from './collections.ts'
@@ -43,7 +40,6 @@ export class EventForwarder {
     this.#work.wake()
   }
 
-  /** Events that are not forwarded yet follow after the next start. */
   stop(): Promise<void> {
     return this.#work.stop()
   }
@@ -52,7 +48,6 @@ export class EventForwarder {
     return this.#work.idle()
   }
 
-  /** Log position of the last forwarded event; undefined without an engine. */
   get position(): number | undefined {
     return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
   }
@@ -81,7 +76,6 @@ export class EventForwarder {
     }
   }
 
-  /** Reads the engine's cursor after a rejection. Returns whether the cursor has advanced. */
   async #refused({ position }: LiveEvent, reason: unknown, before: number): Promise<boolean> {
     const stored = await this.#stored()
     if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
@@ -96,10 +90,7 @@ export class EventForwarder {
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }
 
-  /**
-   * Forwards an event. The cursor advances by one event at a time, so rejecting an event also rejects the following
-   * events.
-   */
+  /** The cursor advances by one event at a time, so rejecting an event also rejects the following ones. */
   #forward(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
     const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)

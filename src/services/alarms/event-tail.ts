@@ -1,13 +1,9 @@
-/**
- * Streams the events of alarms from all writers, in the order of the log. Events of this process come from memory; gaps
- * in the positions are filled from the log.
- */
+/** Streams the events of alarms from all writers, in log order. */
 import { AppError, Feed } from '#kernel'
 import { PARTITION } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
-/** An event with its log position. Its text is serialized once, on demand. */
 export class LiveEvent implements StreamedAlarmEvent {
   readonly position: number
   readonly event: AlarmEvent
@@ -28,7 +24,6 @@ export class LiveEvent implements StreamedAlarmEvent {
   }
 }
 
-/** Number of events per read of the log. */
 const PORTION = 1000
 const MAX_WAITING = 10_000
 
@@ -66,7 +61,6 @@ export class EventTail {
     } else this.look()
   }
 
-  /** Reads events of other processes from the log, if a stream is open. */
   lookForReaders(): void {
     if (this.#feed.readers > 0) this.look()
   }
@@ -124,7 +118,6 @@ export class EventTail {
   }
 }
 
-/** Reads the next events after a position, oldest first. */
 export async function readEvents(
   collections: AlarmCollections,
   after: number,

@@ -5,7 +5,6 @@ import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000
 
-/** Returns active and acknowledged alarms. */
 export async function openOf(
   collections: AlarmCollections,
   source: string,

@@ -1,7 +1,4 @@
-/**
- * The history of an alarm: its creation, all updates, and the latest thousand repeats. Repeats and updates are stored
- * in separate chunks, so that old repeats can be removed by the chunk.
- */
+/** The history of an alarm: its creation, all updates, and the latest thousand repeats. */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AuditRecord } from './alarm-schema.ts'
@@ -11,10 +8,7 @@ export const KEPT_REPEATS = 1000
 const CHUNK = 32
 const CHUNKS_AT_ONCE = 1000
 
-/**
- * An alarm with one more record, and the changes of its chunks: records for a new chunk, or undefined to remove a
- * chunk.
- */
+/** An alarm with one more record; each chunk is new, or undefined to remove it. */
 export interface Grown {
   readonly alarm: AlarmRecord
   readonly chunks: ReadonlyMap<string, readonly HistoryRecord[] | undefined>
@@ -22,7 +16,6 @@ export interface Grown {
 
 const UNTOUCHED: Grown['chunks'] = new Map()
 
-/** Adds a repeat, which also increments the count. */
 export function withRepeat(alarm: AlarmRecord, id: string, time: number): Grown {
   const tail = [...alarm.repeatTail, { id, time, place: revisionOf(alarm) }]
   const grown = { ...alarm, count: alarm.count + 1 }
@@ -44,7 +37,6 @@ export function withUpdate(alarm: AlarmRecord, record: Omit<HistoryRecord, 'plac
   return { alarm: { ...alarm, updates, updateTail: [] }, chunks }
 }
 
-/** Returns how many records `wholeHistory` returns. */
 export function historyLength({ count, updates }: AlarmRecord): number {
   return 1 + Math.min(count - 1, KEPT_REPEATS) + updates
 }
@@ -62,12 +54,10 @@ export function chunkIds({ id, count, updates }: AlarmRecord): readonly string[]
   return ids
 }
 
-/** Returns the records stored in the alarm itself: its creation and the latest records. */
 export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
   return shown(alarm, alarm.repeatTail, alarm.updateTail)
 }
 
-/** Returns the histories of several alarms in the order of the alarms, oldest record first. */
 export async function wholeHistories(
   collections: AlarmCollections,
   alarms: readonly AlarmRecord[],
@@ -105,7 +95,6 @@ function shown(
   updates: readonly HistoryRecord[],
 ): readonly AuditRecord[] {
   const records = [audit(RAISED, alarm.raisedId, alarm.createTime)]
-  // merges two sorted arrays
   let at = 0
   for (const update of updates) {
     for (let repeat = repeats[at]; repeat !== undefined && repeat.place < update.place; repeat = repeats[++at]) {

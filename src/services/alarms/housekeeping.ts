@@ -5,9 +5,7 @@ import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmCollections } from './collections.ts'
 
 const KEPT_MS = 365 * 86_400_000
-/** Number of alarms processed at once. */
 const PORTION = 200
-/** Number of events kept for reconnecting readers. */
 const KEPT_EVENTS = 10_000
 
 export class Housekeeping {

@@ -1,7 +1,4 @@
-/**
- * A draft of one commit on the alarms of one key. The commit requires that everything read is unchanged; after a
- * conflict, the work is repeated on a new draft.
- */
+/** A draft of one commit on the alarms of one key, which requires that everything read is unchanged. */
 import type { EffectDraft } from '#services/shared'
 import type { Expectation, Stored, Write } from '#storage'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'

@@ -1,17 +1,11 @@
-/**
- * Serializes work on the alarms of one key. Work that waits shares a commit. Concurrent work by other processes appears
- * as a conflict.
- */
+/** Serializes work on the alarms of one key; work that waits shares a commit. */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
 
-/**
- * Applies its part to the draft and returns its result. Must be repeatable, and must leave the draft unchanged when it
- * throws.
- */
+/** Must be repeatable, and leave the draft unchanged when it throws. */
 export type Work<T> = (draft: KeyDraft) => Promise<T> | T
 
 interface Waiting {

@@ -16,10 +16,8 @@ export interface RaisedAlarm extends AlarmExtras {
   readonly snoozeUntil?: number
 }
 
-/** Maximum JSON characters of a body. */
 const MAX_BODY = 65_536
 
-/** Throws `VALIDATION` with all problems, `TOO_LARGE`. */
 export function readAlarm(body: unknown, now: number): RaisedAlarm {
   const alarm = NewAlarm.read(body)
   const properties = propertiesOf(alarm)
@@ -39,7 +37,6 @@ export function readAlarm(body: unknown, now: number): RaisedAlarm {
   }
 }
 
-/** Returns the problems of an alarm, except missing fields. */
 export function issuesOfAlarm(body: unknown, now: number): readonly Issue[] {
   return refusedBy(() => readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now))
 }
@@ -48,7 +45,6 @@ const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } 
 const OWN: ReadonlySet<string> = new Set(Object.keys(NewAlarm.schema.properties))
 const EXTRA_NAMES = Object.keys(EXTRAS) as readonly (keyof AlarmExtras)[]
 
-/** Copies only the extra fields that are present. */
 export function extrasOf(alarm: AlarmExtras): AlarmExtras {
   const extras: { -readonly [Name in keyof AlarmExtras]: unknown } = {}
   for (const name of EXTRA_NAMES) if (alarm[name] !== undefined) extras[name] = alarm[name]

@@ -16,7 +16,6 @@ export interface ReadQuery {
 
 const DEFAULT_SIZE = 50
 
-/** Time parameters and the fields that they restrict. */
 const TIMES = [
   ['dateFrom', 'dateTo', 'timestamp'],
   ['creationTimeFrom', 'creationTimeTo', 'createTime'],
@@ -35,7 +34,6 @@ const RESERVED: ReadonlySet<string> = new Set([...Object.keys(LISTING), ...Objec
 const readListing = parameterReader({ ...LISTING, ...TIMELINE })
 const readMoments = parameterReader(TIMELINE)
 
-/** Throws `VALIDATION` with all problems. */
 export function readQuery(query: AlarmQuery): ReadQuery {
   const read = readListing(query)
   const { page = 1, size = DEFAULT_SIZE, sort = 'timestamp', order = 'descending', history = true } = read
@@ -55,7 +53,6 @@ export interface ReadTimeline {
   readonly to: number
 }
 
-/** Throws `VALIDATION` with all problems, for example if the source is missing. */
 export function readTimeline(query: AlarmQuery): ReadTimeline {
   const read = readMoments(query)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, source } = read

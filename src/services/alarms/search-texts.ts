@@ -6,10 +6,7 @@ import type { Json } from '#kernel'
 const MAX_CHARACTERS = 400
 export const MAX_SEARCHED = 500
 
-/**
- * Returns the texts of the properties. Names within objects are joined by dots; each item of an array counts as a
- * value.
- */
+/** Names within objects are joined by dots; each item of an array is a value. */
 export function searchTexts(properties: Readonly<Record<string, Json>>): readonly string[] {
   const found: string[] = []
   gather('', properties, found)

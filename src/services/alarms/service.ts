@@ -17,7 +17,6 @@ import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
-  /** job slots, shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly tenant: string
   readonly store: Store
@@ -33,7 +32,6 @@ export interface AlarmsOptions {
 
 export interface OperatedAlarmsService extends InternalAlarms {
   keepHouse(): Promise<void>
-  /** Resolves when all requested work is done, including batches and events for the engine. */
   idle(): Promise<void>
 }
 

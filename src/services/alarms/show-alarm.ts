@@ -8,7 +8,6 @@ import type { Alarm, AuditRecord } from './alarm-schema.ts'
 import { extrasOf } from './new-alarm.ts'
 import { historyLength, newestHistory, revisionOf, wholeHistories } from './history.ts'
 
-/** Number of alarms whose histories are read at once. */
 const SLICE = 50
 const MAX_RECORDS = 200_000
 
@@ -21,7 +20,6 @@ export function showNewest(alarm: AlarmRecord, now: number): Alarm {
   return shown(alarm, newestHistory(alarm), now)
 }
 
-/** Throws `TOO_LARGE` if the histories exceed the limit for a response. */
 export async function showAll(
   collections: AlarmCollections,
   alarms: readonly AlarmRecord[],

@@ -1,7 +1,4 @@
-/**
- * Routes of the broker over HTTP, server-sent events and WebSockets. The service validates bodies, so that errors are
- * the same in all transports.
- */
+/** Routes of the broker over HTTP, server-sent events and WebSockets. */
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
@@ -50,17 +47,10 @@ export interface BrokerRoutes {
   readonly service: BrokerService
   /** identifies this process in the ids of server-sent events: letters and digits */
   readonly life: string
-  /**
-   * identifies the store in those ids; undefined: the store is not persistent, so readers cannot resume at another
-   * process
-   */
+  /** identifies the store in those ids; undefined: readers cannot resume at another process */
   readonly store?: string | undefined
-  /** maximum bytes of a WebSocket frame */
   readonly frameBytes: number
-  /**
-   * Repeats `work` every `ms` until the returned function is called. Default: machine timers, which do not keep a
-   * process alive.
-   */
+  /** Default: machine timers, which do not keep a process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
 }
 
@@ -98,7 +88,6 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
 const route = routesOf<BrokerApi>()
 const Text = Type.String()
 
-/** A body that the service validates. */
 function unread<S extends TSchema>(schema: S): Checked<S> {
   return { schema, read: (value) => value as ReturnType<Checked<S>['read']> }
 }
@@ -348,7 +337,6 @@ function keyOf({ headers }: FastifyRequest): Pick<PostOptions, 'idempotencyKey'>
   return idempotencyKey === undefined ? {} : { idempotencyKey }
 }
 
-/** Sends the result of a post, which may be serialized already. */
 function sent(reply: FastifyReply, posted: Posted): FastifyReply | Posted {
   return posted instanceof PublishedMessage ? reply.type('application/json; charset=utf-8').send(posted.json) : posted
 }
@@ -359,7 +347,6 @@ function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined,
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'
 }
 
-/** Sends a page with a link to the next page in the body and in a header (RFC 8288). */
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage, isHal = false): FastifyReply {
   const { next, ...answer } = page
   const [path = ''] = request.url.split('?', 1)

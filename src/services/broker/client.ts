@@ -1,7 +1,4 @@
-/**
- * A client of the broker over fetch, with the same contract and the same AppErrors. Responses are typed by the contract
- * but not checked.
- */
+/** A client of the broker over fetch, with the same contract; responses are not checked. */
 import { AppError } from '#kernel'
 import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
 import type {

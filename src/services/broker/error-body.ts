@@ -7,7 +7,6 @@ export interface BrokerErrorBody {
   readonly details?: readonly string[]
 }
 
-/** Returns the body of a refused request, or the frame sent after an invalid frame. */
 export function brokerErrorBody({ error, issues }: Pick<Refusal, 'error' | 'issues'>): BrokerErrorBody {
   return issues.length === 0 ? { error } : { error, details: issues.map(issueLine) }
 }

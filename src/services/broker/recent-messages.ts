@@ -1,26 +1,18 @@
-/**
- * Keeps the last messages of each resource in series, and deletes older messages in the background. Messages of one
- * resource are spread over many disk pages, so deletions of many resources are combined to share pages.
- */
+/** Keeps the last messages of each resource; deletions of many resources are combined to share disk pages. */
 import { AppError } from '#kernel'
 import type { Series, StoredMessage } from '#storage'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
 import type { PublishRequest } from './posting/publish-request.ts'
 
-/** number of messages kept per channel */
 export const MAX_KEPT = 100
 
-/** number of groups into which resources are hashed */
 const GROUPS = 8_192
-/**
- * messages of a group between two checks; prime, so that resources posting in turn are not always the same one checked
- */
+/** messages of a group between two checks; prime, so that not always the same resource is checked */
 const LOOK_EVERY = 211
 /** maximum resources waiting for a check; others are found through later messages */
 const MAX_WAITING = 10_000
 /** after this many messages of all resources, waiting resources are checked, unless a sweep comes first */
 const WORTH_IT = 16_384
-/** resources per commit */
 const AT_ONCE = 64
 
 interface Stream {
@@ -31,13 +23,9 @@ interface Stream {
 export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   readonly #series: Series
   readonly #report: (error: unknown) => void
-  /**
-   * Number of messages per group since the last check. The resource whose message fills a group is checked. The size
-   * does not depend on the number of resources.
-   */
+  /** messages per group since the last check; the size does not depend on the number of resources */
   #counts: Uint8Array | undefined
   readonly #waiting = new Map<string, Stream>()
-  /** number of messages since the last round of checks */
   #stored = 0
   #pruning: Promise<void> | undefined
 
@@ -57,7 +45,6 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     return messageOf(newest)
   }
 
-  /** Notes stored messages. Never waits. */
   stored({ arrivals, channel, store }: PublishRequest): void {
     if (!store) return
     const counts = (this.#counts ??= new Uint8Array(GROUPS))
@@ -72,7 +59,6 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     if (this.#stored >= WORTH_IT && this.#waiting.size > 0) this.#pruning ??= this.#prune()
   }
 
-  /** Deletes older messages of the waiting resources. */
   async sweep(): Promise<void> {
     if (this.#waiting.size > 0) this.#pruning ??= this.#prune()
     await this.idle()
@@ -107,7 +93,6 @@ export function messageOf({ body, time }: StoredMessage): BrokerMessage {
   return { ...body, timestamp: typeof timestamp === 'number' ? timestamp : time }
 }
 
-/** Computes an FNV-1a hash over the characters. */
 function groupOf(channel: Channel, text: string): number {
   let hash = channel === 'events' ? 0x811c9dc5 : 0x050c5d1f
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -40,10 +40,7 @@ export interface BrokerDependencies {
   readonly now: () => number
   /** Returns monotonic ms. Default: machine timers. */
   readonly elapsed?: () => number
-  /**
-   * Repeats `work` every `ms` until the returned function is called. Default: machine timers, which do not keep a
-   * process alive.
-   */
+  /** Default: machine timers, which do not keep a process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
   /** Neighbouring services are looked up on each use, since they may be created later, or be absent. */
   readonly engine?: () => Forwarding | undefined
@@ -59,7 +56,6 @@ export interface BrokerDependencies {
   readonly bounds?: TimeBounds
   /** Logs that a part of a message was changed or dropped. Rate-limited per `about`. */
   readonly logOddity?: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
-  /** Logs a failure for which no caller waits, as one line. */
   readonly report?: (what: string) => void
 }
 
@@ -228,7 +224,6 @@ class Broker implements InternalBroker {
     await Promise.all(others.map((at) => partition.ask(at, { ask: 'readable' })))
   }
 
-  /** Deletes expired log entries, keys, samples and messages. */
   async #sweep(): Promise<void> {
     const { now, partition, store } = this.#dependencies
     const time = now()
@@ -331,7 +326,6 @@ const LAG_MS = 120_000
 /** maximum number of applied entries that are kept */
 const MAX_ENTRIES = 2_000_000
 
-/** Tracks how much of the log returning readers may need. */
 class ReaderLag {
   readonly #elapsed: () => number
   /** applied positions, each with the time it was noted; oldest first */
@@ -342,7 +336,6 @@ class ReaderLag {
     this.#elapsed = elapsed
   }
 
-  /** Returns the last position that returning readers no longer need. */
   floor(applied: number): number {
     const now = this.#elapsed()
     let upTo = Math.max(this.#floor, applied - MAX_ENTRIES)
@@ -356,7 +349,6 @@ class ReaderLag {
   }
 }
 
-/** Returns each resource with its newest sample. */
 function newestOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[0] {
   const newest = new Map<string, Sample>()
   for (const sample of samples) {

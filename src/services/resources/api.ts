@@ -402,7 +402,6 @@ function queryOf({ query }: FastifyRequest): ListQuery {
   return query as ListQuery
 }
 
-/** Returns the version required by `If-Match` and `If-None-Match`. Throws `PRECONDITION` if no version can match. */
 function condition({ request, params: { id } }: Omit<Context, 'reply' | 'api'>, api: ResourceApi | TypeApi) {
   return writeCondition(request, () => api.get(id))
 }
@@ -411,7 +410,6 @@ function accepts({ headers }: FastifyRequest, mediaType: string): boolean {
   return headers.accept?.includes(mediaType) === true
 }
 
-/** Sends a body with the media type selected by `Accept`; as JSON if `type` is undefined. */
 function sendAs(reply: FastifyReply, type: string | undefined, body: unknown): FastifyReply {
   void reply.header('vary', 'accept')
   if (type === undefined) return reply.send(body)
@@ -472,10 +470,7 @@ async function* only(
   for await (const event of reader) if (objectType === undefined || event.value.objectType === objectType) yield event
 }
 
-/**
- * Sends each event twice: named, for listeners of that name, and unnamed, for `onmessage`. Only the second has the id,
- * so that a reader that was disconnected in between receives both again.
- */
+/** Sent twice, named and unnamed; only the second has the id, so that an interrupted reader receives both again. */
 async function* serverEvents(
   events: AsyncIterable<Published<MetadataEvent>>,
   hasGap: boolean,

@@ -17,7 +17,6 @@ export function textAt(attributes: Attributes, name: string): string | undefined
 /** Maximum bytes of an indexed text. */
 const LONGEST_TEXT = 2_000
 
-/** Joins texts with newlines for `filter`, up to the limit of the index. */
 export function wordsOf(texts: readonly string[]): string {
   const text = texts.join('\n')
   if (text.length * 3 <= LONGEST_TEXT || Buffer.byteLength(text) <= LONGEST_TEXT) return text

@@ -17,7 +17,6 @@ export interface Change {
 
 export interface Noted {
   readonly writes: readonly Write[]
-  /** Publishes the change. Call it after the commit. */
   publish(): void
 }
 
@@ -34,7 +33,6 @@ export class ChangeRecorder {
   readonly #notify: () => void
   #order = 0
 
-  /** `notify` is called after each commit with a log entry. */
   constructor(collections: ResourceCollections, now: () => number, newId: () => string, notify: () => void) {
     this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#collections = collections
@@ -43,7 +41,6 @@ export class ChangeRecorder {
     this.#notify = notify
   }
 
-  /** Reads events from now on, or from after a number that was already seen. */
   read(options: Omit<ReaderOptions, 'topic'>): ReturnType<Feed<MetadataEvent>['read']> {
     return this.feed.read({ ...options, topic: TOPIC })
   }

@@ -6,10 +6,7 @@ import { HISTORY, type HistoryRecord } from './history.ts'
 import { RESOURCES, type ResourceRecord } from './resource-record.ts'
 import { TYPES, type TypeRecord } from './type-record.ts'
 
-/**
- * The change log. Partition 0 contains one `MetadataEvent` for each write that tasks may depend on (`notedChange`), in
- * the order of commits. Followers store cursors.
- */
+/** Contains, in the order of commits, each write that tasks may depend on (`notedChange`). */
 const CHANGE_LOG = 'resources'
 
 export interface ResourceCollections {

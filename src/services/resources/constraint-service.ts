@@ -26,7 +26,6 @@ export function constraintApi(newId: () => string, tenantResources: TenantResour
     return found
   }
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
-  /** Blocks writes of resources of these types while `work` runs. */
   const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
     ids.reduce((inside, type) => () => typeLock.exclusive(type, inside), work)()
 
@@ -70,10 +69,7 @@ function entityOf(record: ConstraintRecord): ResourceEntity {
   return record as unknown as ResourceEntity
 }
 
-/**
- * Reads a constraint. Throws `VALIDATION` with all problems; for redefined reserved attributes, with a text that
- * clients expect.
- */
+/** Redefined reserved attributes are refused with a text that clients expect. */
 export function readConstraint(body: unknown, id: string): ConstraintRecord {
   const given = Constraint.read(body)
   checkSize(given, 'the constraint')
@@ -115,10 +111,7 @@ function idOf(tenant: string, type: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/**
- * Returns the constraints of a type with their status. New constraints are checked against the type's resources, and
- * all constraints if the type's own values changed. Throws `VALIDATION` for missing or contradictory constraints.
- */
+/** Checks new constraints against the type's resources, and all of them if the type's own values changed. */
 export async function appliedConstraints(
   tenantResources: TenantResources,
   ids: readonly string[],

@@ -4,10 +4,7 @@ import type { Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { AttributeOrigin } from './resource-schema.ts'
 
-/**
- * Attributes that are not inherited. Names starting with `$` are not inherited either, since they are bookkeeping of
- * the type.
- */
+/** Not inherited, like names that start with `$`, which are bookkeeping of the type. */
 const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])
 
 export function isInherited(attribute: string): boolean {

@@ -1,7 +1,4 @@
-/**
- * Tracks when each resource was last in contact. Times are visible at once but written only occasionally, so that
- * frequent messages do not each cost a write. A crash loses unwritten times.
- */
+/** Tracks when each resource was last in contact; a crash loses times that are not written yet. */
 import type { Stored } from '#storage'
 import type { ResourceCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
@@ -24,7 +21,6 @@ export class LastSeen {
     if (before === undefined || before < time) this.#unwritten.set(id, time)
   }
 
-  /** Epoch ms of an unwritten contact. */
   unwritten(id: string): number | undefined {
     return this.#unwritten.get(id)
   }
@@ -41,7 +37,6 @@ export class LastSeen {
     return time === undefined || !isLater(own, time) ? own : { ...own, lastMessageTimestamp: time }
   }
 
-  /** Writes at most `most` of the oldest contacts, and returns the ids of their resources. */
   async flush(most: number): Promise<readonly string[]> {
     const due: (readonly [string, number])[] = []
     for (const entry of this.#unwritten) {

@@ -26,7 +26,6 @@ const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 const DONE: ItemOutcome = { statusCode: 204 }
 
-/** `as` returns the caller's API, with the same rights as over HTTP. */
 export function operationHandler(as: (caller: Caller) => Api, logger: Logger | undefined): JobHandler {
   return itemHandler<Item>({
     type: OPERATION_JOB,

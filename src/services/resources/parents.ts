@@ -14,10 +14,7 @@ export class Parents {
     this.#tenantResources = tenantResources
   }
 
-  /**
-   * Runs `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` that names the cycle. If two writers
-   * together would close a cycle, at least one of them fails.
-   */
+  /** Throws `VALIDATION` that names the cycle; of two writers that close one together, at least one fails. */
   async linking<T>(id: string, parent: string, work: () => Promise<T>): Promise<T> {
     const links = this.#underWay.get(id) ?? new Map<string, number>()
     this.#underWay.set(id, links.set(parent, (links.get(parent) ?? 0) + 1))

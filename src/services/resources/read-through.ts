@@ -1,10 +1,7 @@
 /** A read-through cache for documents. */
 import { LruCache } from '#kernel'
 
-/**
- * Caches documents by id. The cache is bounded, and up to date after every `put`, even during a concurrent read of the
- * store. Also caches that a document does not exist.
- */
+/** Bounded, and up to date after every `put`; also caches that a document does not exist. */
 export class ReadThrough<T> {
   readonly #load: (id: string) => Promise<T | undefined>
   readonly #kept: LruCache<string, { readonly value: T | undefined }>
@@ -15,7 +12,6 @@ export class ReadThrough<T> {
     this.#kept = new LruCache(most)
   }
 
-  /** Returns the cached entry; undefined if the id is not cached. */
   peek(id: string): { readonly value: T | undefined } | undefined {
     return this.#kept.get(id)
   }

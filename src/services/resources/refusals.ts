@@ -42,7 +42,6 @@ export function problem(path: string, message: string, suggestion?: string): Iss
   return makeIssue('ATTRIBUTE', path, message, suggestion)
 }
 
-/** A problem with an attribute, including its JSON Schema keyword. */
 export interface WireFailure {
   readonly schemaPath: string
   readonly errors: Readonly<Record<string, never>>
@@ -53,7 +52,6 @@ export interface WireFailure {
   readonly instancePath: string
 }
 
-/** Formats a refusal. The text describes the first problem; the details list the others. */
 export function resourcesErrorBody({ statusCode, error, code, issues }: Refusal): object {
   const [first] = issues
   if (first === undefined || code === 'CONFLICT') return { statusCode, error, code }

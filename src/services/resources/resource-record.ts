@@ -1,7 +1,4 @@
-/**
- * The stored form of a resource. Its own attributes are stored with a copy of its type's attributes, and both are
- * indexed.
- */
+/** The stored form of a resource, with a copy of its type's attributes for the indexes. */
 import { decodedText, isPlainObject, isStoreConflict, sameJson } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored } from '#storage'
 import { type Attributes, textFields, textAt, wordsOf } from './attributes.ts'
@@ -43,13 +40,11 @@ export const RESOURCES: CollectionSpec<ResourceRecord> = {
     tags: { type: 'texts', of: tagsOf },
     references: { type: 'texts', of: referencesOf },
     location: { type: 'place', of: placeOf },
-    /** the text that `filter` searches */
     words: { type: 'text', of: wordsIn },
     typeMark: { type: 'number', of: ({ typeMark }) => typeMark },
   },
 }
 
-/** Returns the id in a reference to another resource; undefined for other values. */
 export function referredId(value: unknown): string | undefined {
   if (!isPlainObject(value)) return undefined
   const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
@@ -84,7 +79,6 @@ export async function writeBeats(
   }
 }
 
-/** Returns whether the indexed attributes of a type are unchanged. */
 export function isSearchedAlike(before: Attributes, after: Attributes): boolean {
   return sameJson(searchedOf(before) ?? {}, searchedOf(after) ?? {})
 }

@@ -45,7 +45,6 @@ export const TypeAttributes = checked(
   { subject: 'the resource type', type: 'ATTRIBUTE' },
 )
 
-/** Throws `TOO_LARGE`. */
 export function checkSize(attributes: object, subject: string): void {
   const { length } = JSON.stringify(attributes)
   if (length <= LARGEST) return

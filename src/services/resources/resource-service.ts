@@ -136,9 +136,7 @@ export function resourceApi(
   }
 }
 
-/**
- * Returns the problems that a patch would have on any resource: each attribute that it sets must be valid by itself.
- */
+/** Each attribute that a patch sets must be valid by itself. */
 export function issuesOfPatch(body: unknown): readonly Issue[] {
   return refusedBy(() => {
     const patch = ResourceAttributes.read(body)
@@ -146,7 +144,6 @@ export function issuesOfPatch(body: unknown): readonly Issue[] {
   })
 }
 
-/** Checks the reserved attributes. Throws `VALIDATION` with all problems. */
 function checkResource(entity: Attributes): void {
   const issues: Issue[] = [...checkAttributes(RESERVED, entity), ...commandFailures(entity)].map(issueOf)
   if (issues.length > 0) throw refuse(SUBJECT, issues)

@@ -1,7 +1,4 @@
-/**
- * Writes resources: every write reads, checks, and commits together with the history (RESOURCE-1). Writers of one
- * resource are serialized; a conflict with another host restarts the write.
- */
+/** Writes resources, each in one commit with the history (RESOURCE-1). */
 import { type EffectOfTask, isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import { type Caller, isTooLongForId, type Json, MAX_ID_BYTES, refuse, requireVersion, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -42,7 +39,6 @@ export class ResourceWriter {
   readonly #tenantResources: TenantResources
   readonly #dependencies: WriterDependencies
   readonly #parents: Parents
-  /** indexed attributes per type, computed once */
   readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
   constructor(tenantResources: TenantResources, dependencies: WriterDependencies) {
@@ -108,7 +104,6 @@ export class ResourceWriter {
     return draft.writes()
   }
 
-  /** Throws `VALIDATION` if the resource violates constraints of its type. */
   async #recordOf(own: ResourceEntity): Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
     const type = typeId === undefined ? undefined : await this.#tenantResources.types.get(typeId)
@@ -161,22 +156,17 @@ export function versionOf({ version, value }: Stored<{ readonly beats?: number }
   return version - (value.beats ?? 0)
 }
 
-/**
- * Adds the id in the path to the attributes. A null id counts as absent. Throws `VALIDATION` if the attributes contain
- * a different id.
- */
+/** Adds the id in the path; a null id counts as absent. */
 export function withId(attributes: Attributes, id: string, subject: string): ResourceEntity {
   checkId(attributes, id, subject)
   checkAddressable(id, subject)
   return overlaid({}, attributes, id)
 }
 
-/** Throws `VALIDATION` for an id that cannot be part of a URL. */
 export function checkAddressable(id: string, subject: string): void {
   if (!isAddressable(id)) throw refuse(subject, [problem('/id', NOT_ADDRESSABLE, 'choose another id')])
 }
 
-/** Throws `VALIDATION` if the id is too long, or differs from the id in the path. */
 export function checkId({ id: given }: Attributes, id: string, subject: string): void {
   if (isTooLongForId(id)) throw refuse(subject, [problem('/id', `has more than ${MAX_ID_BYTES} bytes`, 'shorten it')])
   if (given === undefined || given === null || given === id) return
@@ -184,7 +174,6 @@ export function checkId({ id: given }: Attributes, id: string, subject: string):
   throw refuse(subject, [problem('/id', message, 'leave it out')])
 }
 
-/** Applies a patch: each attribute replaces the attribute of the same name, and null removes it. */
 export function patched(before: ResourceEntity, patch: Attributes): ResourceEntity {
   return overlaid(before, patch, before.id)
 }

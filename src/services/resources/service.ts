@@ -1,8 +1,4 @@
-/**
- * Composes the resources service from the store and injected neighbouring services. Writes go to the store first, with
- * history and change log; memory and the feed follow. Managed tasks, commands and bulk operations run in the
- * background.
- */
+/** Composes the resources service from the store and injected neighbouring services. */
 import type { CommandOutbox } from '#services/broker/contract'
 import { type JobPlaces, JobRunner } from '#jobs'
 import { AppError, type Caller, type Issue, type Logger, messageOf, Semaphore, type StartTimer } from '#kernel'
@@ -30,7 +26,6 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
-  /** job slots, shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly tenant: string
   readonly store: Store
@@ -38,16 +33,12 @@ export interface ResourcesOptions {
   readonly newId: () => string
   readonly logger?: Logger
   readonly managedTasks?: ManagedTasks
-  /** limits parallel reconciliations, shared by the tenants of a host */
   readonly limit?: Semaphore
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
   /** deletes everything that belongs to a resource that is being deleted; idempotent */
   readonly removed?: (id: string) => Promise<void>
-  /**
-   * Calls `work` every few seconds until the returned function is called. Default: a timer that does not keep the
-   * process alive.
-   */
+  /** Every few seconds; default: a timer that does not keep the process alive. */
   readonly sweep?: (work: () => void) => () => void
   /** default: the machine's timers, which do not keep the process alive */
   readonly later?: StartTimer

@@ -33,10 +33,7 @@ export interface TypeDependencies {
   readonly tasks?: Pick<ManagedTasks, 'check'>
 }
 
-/**
- * The requested state of a type: its attributes without bookkeeping, and ids of constraints. Undefined deletes the
- * type.
- */
+/** Attributes without bookkeeping, and ids of constraints; undefined deletes the type. */
 interface Wanted {
   readonly own: ResourceEntity
   readonly constraints: readonly string[]
@@ -46,10 +43,7 @@ type Before = Stored<TypeRecord> | undefined
 type Step = (before: Before) => Wanted | undefined | Promise<Wanted | undefined>
 
 const SUBJECT = 'the resource type'
-/**
- * Lists the tasks of the type's templates that could not be created, with reasons. Shown for a single type only, not in
- * listings.
- */
+/** Tasks that could not be created, with reasons; not shown in listings. */
 const LACKING_TASKS = '$lackingTasks'
 const BOOKKEEPING: ReadonlySet<string> = new Set(['$constraints', '$bulkOperation', LACKING_TASKS])
 
@@ -148,10 +142,7 @@ export class Types implements TypeApi {
     return found
   }
 
-  /**
-   * Runs `work` while holding the lock of the type, so that its resources are not written while they are counted and
-   * checked.
-   */
+  /** Resources of the type are not written while they are counted and checked. */
   #aloneWith<T>(id: string, work: () => Promise<T>): Promise<T> {
     const { lanes, typeLock } = this.#tenantResources
     return lanes.run(TYPES_LANE, () => retryOnConflict(() => typeLock.exclusive(id, work)))
@@ -185,7 +176,6 @@ export class Types implements TypeApi {
     })
   }
 
-  /** Rejects template entries whose tasks could never start. Throws `VALIDATION` with all of them. */
   async #checkTemplates(before: TypeRecord | undefined, { own }: Wanted): Promise<void> {
     const { tasks } = this.#dependencies
     const { templates } = own
@@ -241,7 +231,6 @@ export class Types implements TypeApi {
   }
 }
 
-/** Throws `VALIDATION` with all problems. */
 function readType(attributes: Attributes & { readonly $constraints?: readonly string[] }, id: string): Wanted {
   const entity = withId(attributes, id, SUBJECT)
   const own = Object.entries(entity).filter(([name]) => !BOOKKEEPING.has(name))

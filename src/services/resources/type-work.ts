@@ -1,6 +1,5 @@
 /**
- * Works in the background after a change of a type: reindexes its resources with the new inherited values, and checks
- * them against new constraints. The type names the operation until the work is done.
+ * Works in the background after a change of a type: reindexes its resources, and checks new constraints.
  *
  * TYPEWORK-1 work is done in slices; the remaining work is derived from the stored resources, so that it continues
  *   after a crash
@@ -104,7 +103,6 @@ export class TypeWork {
     if (!this.#stopped && type.operation !== undefined) await this.#end(stored, constraints)
   }
 
-  /** Updates the indexed values that resources inherit from the type. */
   async #rewrite(typeId: string, type: TypeRecord): Promise<void> {
     const where: readonly Condition[] = [
       { field: 'resourceTypeId', op: 'eq', value: typeId },
@@ -164,10 +162,7 @@ export class TypeWork {
     })
   }
 
-  /**
-   * Ends the operation. If the type changed in the meantime, its constraints may be new to this run, which then checks
-   * again.
-   */
+  /** If the type changed in the meantime, its constraints may be new to this run, which then checks again. */
   async #end({ id, value, version }: Stored<TypeRecord>, constraints: readonly AppliedConstraint[]): Promise<void> {
     const { types } = this.#tenantResources.collections
     const { operation: _done, ...record } = value

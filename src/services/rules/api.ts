@@ -34,12 +34,9 @@ import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
-/** Batch operations of another service that shares the same paths. */
 export interface OtherBatches {
   takes(body: unknown): boolean
-  /** Throws `VALIDATION` that lists every problem. */
   queue(caller: Caller, body: unknown): Promise<{ readonly id: string }>
-  /** Throws `NOT_FOUND` for the id of a batch of any other service. */
   get(caller: Caller, id: string): Promise<unknown>
 }
 

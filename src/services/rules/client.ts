@@ -28,7 +28,6 @@ import {
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 
-/** The service's API, which returns decoded responses. */
 export interface RulesClient extends RulesApi {
   readonly tools: ToolClient
 }
@@ -37,10 +36,7 @@ interface ToolClient extends Omit<ToolApi, 'simulate'> {
   simulate(simulation: Simulation): Promise<SimulationResult>
 }
 
-/**
- * Returns the API with the rights of the credentials. Throws the service's AppErrors, rebuilt from responses; responses
- * are not checked.
- */
+/** Throws the service's AppErrors, rebuilt from responses; responses are not checked. */
 export function rulesClient(http: Http): RulesClient {
   return {
     tasks: taskClient(http),

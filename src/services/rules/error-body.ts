@@ -20,7 +20,6 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
 
 const OF_STORAGE: ReadonlySet<string> = new Set(['STORAGE', 'SIZE'])
 
-/** Formats a refusal as one line, for batch results and lists of failures. */
 export function refusalText(error: AppError): string {
   const { status: statusCode, message, code, issues } = error
   return rulesErrorBody({ statusCode, error: message, code, issues }).error
@@ -39,7 +38,6 @@ export function wireIssue(issue: Issue): WireIssue {
   }
 }
 
-/** Returns the text and code that clients expect for some problems; for others, lists every problem. */
 function headline(
   first: Issue | undefined,
   error: string,

@@ -2,7 +2,6 @@
 import { AppError, makeIssue } from '#kernel'
 import type { PlugFamily } from './tools/tools-schema.ts'
 
-/** Issue types that determine the code of an error body. */
 export const DUPLICATE_TEMPLATE = 'TEMPLATE_NAME'
 export const NAME_MISMATCH = 'NAME_MISMATCH'
 
@@ -10,7 +9,6 @@ export function taskNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `Task with id ${id} not found`)
 }
 
-/** Makes the error for an unknown task in a batch, whose text differs from that of a single request. */
 export function noTaskWithId(id: string): AppError {
   return new AppError('NOT_FOUND', `No task with id ${id}`)
 }
@@ -19,7 +17,6 @@ export function templateVersionNotFound(name: string, version: number, newest: n
   return new AppError('NOT_FOUND', noVersion(name, version, newest))
 }
 
-/** Like `templateVersionNotFound`, for a version named in a body. */
 export function unknownTemplateVersion(name: string, version: number, newest: number): AppError {
   return invalid(noVersion(name, version, newest), 'TEMPLATE', '/templateVersion')
 }

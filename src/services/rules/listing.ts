@@ -107,7 +107,6 @@ export function pageOf({
   return { startIndex, hits: Math.min(hits, MAX_HITS) }
 }
 
-/** Sends an array, the paged media type or HAL, depending on what the request accepts. */
 export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): FastifyReply {
   void reply.header('x-count', page.total).header('vary', 'accept')
   const accept = request.headers.accept ?? ''

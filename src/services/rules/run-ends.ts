@@ -1,7 +1,4 @@
-/**
- * Stores the ends of runs in the documents of their tasks. Retries while the store is unavailable; the runner reports
- * ends that are not yet stored at a stop again at the next start.
- */
+/** Stores the ends of runs in the documents of their tasks, retrying while the store is unavailable. */
 import { isAway, type Logger, messageOf, RepeatableWork, type StartTimer } from '#kernel'
 import type { EndedRun } from './runner.ts'
 

@@ -1,6 +1,5 @@
 /**
- * The interface between the rules service and the runner of one tenant's tasks. The durable runner implements it with
- * the core engine and the tenant's log; tests implement it with a bare engine.
+ * The interface between the rules service and the runner of one tenant's tasks.
  *
  * A change of a stored task takes three steps: `plan` (may look things up, changes nothing), one commit of the
  * service's document and the plan's writes, then `apply` (changes the engine). If the process dies after the commit,
@@ -41,7 +40,6 @@ export interface RunnableTask {
 }
 
 export type TaskChange =
-  /** begins a run, and drops the previous run */
   | { readonly kind: 'begin'; readonly task: RunnableTask }
   /** continues the run with another rule or settings; unaffected nodes keep their states */
   | {
@@ -56,31 +54,18 @@ export interface PlannedChange {
   readonly writes: readonly Write[]
   /** for `begin` and `change`: every resource of a node, with placeholders resolved */
   readonly resourceIds: readonly string[]
-  /**
-   * Call after the commit. Rejects only for errors that `plan` cannot detect; later failures are reported by `ended$`.
-   */
+  /** Call after the commit; later failures are reported by `ended$`. */
   apply(): Promise<void>
-  /**
-   * Replaces the commit and `apply` if both can be one step: commits the service's writes, `writes` and the change's
-   * log entry together, then applies the change. This saves one wait for the disk. Rejects as the commit does, without
-   * any effect.
-   */
+  /** Replaces commit and `apply` by one step, which saves a wait for the disk; a rejection has no effect. */
   readonly carryOut?: (writes: readonly Write[]) => Promise<void>
 }
 
 export interface TaskRunner {
   /** Throws `VALIDATION` (all problems at once) or `RESOLUTION` for a `begin` or `change` that cannot run. */
   plan(change: TaskChange): Promise<PlannedChange>
-  /**
-   * Returns the state that nodes would lose by a `change` to this task; undefined if the task has no run of its epoch.
-   * Rejects as `plan` does.
-   */
+  /** undefined if the task has no run of its epoch; rejects as `plan` does. */
   losses(task: RunnableTask): Promise<readonly Lost[] | undefined>
-  /**
-   * At start, continues stored tasks in portions, and begins tasks without a state. Reports a task that cannot continue
-   * as `failed`. Resolves when the tasks accept inputs. Portions are resumed in the order of the calls; the states of
-   * the next portion are read meanwhile.
-   */
+  /** Resumes portions in the order of the calls; a task that cannot continue is reported as `failed`. */
   resume(tasks: readonly RunnableTask[]): Promise<void>
   readonly nodes: NodeControl
   readonly intake: DataIntake
@@ -100,13 +85,8 @@ export interface TaskPast {
 
 /** Inspects and controls the nodes of one task. Throws `NOT_FOUND` for a task without a run here. */
 export interface NodeControl {
-  /** returns counts and times of the present epoch; undefined if the task has no run */
   info(task: string): TaskInfo | undefined
-  /** returns every node in the order of the rule, or only the named node; empty if the task has no run */
   view(task: string, label?: string): readonly NodeView[]
-  /**
-   * Sets the state of a node, its raw data, or both. Throws `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`, `VALIDATION`.
-   */
   push(
     task: string,
     node: string,
@@ -120,19 +100,13 @@ export interface NodeControl {
 }
 
 export interface DataIntake {
-  /**
-   * Resolves when the posts and the caller's writes are durable, in one commit, and the posts are applied in order.
-   * Writes are committed in order of arrival, even if no task listens to the messages. A rejected call has written
-   * nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT` with issues that name the caller's writes by
-   * index, `TOO_LARGE`, `CLOSED`. `followed` is called as for a unit of the log.
-   */
+  /** One commit, in order of arrival; a rejected call has written nothing. `CONFLICT` names writes by index. */
   receive(posts: readonly IntakePost[], writes?: readonly Write[], followed?: Followed): Promise<Intake>
 }
 
 /** One invocation of the tasks that listen to its messages. */
 export interface IntakePost {
   readonly messages: Message | readonly Message[]
-  /** the messages as JSON, if already serialized */
   readonly text?: string
   /** log the messages even if no task listens to them */
   readonly kept?: KeptMessage | undefined
@@ -149,7 +123,6 @@ export interface IntakePost {
 }
 
 export interface Intake {
-  /** whether any running task receives a message */
   readonly taken: boolean
   /** results of the caller's writes in order, as from a commit: new versions, last positions */
   readonly results: readonly number[]
@@ -157,20 +130,11 @@ export interface Intake {
 
 export interface RunReports {
   history(task: string, after: number): TaskHistory
-  /**
-   * Emits lifecycle events: starts, ends, failures of plugs, log lines. Costs nothing. Never errors; completes when the
-   * runner is closed.
-   */
+  /** Starts, ends, failures, log lines. Never errors; completes when the runner is closed. */
   readonly lifecycle$: Observable<EngineEvent>
-  /**
-   * Emits every event of one task, which does not take part in vectorized batches meanwhile. Otherwise like
-   * `lifecycle$`.
-   */
+  /** Every event of one task, which takes no part in vectorized batches meanwhile. */
   watch(task: string): Observable<EngineEvent>
-  /**
-   * Emits runs that finished or failed by themselves. Each is reported at least once, and again after a crash until the
-   * task is restarted or forgotten.
-   */
+  /** At least once, and again after a crash until the task is restarted or forgotten. */
   readonly ended$: Observable<EndedRun>
 }
 

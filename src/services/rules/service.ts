@@ -1,7 +1,4 @@
-/**
- * The rules service: keeps documents in the store and runs in the runner. Writes to the store first, then changes the
- * engine.
- */
+/** The rules service: keeps documents in the store and runs in the runner, and writes to the store first. */
 import type { Subscription } from 'rxjs'
 import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'

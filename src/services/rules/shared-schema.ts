@@ -63,7 +63,6 @@ export interface ErrorBody extends Decoded<typeof ErrorBodySchema> {}
 export const MAX_HITS = 100
 export const DEFAULT_HITS = 10
 
-/** The response for the paged media type. */
 export function pagedSchema<T extends ReturnType<typeof Type.Object>>(item: T, title: string) {
   return Type.Object(
     {

@@ -59,7 +59,6 @@ export class TenantRules {
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
 
-  /** Throws `PLUG` if two plugs have the same name and version. */
   constructor(options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
     const { store, plugs, directPlugs = plugs, elsewhere, ports = {}, runner, now } = options
     const registry = followPlugs(plugs)

@@ -5,14 +5,10 @@ import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
-  /** returns the API with the caller's rights */
   readonly api: (caller: Caller) => BrokerApi
   /** Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
-  /**
-   * Converts a message on any other topic. Returns true once the message is durable, false for an unknown topic.
-   * Default: all such topics are unknown.
-   */
+  /** Resolves to true once the message is durable, to false for an unknown topic. */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   /** Finds the hosts of other tenants. Default: this host has all tenants. */
   readonly others?: OtherHosts | undefined
@@ -20,17 +16,13 @@ export interface MqttOptions {
   /** 0: the system picks a port */
   readonly port: number
   readonly newId: () => string
-  /**
-   * An injected `setTimeout` that returns a function to cancel it. Default: machine timers, which do not keep a process
-   * alive.
-   */
+  /** Default: machine timers, which do not keep a process alive. */
   readonly after?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<MqttLimits>
   /** Logs errors of clients, and summarizes floods of them. Default: errors are not logged. */
   readonly report?: (what: string, details: Readonly<Record<string, unknown>>) => void
 }
 
-/** Totals since the listener started. */
 export interface MqttCounts {
   /** rejected messages, whether or not the client was notified */
   refused: number
@@ -58,10 +50,8 @@ export interface ConnectionContext {
   readonly counts: MqttCounts
   readonly log: RateLimitedLogger
   after(ms: number, work: () => void): () => void
-  /** Registers a connection by its client id, and disconnects an earlier connection with the same id. */
   named(tenant: string, clientId: string, connection: Leaving): void
   left(connection: Leaving, tenant: string | undefined, clientId: string): void
-  /** Returns a message as text, serialized once. */
   textOf(message: BrokerMessage): Buffer
 }
 

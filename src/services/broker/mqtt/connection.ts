@@ -17,7 +17,6 @@ import { publishTopic, type PublishTopic } from './topics.ts'
 const INTRODUCTION_MS = 10_000
 /** maximum bytes of the first packet, whose sender is not authenticated yet */
 const MAX_INTRODUCTION = 131_072
-/** maximum characters of client data in a log line */
 const MAX_SHOWN = 200
 
 interface Will {
@@ -52,7 +51,6 @@ export class Connection {
   #inFlight = 0
   /** messages of QoS 1 and 2 whose exchange of acknowledgements is not complete */
   #unacknowledged = 0
-  /** the latest in the chain of ordered acknowledgements */
   #last: Promise<void> = Promise.resolve()
   #cancelTimer: () => void
   #silenceMs = 0
@@ -73,10 +71,7 @@ export class Connection {
     socket.on('close', () => this.#leave())
   }
 
-  /**
-   * Ends the connection with a reason, if the protocol version supports one. Resolves when accepted messages are
-   * durable.
-   */
+  /** Resolves when accepted messages are durable. */
   async end(reason: Reason): Promise<void> {
     if (!this.#isOver) {
       // the broker ends the connection, so the will is not published
@@ -110,7 +105,6 @@ export class Connection {
     }
   }
 
-  /** Strips the introduction line of a forwarding host. Returns undefined while that line is incomplete. */
   #withoutIntroduction(received: Buffer[], bytes: Buffer): Buffer | undefined {
     received.push(bytes)
     if (this.#introduced || this.#origin !== undefined) return bytes
@@ -128,7 +122,6 @@ export class Connection {
     return own
   }
 
-  /** Closes the connection because of a protocol error. */
   #fault({ reason, text }: PacketFault): void {
     if (this.#isOver) return
     this.#listener.counts.faults++
@@ -193,7 +186,6 @@ export class Connection {
     this.#socket.resume()
   }
 
-  /** Returns whether the connection was forwarded to another host, or rejected. */
   async #goesElsewhere({ tenant }: Caller): Promise<boolean> {
     const { others } = this.#listener.options
     if (others === undefined) return false
@@ -324,7 +316,6 @@ export class Connection {
     })
   }
 
-  /** Passes a message on any other topic to the converters. */
   async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
     const isTaken = (await this.#listener.options.convert?.(caller, topic, payload)) ?? false
     if (!isTaken) throw new UnknownTopic(topic)
@@ -359,7 +350,6 @@ export class Connection {
     })
   }
 
-  /** Pauses the socket while too many messages are in flight. */
   #waitFor(more: 1 | -1): void {
     this.#inFlight += more
     const { inFlight } = this.#listener.limits
@@ -367,9 +357,7 @@ export class Connection {
     else if (this.#inFlight < inFlight / 2 && this.#socket.isPaused()) this.#socket.resume()
   }
 
-  /**
-   * Restarts the keep-alive timer. A client that stays silent for one and a half times its keep-alive is disconnected.
-   */
+  /** A client silent for one and a half times its keep-alive is disconnected. */
   #listenOn(): void {
     if (this.#known === undefined) return
     this.#cancelTimer()

@@ -1,6 +1,5 @@
 /**
- * Serves MQTT 3.1, 3.1.1 and 5 to devices on a separate port, with the same posts, streams and credentials as over
- * HTTP. User name and password are API key and secret.
+ * Serves MQTT 3.1, 3.1.1 and 5 to devices; user name and password are API key and secret.
  *
  * MQTT-1 messages of QoS 1 and 2 are acknowledged when they are durable, in order
  * MQTT-2 a message that is permanently rejected is acknowledged with the reason (version 5), or acknowledged and
@@ -11,8 +10,7 @@
  * MQTT-5 errors of clients are counted, and logged as warnings at a limited rate
  * MQTT-6 a subscribed client is disconnected when the broker ends its streams
  *
- * Sessions end with their connection: messages are not stored for absent devices, and not retained. Streams have QoS 0
- * or 1.
+ * Sessions end with their connection: messages are not stored for absent devices, and not retained.
  */
 import { createServer, type Socket } from 'node:net'
 import { AppError, messageOf, RateLimitedLogger } from '#kernel'
@@ -38,7 +36,6 @@ const LIMITS: MqttLimits = {
   waiting: 1000,
 }
 
-/** Rejects with `LISTEN` when the address is not available. */
 export async function openMqtt(options: MqttOptions): Promise<MqttListener> {
   const listener = new MqttServer(options)
   await listener.listen()
@@ -52,7 +49,6 @@ class MqttServer implements MqttListener, ConnectionContext {
   readonly log: RateLimitedLogger
   readonly #server = createServer((socket) => this.#welcome(socket))
   readonly #open = new Set<Leaving>()
-  /** connections by tenant and client id */
   readonly #named = new Map<string, Leaving>()
   /** messages as text, so that each is serialized once */
   readonly #texts = new WeakMap<BrokerMessage, Buffer>()
@@ -98,7 +94,6 @@ class MqttServer implements MqttListener, ConnectionContext {
     return after(ms, work)
   }
 
-  /** Registers a connection by its client id, and disconnects an earlier connection with the same id. */
   named(tenant: string, clientId: string, connection: Leaving): void {
     const key = `${tenant}\n${clientId}`
     const before = this.#named.get(key)

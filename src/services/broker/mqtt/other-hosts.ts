@@ -1,12 +1,7 @@
-/**
- * Forwards connections of tenants that are at other hosts: bytes pass both ways to the listener of the tenant's host,
- * until either side ends. All connections of a tenant are therefore at one host, which knows their client ids.
- */
+/** Forwards connections of tenants at other hosts, so that one host knows all client ids of a tenant. */
 import { connect, type Socket } from 'node:net'
 
-/** Where a forwarded connection comes from. */
 export interface Origin {
-  /** address of the client */
   readonly address: string
   /** number of hosts that forwarded the connection */
   readonly hops: number
@@ -14,7 +9,6 @@ export interface Origin {
   readonly term: number
 }
 
-/** The listener that has the connections of a tenant. */
 export interface OtherListener {
   readonly host: string
   readonly port: number
@@ -25,14 +19,10 @@ export interface OtherListener {
 }
 
 export interface OtherHosts {
-  /**
-   * Returns the listener of the tenant's host; undefined if the tenant is open here. Rejects with `FENCED` when the
-   * tenant has no host.
-   */
+  /** undefined: the tenant is open here. Rejects with `FENCED` when the tenant has no host. */
   find(tenant: string, origin: Origin): Promise<OtherListener | undefined>
   /** Parses the introduction line from another host; returns undefined if the line is invalid or expired. */
   read(introduction: string): Origin | undefined
-  /** Registers `onTenant`, which is called with each tenant that leaves this host. */
   onLeave(onTenant: (tenant: string) => void): void
 }
 
@@ -41,10 +31,7 @@ export const INTRODUCTION = 'R'
 export const MAX_LINE = 512
 const CONNECT_MS = 2_000
 
-/**
- * Connects a client with another listener. `received`: bytes from the client so far. Destroys the socket when the other
- * side ends or cannot be reached.
- */
+/** Destroys the socket when the other side ends or cannot be reached. */
 export function handOver(socket: Socket, { host, port, introduction, gone }: OtherListener, received: Buffer): void {
   const upstream = connect({ host, port, noDelay: true })
   const cut = (): void => void upstream.destroy()

@@ -1,18 +1,12 @@
-/**
- * Finds protocol errors that the parser of `mqtt-packet` accepts: invalid UTF-8 or NUL, wildcards in topics, packet ids
- * of 0, repeated or unexpected properties, topic aliases that were not offered, and wrong lengths. Checks a whole
- * packet before it is parsed.
- */
+/** Finds protocol errors that the parser of `mqtt-packet` accepts, before a packet is parsed. */
 import { isUtf8 } from 'node:buffer'
 import { REASONS, type Reason } from './reasons.ts'
 
 export interface PacketFault {
   readonly reason: Reason
-  /** text for the log */
   readonly text: string
 }
 
-/** Packet types, by the upper four bits of the first byte. */
 const TYPES = {
   connect: 1,
   publish: 3,
@@ -43,7 +37,6 @@ type Kind = 'flag' | 'two' | 'twoNot0' | 'four' | 'fourNot0' | 'numberNot0' | 't
 const USER_PROPERTY = 38
 const TOPIC_ALIAS = 35
 
-/** Properties that a client may send, and the packets they may be in. */
 const PROPERTIES: ReadonlyMap<number, readonly [kind: Kind, ...of: readonly Holder[]]> = new Map([
   [1, ['flag', 'publish', 'will']],
   [2, ['four', 'publish', 'will']],
@@ -168,7 +161,6 @@ function checkReason(walk: PacketWalk, version: number, holder: Holder): void {
   walk.end()
 }
 
-/** Walks through the bytes of a packet. Throws at the first error. */
 class PacketWalk {
   readonly type: number
   readonly flags: number
@@ -217,7 +209,6 @@ class PacketWalk {
     if (this.two() === 0) throw new Fault('packet id 0', REASONS.protocol)
   }
 
-  /** Reads properties and returns their ids. */
   properties(holder: Holder): ReadonlySet<number> {
     const length = this.#number()
     const end = this.#at + length
@@ -257,7 +248,6 @@ class PacketWalk {
     if (kind === 'bytes') this.bytes()
   }
 
-  /** Reads an integer of one to four bytes. */
   #number(): number {
     let value = 0
     for (let i = 0; i < 4; i++) {

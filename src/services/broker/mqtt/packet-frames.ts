@@ -19,7 +19,6 @@ const FLAGS: ReadonlyMap<number, number | undefined> = new Map([
 ])
 
 export class PacketFrames {
-  /** maximum bytes of a packet */
   limit: number
   #chunks: Buffer[] = []
   #size = 0
@@ -64,7 +63,6 @@ export class PacketFrames {
   }
 }
 
-/** Returns the length of a packet including its header; undefined while the length is incomplete. */
 function packetLength(bytes: Buffer): number | 'malformed' | undefined {
   const [first] = bytes
   if (first === undefined) return undefined

@@ -5,7 +5,6 @@ import { generate, writeToStream, type Packet } from 'mqtt-packet'
 export class PacketWriter {
   /** protocol version: 3, 4 or 5 */
   version = 4
-  /** size in bytes of the largest packet that the client accepts */
   mostBytes: number | undefined
   readonly #socket: Socket
   #drained: Promise<void> | undefined

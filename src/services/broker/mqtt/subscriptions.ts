@@ -31,7 +31,6 @@ export class Subscriptions {
   #freed: (() => void)[] = []
   #isOver = false
 
-  /** `ended` is called when the broker ends a stream. */
   constructor(
     api: BrokerApi,
     writer: PacketWriter,
@@ -46,7 +45,6 @@ export class Subscriptions {
     this.#mostUnacknowledged = Math.min(MAX_UNACKNOWLEDGED, receiveMaximum)
   }
 
-  /** Subscribes to each filter. Returns the granted QoS, or a reason code, for each. */
   add({ subscriptions, properties }: ISubscribePacket): number[] {
     return subscriptions.map((asked) => this.#addOne(asked, properties?.subscriptionIdentifier))
   }
@@ -69,7 +67,6 @@ export class Subscriptions {
     for (const freed of this.#freed.splice(0)) freed()
   }
 
-  /** Reports a rejection to the client if it has subscribed to `errors`. */
   tellError(topic: string, error: AppError): void {
     const subscription = this.#byFilter.get(ERRORS_TOPIC)
     if (subscription === undefined) return
@@ -104,10 +101,7 @@ export class Subscriptions {
     return granted
   }
 
-  /**
-   * Delivers the messages of a subscription until its signal aborts. The feed bounds the messages that wait for this
-   * client.
-   */
+  /** The feed bounds the messages that wait for this client. */
   async #follow(topic: Exclude<SubscribeTopic, { kind: 'errors' }>, subscription: Subscription): Promise<void> {
     const options = { signal: subscription.end.signal, most: this.#listener.limits.waiting }
     const { streams } = this.#api

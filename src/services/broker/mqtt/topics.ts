@@ -1,8 +1,4 @@
-/**
- * Parses the topics of devices: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name
- * their resource, and `errors`, on which a connection receives the reasons why its messages were rejected. An id may
- * contain slashes.
- */
+/** Parses the topics of devices; an id may contain slashes. */
 import type { Channel } from '../contract.ts'
 
 export type PublishTopic =
@@ -19,7 +15,6 @@ const MESSAGES_TOPIC = 'messages'
 const MAX_LEVELS = 64
 const RESOURCE_TOPIC = /^resources\/(?<resource>.+)\/(?<channel>events|commands)$/s
 
-/** Returns undefined for a topic to which clients cannot publish. */
 export function publishTopic(topic: string): PublishTopic | undefined {
   if (topic === MESSAGES_TOPIC) return { kind: 'messages' }
   if (/[+#\0]/.test(topic)) return undefined

@@ -5,11 +5,9 @@ import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscript
 import type { PublishRequest } from '../posting/publish-request.ts'
 import { MergedReader } from './merged-reader.ts'
 
-/** This partition, and calls to the other partitions. */
 export interface BrokerPartition extends Partition {
   /** Calls `answer` of another partition's broker. Rejects with `FENCED` when the partition has no host. */
   ask(partition: number, question: BrokerQuestion): Promise<unknown>
-  /** Calls `follow` of another partition's broker. Rejects with `FENCED` when the partition has no host. */
   follow(partition: number, request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
 }
 
@@ -18,10 +16,7 @@ export interface SplitPost {
   readonly others: readonly (readonly [partition: number, post: PublishRequest])[]
 }
 
-/**
- * Splits a post by the partitions of its resources; each part keeps the order of the post. A bulk is not split, because
- * any partition can write series. Commands belong to the first partition.
- */
+/** Keeps the order of the post; any partition can write a bulk, and commands belong to the first partition. */
 export function splitPost(post: PublishRequest, { number, count }: Partition): SplitPost {
   const isWhole =
     post.channel === 'commands' || post.arrivals.every(({ resource }) => partitionOf(resource, count) === number)
@@ -42,15 +37,11 @@ export function splitPost(post: PublishRequest, { number, count }: Partition): S
   }
 }
 
-/**
- * Marks oddities as counted, since they are counted only where the post arrived. Other partitions still need them to
- * derive what rules read.
- */
+/** Oddities are counted only where the post arrived; other partitions need them for what rules read. */
 function uncounted({ oddities }: PublishRequest): Pick<PublishRequest, 'oddities'> {
   return oddities === undefined ? {} : { oddities: { ...oddities, isCounted: true } }
 }
 
-/** Returns whether a post adds samples or messages to resources of other partitions. */
 export function isOfOthers({ arrivals, bulk, store }: PublishRequest, { number, count }: Partition): boolean {
   const isForeign = (resource: string): boolean => partitionOf(resource, count) !== number
   return (
@@ -58,10 +49,7 @@ export function isOfOthers({ arrivals, bulk, store }: PublishRequest, { number, 
   )
 }
 
-/**
- * Opens streams for a tenant with several partitions. A stream of one resource comes from its partition; a stream of
- * all resources merges every partition.
- */
+/** A stream of one resource comes from its partition; a stream of all resources merges every partition. */
 export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): StreamApi {
   const { number, count } = partition
   const merged = (numbers: readonly number[], request: FollowedStream, options: Subscription): MergedReader => {
@@ -92,14 +80,12 @@ export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): St
   }
 }
 
-/** Returns the part of a place that concerns this partition. */
 function placeIn(seen: LogPlace | undefined, partition: number): LogPlace | undefined {
   if (seen === undefined) return undefined
   const { others = [], ...first } = seen
   return [first, ...others].find((one) => (one.partition ?? 0) === partition)
 }
 
-/** Streams messages of this partition to another partition that merges streams. `options`: those of the reader. */
 export async function* followed(
   streams: StreamApi,
   { resource, channel, since }: FollowedStream,

@@ -1,7 +1,5 @@
 /**
- * Merges the message streams of several partitions into one. Messages of one partition stay in order; messages of
- * different partitions are ordered by arrival. The merged stream ends when any of its streams ends, because that
- * partition has moved. The reader then reconnects with its place in each partition.
+ * Merges the message streams of several partitions, until one of them ends because its partition has moved.
  *
  * MERGED-1 after `ready`, each message of a partition arrives, or the stream ends, or the message is counted as dropped
  * MERGED-2 a resuming reader receives each stored message after its place once, from all partitions, or is notified of
@@ -24,13 +22,11 @@ const MAX_WAITING = 256
 
 export class MergedReader implements FeedReader<BrokerMessage> {
   readonly ready: Promise<void>
-  /** the reader's place in each partition; undefined: unknown */
   readonly #places: (LogPlace | undefined)[]
   #missed: boolean
   readonly #ending = new AbortController()
   readonly #waiting: StreamedMessage[] = []
   #asked: ((next: Next) => void) | undefined
-  /** resolvers of partitions that wait for room */
   #full: (() => void)[] = []
   #dropped = 0
 
@@ -76,7 +72,6 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return this
   }
 
-  /** The combined place of the reader; undefined while any place is unknown. */
   get #place(): LogPlace | undefined {
     const places: LogPlace[] = []
     for (const place of this.#places) {

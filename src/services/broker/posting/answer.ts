@@ -15,7 +15,6 @@ export function answerTo(post: PublishRequest, resource: string | undefined, isL
   return resource === undefined ? { message, content: routedMessageOf(first) } : new PublishedMessage(message, first)
 }
 
-/** A result whose content is already serialized. */
 export class PublishedMessage implements Posted {
   readonly message: string
   readonly content: BrokerMessage

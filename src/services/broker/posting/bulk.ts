@@ -2,7 +2,6 @@
 import type { SampleValue } from '#storage'
 import type { BrokerMessage } from '../contract.ts'
 
-/** Values of one metric, in order of arrival. */
 export interface Column {
   readonly resource: string
   readonly metric: string
@@ -11,7 +10,6 @@ export interface Column {
   readonly values: SampleValue[]
 }
 
-/** The first message of a resource in the bulk, and the time of its newest message. */
 export interface Sighting {
   time: number
   readonly first: BrokerMessage
@@ -23,11 +21,9 @@ const MAX_CHARACTERS = 300_000
 const EACH = 40
 
 export class Bulk {
-  /** each part becomes one log entry */
   readonly parts: Column[][] = []
   readonly seen = new Map<string, Sighting>()
   count = 0
-  /** approximate number of characters */
   size = 0
   #part = new Map<string, Map<string, Column>>()
   #columns: Column[] = []

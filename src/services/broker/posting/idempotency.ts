@@ -4,7 +4,6 @@ import { AppError } from '#kernel'
 import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store, type Write } from '#storage'
 
 interface KeyRecord {
-  /** digest of the post's content */
   readonly print: string
   /** epoch ms of the post; reading the post again as of this time returns the same result */
   readonly at: number
@@ -33,7 +32,6 @@ export class PostKeys {
     this.#records = store.collection(POST_KEYS)
   }
 
-  /** Looks up a key. Throws `VALIDATION` for an invalid key, and `CONFLICT` for a key used by a different post. */
   async look(key: string, post: unknown, now: number): Promise<Known> {
     if (key === '' || key.length > MAX_CHARACTERS) {
       throw new AppError('VALIDATION', `Idempotency-Key: send 1 to ${MAX_CHARACTERS} characters`)
@@ -49,7 +47,6 @@ export class PostKeys {
     return { kind: 'new', write: this.#records.putting(id, { print, at: now }, expect) }
   }
 
-  /** Deletes expired keys, and returns how many. */
   sweep(now: number): Promise<number> {
     return forgetOldest(this.#records, 'at', { until: now - DAY_MS, most: MAX_KEYS })
   }

@@ -1,8 +1,5 @@
 /**
- * Queues posts until they are acknowledged. A post is admitted while the queue has room, appended to the log, and
- * acknowledged in log order: after discovery and before subscribers receive it. Series follow later. Posts of one turn
- * of the event loop are committed together, one window at a time. A group of posts is one unit of the log, so that the
- * group needs only one promise and one call of the engine.
+ * Queues posts until they are acknowledged, in log order; posts of one turn of the event loop are committed together.
  *
  * INGEST-1 a post is acknowledged only after its commit
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged
@@ -38,24 +35,17 @@ export interface IngestQueueDependencies {
   readonly engine: () => Forwarding | undefined
   /** called with durable posts before they are acknowledged; never rejects */
   readonly arrived: (posts: readonly PublishRequest[]) => Promise<void> | undefined
-  /**
-   * called in order of acknowledgement. `position`: log position of the post; undefined: its messages are not in the
-   * log
-   */
+  /** in order of acknowledgement; `position` undefined: the messages are not in the log */
   readonly acknowledged: (post: PublishRequest, position: number | undefined) => void
   /** called afterwards, once all entries up to the position are acknowledged */
   readonly passed: (position: number) => void
 }
 
-/** Posts from clients, or from rules. */
 interface Source {
-  /** posts of this turn, and posts waiting for room in the window */
   readonly gathered: Waiting[]
   /** maximum number of posts being written to the log at once */
   readonly window: number
-  /** number of posts so far */
   came: number
-  /** unacknowledged posts, and the characters of their messages */
   posts: number
   characters: number
 }
@@ -70,7 +60,6 @@ interface Waiting extends Grouped {
   reject(error: unknown): void
 }
 
-/** A durable unit of the log that is not acknowledged yet. */
 interface Unit {
   /** undefined: the unit did not come through this queue */
   readonly group: readonly Waiting[] | undefined
@@ -88,9 +77,7 @@ const DERIVED_WINDOW = 128
 export class IngestQueue {
   readonly #dependencies: IngestQueueDependencies
   readonly #arrivals = newSource(WINDOW)
-  /** posts from rules */
   readonly #derived = newSource(DERIVED_WINDOW)
-  /** one promise per group, which resolves when all its posts are acknowledged or rejected */
   readonly #underWay = new Set<Promise<void>>()
   #units: Unit[] = []
   #isAcknowledging = false
@@ -101,15 +88,11 @@ export class IngestQueue {
     dependencies.log.followOthers((place) => this.#follow({ group: undefined, place, ended: nothing }))
   }
 
-  /** Number of unacknowledged posts. */
   get size(): number {
     return this.#arrivals.posts + this.#derived.posts
   }
 
-  /**
-   * Resolves when the post is durable, together with `writes`. Rejects with `RATE_LIMITED` when the queue is full, with
-   * `STORE` when series have not been written for too long, and otherwise as the commit does.
-   */
+  /** Rejects with `RATE_LIMITED` when the queue is full, and with `STORE` while series cannot be written. */
   submit(post: PublishRequest, writes: readonly Write[] = NO_WRITES): Promise<void> {
     const source = post.hops > 0 ? this.#derived : this.#arrivals
     const size = sizeOf(post)
@@ -125,15 +108,11 @@ export class IngestQueue {
     })
   }
 
-  /**
-   * Resolves when each post that may be durable is acknowledged or rejected, including all earlier posts from clients;
-   * returns undefined if that is already the case. Posts from rules that are still queued do not count.
-   */
+  /** Includes all earlier posts from clients, but not posts from rules that are still queued. */
   passed(): Promise<void> | undefined {
     return this.#arrivals.gathered.length + this.#underWay.size === 0 ? undefined : this.#passed(this.#arrivals.came)
   }
 
-  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.size > 0) {
       this.#handOn()
@@ -162,7 +141,6 @@ export class IngestQueue {
     )
   }
 
-  /** Schedules a commit of all posts of this turn of the event loop. */
   #wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
@@ -177,9 +155,7 @@ export class IngestQueue {
     this.#handOnOf(this.#derived)
   }
 
-  /**
-   * Submits all groups at once, so that they share a transaction. The remaining posts follow when the window has room.
-   */
+  /** All at once, so that groups share a transaction; the rest follow when the window has room. */
   #handOnOf({ gathered, posts: all, window }: Source): void {
     const room = window - (all - gathered.length)
     if (gathered.length === 0 || room <= 0) return
@@ -189,7 +165,6 @@ export class IngestQueue {
     }
   }
 
-  /** Resolves when each of the posts is acknowledged or rejected. */
   #commit(group: readonly Waiting[]): Promise<void> {
     return new Promise((ended) => {
       let isFollowed = false
@@ -276,7 +251,6 @@ export class IngestQueue {
     this.#goOn()
   }
 
-  /** Called when the window may have room again. */
   #goOn(): void {
     // a small number may all be from this turn, so wait for the rest of the turn
     if (this.#arrivals.gathered.length >= ENOUGH) this.#handOn()

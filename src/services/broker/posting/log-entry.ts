@@ -15,7 +15,6 @@ interface BulkEntry {
 
 type WireColumn = readonly [resource: string, metric: string, times: readonly number[], values: readonly SampleValue[]]
 
-/** Converts a post to the form that the engine receives. */
 export function forwarded(post: PublishRequest): ForwardedPost {
   const { arrivals, hops, root, identityIgnores, store } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
@@ -32,7 +31,6 @@ export function forwarded(post: PublishRequest): ForwardedPost {
   }
 }
 
-/** Returns the log entries of a post without tasks: one, or one per part of a bulk; none if the post is not stored. */
 export function entriesOf(post: PublishRequest): readonly LogBody[] {
   const { bulk, expires, store } = post
   if (!store) return []
@@ -97,10 +95,7 @@ export function projectPost(post: PublishRequest, into: Projected): void {
   }
 }
 
-/**
- * Adds the samples and messages of a log entry. Returns false if its form is unknown. Inputs that are not stored add
- * nothing.
- */
+/** Returns false if the form of the entry is unknown; inputs that are not stored add nothing. */
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
   if (!isPlainObject(entry)) return false
@@ -135,10 +130,7 @@ interface MessageOfPost {
   readonly arrived: number
 }
 
-/**
- * Adds a message and its samples. Samples have the message's timestamp; the message itself is not dated after its
- * arrival.
- */
+/** A message is not dated after its arrival; its samples keep its timestamp. */
 function project(
   { channel, resource, text, expires, arrived }: MessageOfPost,
   message: BrokerMessage,

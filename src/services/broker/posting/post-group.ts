@@ -1,6 +1,5 @@
 /**
- * Groups posts of one turn that have the same `store` and `forward` into one unit of the log, so that they share a
- * commit and a call of the engine.
+ * Groups posts of one turn with the same `store` and `forward` into one unit of the log.
  *
  * POSTGROUP-1 a group is committed as a whole. Posts with writes, which the store may reject, are grouped only with
  *   each other, so that retrying such a group does not delay other posts
@@ -9,7 +8,6 @@
 import type { Write } from '#storage'
 import type { PublishRequest } from './publish-request.ts'
 
-/** A post with its size and its writes. */
 export interface Grouped {
   readonly post: PublishRequest
   readonly size: number

@@ -79,7 +79,6 @@ export class Posting implements PostingApi {
     return answer(post)
   }
 
-  /** Takes messages of this partition's resources that were posted to another partition. */
   async take(sent: PublishRequest, key: string | undefined): Promise<void> {
     // integers beyond the precision of a number are only in the texts
     const post = { ...sent, arrivals: sent.arrivals.map(rewritten) }

@@ -3,10 +3,8 @@ import type { BrokerMessage, Channel } from '../contract.ts'
 import { withoutWritten } from '#kernel'
 import type { Bulk } from './bulk.ts'
 
-/** A single message in a post. */
 export interface IncomingMessage {
   readonly resource: string
-  /** metrics and `timestamp`, without `resource` */
   readonly message: BrokerMessage
   /** the message has no timestamp of its own, so it takes the time of its arrival */
   readonly isUnstamped?: true
@@ -23,7 +21,6 @@ export function routedMessageOf(incoming: IncomingMessage): RoutedMessage {
   return incoming.routed
 }
 
-/** Returns the routed message as JSON, built from its text. */
 export function routedText({ resource, text }: IncomingMessage): string {
   // the text is never `{}`, because every message has a timestamp
   return `{"resource":${JSON.stringify(resource)},${text.slice(1)}`
@@ -37,9 +34,7 @@ export interface PublishRequest {
   readonly bulk?: Bulk
   /** epoch ms */
   readonly arrived: number
-  /** store the post in series and, unless it is a bulk, in messages */
   readonly store: boolean
-  /** hand the post to tasks */
   readonly forward: boolean
   /** epoch ms at which the stored data expires */
   readonly expires?: number
@@ -57,7 +52,6 @@ export interface Oddities {
   /** number of integers beyond the precision of a number; `unread` names the first for each metric of a resource */
   readonly unreadable: number
   readonly unread: readonly { readonly resource: string; readonly metric: string; readonly digits: string }[]
-  /** another partition has already counted them */
   readonly isCounted?: true
   /** number of timestamps too far from the host's clock; `badTimes` names the first for each resource */
   readonly badTime: number
@@ -70,10 +64,7 @@ export function readableMessageOf(incoming: IncomingMessage, { oddities }: Publi
   return oddities === undefined || oddities.unreadable === 0 ? routed : withoutWritten(routed)
 }
 
-/**
- * Returns the epoch ms by which messages are compared for newness. A timestamp ahead of the arrival counts as the
- * arrival.
- */
+/** The epoch ms for newness: a timestamp ahead of the arrival counts as the arrival. */
 export function timeOf({ message }: IncomingMessage, { arrived }: PublishRequest): number {
   return Math.min(message.timestamp, arrived)
 }
@@ -82,7 +73,6 @@ export function hasEffect({ store, forward }: PublishRequest): boolean {
   return store || forward
 }
 
-/** Counts the messages of a post. */
 export function countOf({ arrivals, bulk }: PublishRequest): number {
   return bulk?.count ?? arrivals.length
 }

@@ -29,16 +29,12 @@ export const MAX_VALUES = 50_000
 const MAX_TEXT = 65_536
 /** maximum bytes of a message as JSON, so that the message fits into a log entry even with its quotes escaped */
 const MAX_MESSAGE = 400_000
-/** maximum bytes of all messages in a list */
 const MAX_LIST = 900_000
 const MAX_LEVELS = 90
 const MAX_ISSUES = 100
 const UNSTORED = ['has a NUL or half of a surrogate pair', 'send text that is valid Unicode'] as const
 
-/**
- * Throws `VALIDATION` with all problems, or `TOO_LARGE`. `resource`: the one in the path; if undefined, each message
- * must name its own.
- */
+/** `resource`: the one in the path; if undefined, each message must name its own. */
 export function readPost(
   resource: string | undefined,
   body: unknown,
@@ -253,7 +249,6 @@ class PostReader {
     else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is not JSON')
   }
 
-  /** Checks that a nested value is JSON that every store accepts. */
   #inside(value: unknown, path: string, level: number, of: { resource: string; metric: string }): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
     if (typeof value === 'string' && UNSTORABLE.test(value)) this.wrong(path, ...UNSTORED)
@@ -332,10 +327,8 @@ function shown(value: unknown, most = 80): string {
   return (JSON.stringify(value) ?? typeof value).slice(0, most)
 }
 
-/** maximum number of oddities named per post */
 const MAX_NAMED = 20
 
-/** Collects the parts of a post that are changed or dropped. */
 class OddityCount {
   #unreadable = 0
   readonly #unread = new Map<string, Oddities['unread'][number]>()

@@ -1,6 +1,5 @@
 /**
- * Applies posts from the log to series, after the posts are acknowledged. Acknowledged posts wait here and go into
- * series in batches, one batch after another; reads wait for posts acknowledged before them.
+ * Applies posts from the log to series after they are acknowledged; reads wait for posts acknowledged before them.
  *
  * PROJECTOR-1 acknowledged posts that are not applied yet are bounded: beyond the bound, acknowledgements wait for room
  * PROJECTOR-2 every log entry reaches series: after a gap, a failed append or an entry from another host, entries are
@@ -16,12 +15,10 @@ import { machineTimers } from '#platform'
 import { isFull, nothing, projectEntry, projectPost, type Projected } from './log-entry.ts'
 import type { PublishRequest } from './publish-request.ts'
 
-/** A part of the log, and the posts in it that go into series. */
 export interface Logged {
   readonly posts: readonly PublishRequest[]
   readonly first: number
   last: number
-  /** approximate number of characters */
   readonly size: number
 }
 
@@ -29,10 +26,7 @@ export interface Logged {
 export interface LagLimits {
   readonly posts: number
   readonly characters: number
-  /**
-   * ms before posts are applied if no reader waits. Each batch rewrites the pages that it touches, so large batches
-   * cost less.
-   */
+  /** ms before posts are applied if no reader waits; each batch rewrites the pages that it touches */
   readonly restMs: number
 }
 
@@ -40,9 +34,7 @@ export interface ProjectorDependencies {
   readonly log: Log
   readonly series: Pick<Series, 'append' | 'applied'>
   readonly limits: LagLimits
-  /** Logs a line for the operator. */
   readonly report: (text: string) => void
-  /** called with entries that were read again from the log */
   readonly recovered: (projected: Projected) => Promise<void> | void
 }
 
@@ -56,7 +48,6 @@ interface Reader {
 
 /** share of the limits at which a batch starts immediately; a much larger batch would delay later posts */
 const ENOUGH = 1 / 8
-/** log entries read at once */
 const PAGE = 500
 
 export class SeriesProjector {
@@ -64,13 +55,11 @@ export class SeriesProjector {
   /** the last log position that is in series; undefined until series have been asked */
   #stored: number | undefined
   #waiting: Logged[] = []
-  /** the last acknowledged position, and the last acknowledged position that has been applied */
   #acknowledged = 0
   #applied = 0
   #posts = 0
   #characters = 0
   #isRunning = false
-  /** number of attempts so far */
   #attempts = 0
   #readers: Reader[] = []
   #failure: AppError | undefined
@@ -80,7 +69,6 @@ export class SeriesProjector {
     this.#dependencies = dependencies
   }
 
-  /** The error of the last attempt; undefined after a success. */
   get failure(): AppError | undefined {
     return this.#failure
   }
@@ -90,7 +78,6 @@ export class SeriesProjector {
     return this.#posts >= posts || this.#characters >= characters
   }
 
-  /** Resolves when all log entries are in series. */
   async open(): Promise<void> {
     const { log, series, report } = this.#dependencies
     const { first, last } = await log.bounds(PARTITION)
@@ -154,7 +141,6 @@ export class SeriesProjector {
     while (this.isFull && this.#failure === undefined) await this.idle()
   }
 
-  /** Resolves when all waiting posts are applied, or an attempt failed. */
   async idle(): Promise<void> {
     await this.caughtUp()?.catch(() => undefined)
   }
@@ -271,7 +257,6 @@ export class SeriesProjector {
     }
   }
 
-  /** Applies log entries, starting from the position that series have reached. */
   async #catchUp(upTo: number): Promise<void> {
     if ((this.#stored ?? -1) >= upTo) return
     const { log, series } = this.#dependencies

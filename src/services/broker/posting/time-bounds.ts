@@ -11,7 +11,6 @@ export function isWithin(time: number, now: number, { ahead, behind }: TimeBound
   return time <= now + ahead && time >= now - behind
 }
 
-/** Returns what is wrong with a time out of bounds, and how to correct it. */
 export function boundsProblem(time: number, now: number, bounds: TimeBounds): readonly [string, string] {
   const unit = otherUnitOf(time)
   const right = unit === undefined ? undefined : msOf(time, unit)

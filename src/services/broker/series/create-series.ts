@@ -49,11 +49,8 @@ async function counted(
   return { resource, metric, time: messageOf(message).timestamp, value }
 }
 
-/** maximum points per response */
 const MAX_POINTS = 2_000
-/** maximum samples per page */
 const MAX_RAW = 10_000
-/** maximum queries per request */
 const MAX_QUERIES = 100
 /** maximum times and values per response, so that serializing does not block the event loop */
 const MAX_VALUES = 500_000
@@ -62,7 +59,6 @@ export interface SeriesDependencies {
   readonly store: Store
   /** epoch ms */
   readonly now: () => number
-  /** maximum samples that one request may read */
   readonly samplesRead?: number
 }
 
@@ -99,7 +95,6 @@ export function createSeries({ store, now, samplesRead }: SeriesDependencies): T
   }
 }
 
-/** Runs a query. `next` in the result is a body for `POST /series/query`. */
 async function answer(reader: SampleReader, request: SeriesRequest): Promise<SeriesPart> {
   const { echo, descending, limit } = request
   const { rows: series, rest } = await rowsOf(reader, request)
@@ -111,7 +106,6 @@ async function answer(reader: SampleReader, request: SeriesRequest): Promise<Ser
 
 type SeriesPart = SeriesAnswer & { readonly next?: Readonly<Record<string, unknown>> }
 
-/** Reads one page of a series. `next` in the result contains the parameters for reading the next page. */
 async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesPage> {
   const { next, ...part } = await answer(reader, request)
   if (next === undefined) return part
@@ -191,7 +185,6 @@ function readRemoval(what: SeriesRemoval, now: number): Parameters<Series['remov
   }
 }
 
-/** maximum messages per response */
 const MAX_ANSWERED = 20_000
 
 /** Returns the messages of each resource, newest first, with resources in the order of the query. */

@@ -25,13 +25,11 @@ const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{
 /** ms; longer than any range between two valid Dates */
 const LONGEST = 8_640_000_000_000_000
 
-/** A regular expression for the texts that `lengthMs` accepts. */
 export const LENGTH =
   `(?:${[...NAMED.keys()].join('|')}|` +
   String.raw`\d{1,16}[wdhms]|[Pp](?=.)(?:\d{1,16}[Dd])?` +
   String.raw`(?:[Tt](?=\d)(?:\d{1,16}[Hh])?(?:\d{1,16}[Mm])?(?:\d{1,16}(?:[.,]\d{1,9})?[Ss])?)?)`
 
-/** Describes the valid forms for error messages, to follow the word `write`. */
 export const LENGTH_FORMS = `${[...NAMED.keys()].join(', ')}, a number with w, d, h, m or s such as 42m, or PnDTnHnMn.nS such as PT1H`
 
 /** Converts `hour`, `42m` or `PT1H` to whole ms above 0; days have 24 hours. Returns undefined for anything else. */
@@ -79,13 +77,9 @@ const STEPS: readonly number[] = [
   WEEK,
 ]
 const LONGEST_STEP = 4 * WEEK
-/** maximum number of groups with `auto`, unless the widest group is reached */
 const AUTO_GROUPS = 200
 
-/**
- * Returns the width of a group in ms. `auto` means the smallest round width that leads to at most 200 groups, up to
- * four weeks.
- */
+/** `auto`: the smallest round width that leads to at most 200 groups, up to four weeks. */
 export function widthOf(grouping: Grouping, range: { readonly from: number; readonly until: number }): number {
   if (grouping !== 'auto') return grouping
   return STEPS.find((step) => step * AUTO_GROUPS >= range.until - range.from) ?? LONGEST_STEP

@@ -1,29 +1,21 @@
-/**
- * Divides a range into groups. Without a zone, all groups have the same width, and the first begins at `from`. With a
- * zone, groups are calendar days or weeks, which are an hour shorter or longer at clock changes. The first begins at
- * `from`, the others at midnight, weeks on Mondays.
- */
+/** Divides a range into groups of equal width or, with a zone, into calendar days or weeks (from Monday). */
 import { beginOfPeriod, type GroupRun, lastAtOrBefore, periodOf, type PeriodUnit } from '#services/shared'
 import { DAY, lengthText, widthOf, type Grouping } from './grouping.ts'
 import type { ResolvedRange } from './series-request.ts'
 
 export interface Groups {
-  /** start of each group in this result, ascending */
   readonly labels: readonly number[]
-  /** the first instant after the last group */
   readonly end: number
   /** the groups as runs of equal width, which the storage aggregates itself */
   readonly runs: readonly GroupRun[]
   /** Returns the start of the group that contains an instant. Before the first group, returns any instant before it. */
   startOf(time: number): number
-  /** the query for the remaining groups */
   readonly rest?: ResolvedRange & { readonly grouping: string }
 }
 
 export interface CutOptions {
   readonly range: ResolvedRange
   readonly grouping: Grouping
-  /** IANA time zone */
   readonly zone: string | undefined
   readonly descending: boolean
   /** maximum number of groups in the result; when descending, the last groups are kept */

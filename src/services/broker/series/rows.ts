@@ -1,14 +1,12 @@
 /**
- * Reads rows of samples, of differences between neighbouring samples, and of groups. A group contains the samples from
- * its label up to the next label, and every label before `until` has a row. A sample at `until` counts if its group
- * began before `until`.
+ * Reads rows of samples, of differences between neighbouring samples, and of groups.
+ * A sample at `until` counts if its group began before `until`.
  */
 import { type GroupValues, type SampleReader, valuesOfGroups } from '#services/shared'
 import type { SampleValue } from '#storage'
 import { cutIntoGroups } from './groups.ts'
 import type { ResolvedRange, SeriesRequest } from './series-request.ts'
 
-/** A row: the label of a group, then the value of each aggregate. */
 export type Row = readonly [time: number, ...values: (SampleValue | null)[]]
 
 export interface Rows {
@@ -32,7 +30,6 @@ export async function groupRows(reader: SampleReader, request: SeriesRequest): P
   return { rows, ...(rest && { rest }) }
 }
 
-/** Returns `[time, value]` for each matching sample, at most `limit`. */
 export async function sampleRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { resources, metric, range, filter, descending, limit } = request
   const span = { resources, metric, ...range }
@@ -53,7 +50,6 @@ export async function sampleRows(reader: SampleReader, request: SeriesRequest): 
   return cut(rows, request, (edge) => edge + 1)
 }
 
-/** Cuts rows to the limit. `after` returns where the remaining range begins after a row, when ascending. */
 function cut(rows: readonly Row[], { limit, descending, range }: SeriesRequest, after: (edge: number) => number): Rows {
   const shown = rows.slice(0, limit)
   const edge = shown.at(-1)?.[0]

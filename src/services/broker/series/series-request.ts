@@ -34,26 +34,20 @@ export interface SeriesRequest {
   /** empty: return samples without grouping */
   readonly aggregates: readonly Aggregate[]
   readonly grouping: Grouping
-  /** IANA time zone whose days or weeks define the groups */
   readonly zone: string | undefined
   readonly filter: Filter | undefined
   readonly descending: boolean
-  /** maximum number of points in the response */
   readonly limit: number
-  /** the query as repeated in the response */
   readonly echo: Readonly<Record<string, unknown>>
 }
 
 export interface ResolveOptions {
   readonly now: number
-  /** maximum number of points in a response, and its default */
   readonly most: number
   readonly usual?: number
-  /** index of the query in a list of queries */
   readonly place?: string
 }
 
-/** Resolves a checked query. Throws `VALIDATION` if the range ends before it begins. */
 export function requestOf(query: SeriesBody, { now, most, usual = most, place }: ResolveOptions): SeriesRequest {
   const { metric, grouping, zone, filter, order, limit, maxResults } = query
   const range = rangeOf(query, now, place)
@@ -82,7 +76,6 @@ export function requestOf(query: SeriesBody, { now, most, usual = most, place }:
   }
 }
 
-/** Returns the aggregate with a valid name. */
 function aggregateOf(name: string): Aggregate {
   const share = percentileIn(name) ?? 0
   const ofRanks: AggregateDefinition = { needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, share)) }
@@ -92,7 +85,6 @@ function aggregateOf(name: string): Aggregate {
 /** Length of the default range in ms. */
 const DEFAULT_LENGTH = 7 * 86_400_000
 
-/** Resolves a range from valid bounds, of which at most two are set. */
 export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, now: number, place = ''): ResolvedRange {
   const { from, until, window } = query
   const length = lengthMs(window ?? '')

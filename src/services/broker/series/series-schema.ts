@@ -35,7 +35,6 @@ const AGGREGATES = [
 const PERCENTILE = String.raw`percentile\((\d{0,9}(?:\.\d{1,20})?)\)`
 const AGGREGATE_FORMS = `write one of ${AGGREGATES.join(', ')}, or percentile(q) with q above 0 and at most 1`
 
-/** Returns the `q` in `percentile(q)`. */
 export function percentileIn(name: string): number | undefined {
   const digits = new RegExp(`^${PERCENTILE}$`).exec(name)?.[1]
   const share = digits === undefined || digits === '' ? 0 : Number(digits)

@@ -7,7 +7,6 @@ export type Form = 'text' | 'line' | 'marked' | 'markedLine' | 'event'
 const LINES: ReadonlySet<Form> = new Set(['line', 'markedLine'])
 const MARKED: ReadonlySet<Form> = new Set(['marked', 'markedLine'])
 const NUMBER = /^\d{1,15}$/
-/** maximum number of partitions in one id */
 const MAX_PLACES = 64
 
 export class Frames {
@@ -28,10 +27,7 @@ export class Frames {
     return (made[form] ??= Buffer.from(this.#write(message, form)))
   }
 
-  /**
-   * Parses the id of a resuming reader: a message number of this process, or a place in the log. `isForeign`: the id
-   * is neither.
-   */
+  /** `isForeign`: the id is neither a message number of this process nor a place in the log. */
   cameBack(id: string | undefined): {
     readonly seen: Pick<Subscription, 'after' | 'since'>
     readonly isForeign: boolean
@@ -66,7 +62,6 @@ export class Frames {
   }
 }
 
-/** Formats a notice of missing messages; undefined in formats without such a notice. */
 export function gapIn(form: Form): string | undefined {
   if (form === 'event') return 'event: gap\ndata: {}\n\n'
   return MARKED.has(form) ? ended(form, '{"gap":true}') : undefined

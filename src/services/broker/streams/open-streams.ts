@@ -1,21 +1,14 @@
-/**
- * Manages open streams: sends heartbeats on idle streams, disconnects stuck readers, and schedules writes to many
- * readers fairly.
- */
+/** Manages open streams: heartbeats, stuck readers, and fair writes to many readers. */
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 
 export interface OpenStream {
-  /** Sends an empty object as a heartbeat. */
   beat(): void
-  /** Called when the reader has not read for too long. */
   giveUp(): void
 }
 
 export interface Pulse {
-  /** whether a message was sent since the last tick */
   isActive: boolean
-  /** whether bytes wait for the reader */
   isStuck: boolean
   /** consecutive ticks without a message, and with a stuck reader */
   quiet: number
@@ -42,7 +35,6 @@ export class OpenStreams {
     this.#open.delete(stream)
   }
 
-  /** Call every `TICK_MS`. */
   tick(): void {
     for (const [stream, pulse] of this.#open) {
       pulse.quiet = pulse.isActive ? 0 : pulse.quiet + 1
@@ -58,7 +50,6 @@ export class OpenStreams {
     }
   }
 
-  /** Schedules work in one of the next turns of the event loop, in order. */
   soon(work: () => void): void {
     this.#turns.soon(work)
   }

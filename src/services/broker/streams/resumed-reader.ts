@@ -1,5 +1,5 @@
 /**
- * Resumes a stream at another host, or after a restart. Sends later messages from the log first, then live messages.
+ * Resumes a stream at another host or after a restart: later messages from the log first, then live messages.
  *
  * RESUME-1 each stored message after the last seen one is sent once, in the order of the log; if some are no longer in
  *   the log, `missed` is set
@@ -19,7 +19,6 @@ export interface ResumedFrom {
 
 /** maximum log entries to read for one reader; a longer backlog is a gap */
 const MAX_BACKLOG = 50_000
-/** log entries per read */
 const PAGE = 500
 
 export class ResumedReader implements FeedReader<BrokerMessage> {

@@ -12,7 +12,6 @@ export interface Streaming {
   readonly open: OpenStreams
 }
 
-/** Query parameters for resuming readers. */
 export const RESUMING = {
   lastEventId: Type.Optional(Type.String({ minLength: 1 })),
   withIds: Type.Optional(Type.Boolean()),

@@ -23,7 +23,6 @@ const readPosting = parameterReader(POSTING)
 
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
 
-/** maximum posts in flight per socket */
 const MAX_IN_FLIGHT = 256
 /** buffered bytes beyond which a socket's reader counts as slow */
 const MAX_BUFFERED = 262_144
@@ -94,7 +93,6 @@ export class Sockets {
     return this.#service.as({ tenant, user })
   }
 
-  /** Reads the query. If it is invalid, closes the socket and returns undefined. */
   #read<T>(socket: WebSocket, request: FastifyRequest, read: (query: unknown) => T): T | undefined {
     const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
     try {

@@ -11,7 +11,6 @@ export interface BodyDependencies {
   readonly open: OpenStreams
   /** whether the reader resumes with an id from another process */
   readonly isForeign: boolean
-  /** called when the headers are complete */
   begun(): void
 }
 

@@ -7,10 +7,7 @@ import { ResumedReader } from './resumed-reader.ts'
 
 type Reader = ReturnType<StreamApi['subscribe']>
 
-/**
- * Limits the messages per resource that are buffered for reconnecting readers, and the number of such resources. A
- * resource without any reader since the start is not buffered; readers from another host read the log instead.
- */
+/** A resource without any reader since the start is not buffered; readers from another host read the log. */
 const KEPT = { kept: 100, keptTopics: 500, keptOnceRead: true }
 
 export class Streams implements StreamApi {
@@ -44,7 +41,6 @@ export class Streams implements StreamApi {
     return this.#read('events', undefined, options)
   }
 
-  /** Notes that all messages up to this log position were published, here or elsewhere. */
   passed(position: number): void {
     for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(position + 1, 0))
   }

@@ -8,7 +8,6 @@ import { pagingOf } from '../list/read-listing.ts'
 /** A queued command. Ids order the commands of a resource and stay the same across attempts. */
 export interface CommandJob {
   readonly resource: string
-  /** the command as received: `name`, `timestamp` and properties */
   readonly command: Readonly<Record<string, Json>>
   readonly hops: number
   readonly root?: string
@@ -22,7 +21,6 @@ export const COMMAND_JOBS: CollectionSpec<CommandJob> = {
   fields: { resource: { type: 'text', of: ({ resource }) => resource } },
 }
 
-/** An execution of a command, under the same id as the job. */
 export interface CommandRecord {
   readonly resource: string
   readonly order: string
@@ -46,7 +44,6 @@ export const COMMAND_LOG: CollectionSpec<CommandRecord> = {
   },
 }
 
-/** Number of executions kept per resource. */
 const KEPT = 1000
 /** Excess above which the oldest executions are removed. */
 const SURPLUS = 100
@@ -62,7 +59,6 @@ export function commandPage(
   return pageOf(store.collection(COMMAND_LOG), where, paging, ({ shown }) => shown)
 }
 
-/** Returns deletions that bring the executions of a resource down to their limit. */
 export async function oldCommands(store: Store, resource: string): Promise<readonly Write[]> {
   const log = store.collection(COMMAND_LOG)
   const where = [{ field: 'resource', op: 'eq', value: resource }] as const

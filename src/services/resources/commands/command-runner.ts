@@ -24,7 +24,6 @@ export interface CommandRunnerDependencies {
 
 interface Lane {
   readonly resource: string
-  /** whether more commands arrived during the resource's turn */
   isAgain: boolean
 }
 
@@ -39,7 +38,6 @@ const TIDY = 100
 export class CommandRunner implements CommandOutbox {
   readonly #dependencies: CommandRunnerDependencies
   readonly #store: Store
-  /** name of this process as the owner of leases */
   readonly #owner: string
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
@@ -130,7 +128,6 @@ export class CommandRunner implements CommandOutbox {
     return oldest
   }
 
-  /** Leases a command; resolves to undefined if another process has leased it. */
   async #claim({ resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
     const { lease } = job.value
     const time = await this.#store.now()
@@ -220,7 +217,6 @@ export class CommandRunner implements CommandOutbox {
     if (this.#isRunning) this.#dependencies.later(ms, () => this.#wake(resource))
   }
 
-  /** Continues the ids after an earlier process, whose clock may have been ahead. */
   #goOnAfter(id: string): void {
     const [last = Number.NaN, count = Number.NaN] = id.split('-', 2).map(Number)
     if (!(last >= this.#last)) return
@@ -247,7 +243,6 @@ async function newestIds(store: Store): Promise<readonly string[]> {
   return [...waiting, ...done]
 }
 
-/** Returns whether an error means that the store is unavailable, in which case the command waits. */
 function isAway(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'CLOSED' || error.code === 'UNAVAILABLE')
 }

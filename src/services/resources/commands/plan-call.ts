@@ -1,7 +1,4 @@
-/**
- * Plans the actuator call for a command from the definition in its resource. `{{key}}` in properties stands for
- * metadata of the resource. Pure, and linear in the length of texts.
- */
+/** Plans the actuator call for a command; `{{key}}` in properties stands for metadata of the resource. */
 import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ResourceEntity } from '../contract.ts'
 
@@ -14,10 +11,7 @@ export interface PlannedCall {
 
 const NOT_PROPERTIES: ReadonlySet<string> = new Set(['name', 'timestamp', 'resource'])
 
-/**
- * Returns the call, or why the command cannot be executed. Properties of the mapped actuator are defaults for the
- * command's properties. `resource` includes inherited values, and is undefined for an unknown resource.
- */
+/** `resource` includes inherited values; properties of the mapped actuator are defaults for the command's. */
 export function planCall(
   id: string,
   resource: ResourceEntity | undefined,
@@ -61,11 +55,7 @@ const OPEN = '{{'
 const CLOSE = '}}'
 const MAX_DEPTH = 100
 
-/**
- * Replaces placeholders in all texts of a value. If a text consists of a single placeholder, it becomes the metadata
- * value itself, such as a number or an object. Within longer texts, values are converted to text, and objects to JSON.
- * Dots select nested metadata, unless a key that contains the dots exists. Missing values become the empty text.
- */
+/** A text that is a single placeholder becomes the metadata value itself; a missing value becomes the empty text. */
 export function fillMetadata(value: Json, metadata: Readonly<Record<string, Json>>, depth = 0): Json {
   if (typeof value === 'string') return fillText(value, metadata)
   if (depth >= MAX_DEPTH) return value

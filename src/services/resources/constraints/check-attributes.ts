@@ -7,7 +7,6 @@ export interface Failure {
   readonly path: string
   readonly keyword: string
   readonly message: string
-  /** the invalid value; undefined if the value is missing */
   readonly value: unknown
 }
 
@@ -41,7 +40,6 @@ const KINDS: Readonly<
   array: { expected: 'a list', holds: Array.isArray },
 }
 
-/** Adds the failures of a value. `name`: name of the property for use in texts. */
 function addOfType(failures: Failure[], type: AttributeType, value: unknown, path: string, name: string): void {
   if (type.type === 'enum') {
     if (type.items.some((item) => item === value)) return

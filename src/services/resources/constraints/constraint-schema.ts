@@ -30,7 +30,6 @@ export type AttributeType =
       readonly minLength?: number
       readonly maxLength?: number
       readonly uniqueValues?: boolean
-      /** values that the array must contain */
       readonly contains?: readonly (number | string | boolean)[]
     }
 

@@ -9,7 +9,6 @@ import type { TypeRecord } from '../type-record.ts'
 import type { Attribute, ConstraintRecord } from './constraint-schema.ts'
 import { checkAttributes, type Failure } from './check-attributes.ts'
 
-/** Throws `VALIDATION` with all failures. */
 export async function enforce(tenantResources: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
   const constraints = await constraintsOf(tenantResources, type)
   const attributes = constraints.flatMap((constraint) => constraint.attributes)
@@ -17,7 +16,6 @@ export async function enforce(tenantResources: TenantResources, own: ResourceEnt
   if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
 }
 
-/** Returns the constraints of a type that still exist, in the type's order. */
 export async function constraintsOf(
   tenantResources: TenantResources,
   type: TypeRecord,
@@ -30,7 +28,6 @@ export async function constraintsOf(
   return found
 }
 
-/** Returns the failures of a resource, including those of resources that it references. */
 export async function failuresOf(
   tenantResources: TenantResources,
   attributes: readonly Attribute[],

@@ -17,7 +17,6 @@ export function mergeAttributes(lists: readonly (readonly Attribute[])[]): reado
   return [...merged.values()]
 }
 
-/** Attributes required by one constraint. */
 export interface Wish {
   readonly from: string
   readonly attributes: readonly Attribute[]
@@ -50,7 +49,6 @@ function merged([first, ...others]: readonly AttributeType[]): AttributeType | u
   return others.reduce<AttributeType | undefined>((all, type) => all && mergeTypes(all, type), first)
 }
 
-/** Returns the intersection of two types; undefined if it is empty. */
 export function mergeTypes(a: AttributeType, b: AttributeType): AttributeType | undefined {
   if (a.type === 'enum') return mergeEnum(a, b)
   if (b.type === 'enum') return mergeEnum(b, a)

@@ -2,7 +2,6 @@
 import { MAX_ID_BYTES } from '#kernel'
 import type { Attribute, AttributeType } from './constraint-schema.ts'
 
-/** Maximum characters of an indexed text. */
 const LONGEST_TEXT = 500
 const MAX_TAGS = 1_000
 const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
@@ -66,7 +65,6 @@ export const RESERVED: readonly Attribute[] = [
 /** Values in an entry of `commands`, under the name of the command. */
 export const COMMAND: readonly Attribute[] = [required('actuator', { type: 'object', attributes: PLUG })]
 
-/** An entry in the `templates` of a resource type. */
 export const TEMPLATE: readonly Attribute[] = [
   required('templateName', { type: 'string', minLength: 1 }),
   optional('type', { type: 'string' }),

@@ -1,7 +1,4 @@
-/**
- * Counts the places within a circle without reading most of them. Strips of latitude divide the circle into boxes. The
- * store counts boxes wholly inside; places in boxes on the edge are measured.
- */
+/** Counts the places within a circle with boxes along strips of latitude; only places on the edge are measured. */
 import type { Condition } from '#storage'
 
 export interface Circle {
@@ -11,7 +8,6 @@ export interface Circle {
 
 export interface CutCircle {
   readonly around: Condition
-  /** boxes wholly inside the circle; undefined if there are none */
   readonly inside: Condition | undefined
   /** boxes whose places must be measured, unless they are also in `inside` */
   readonly edge: Condition
@@ -32,9 +28,7 @@ export function aroundCircle({ center, metres }: Circle): Condition {
   return boxCondition(boxAround(center, metres))
 }
 
-/**
- * Returns undefined where strips are not boxes: over a pole, across the date line, or over a large part of the globe.
- */
+/** undefined where strips are not boxes: over a pole, across the date line, or over a large part of the globe */
 export function cutCircle(circle: Circle): CutCircle | undefined {
   const { center, metres } = circle
   const { south, north, west, east } = boxAround(center, metres)
@@ -115,7 +109,6 @@ export const DISTANCE_UNITS = [...METRES.keys()].filter((unit) => unit !== '')
 const EARTH_RADIUS_M = 6_371_008.8
 const DISTANCE = /^(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})[ ]?([a-zA-Z]{0,16})$/
 
-/** Parses a distance to metres; returns undefined for an invalid number or unit. */
 export function metresOf(text: string): number | undefined {
   const [, number = '', unit = ''] = DISTANCE.exec(text.trim()) ?? []
   const factor = METRES.get(unit)
@@ -141,7 +134,6 @@ interface Box {
   readonly east: number
 }
 
-/** Margin against rounding errors at the edge. */
 const SLACK_DEGREES = 1e-6
 
 /** Returns the bounding box of a circle. If `west > east`, the box crosses the date line. */

@@ -18,7 +18,6 @@ export async function pageOf<D extends object, T>(
   return { values: found.map(({ value }) => show(value)), skip, limit, total }
 }
 
-/** Applies in memory the filters that the store cannot apply. */
 export async function listDocuments<D extends object>(
   collection: Collection<D>,
   { where, check, skip, limit, fields }: Search,

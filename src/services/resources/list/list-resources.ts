@@ -1,7 +1,4 @@
-/**
- * Lists the resources that match a query. The store applies the filters and orders it supports; the others are applied
- * in slices that yield to the event loop.
- */
+/** Lists the resources that match a query, filtering and ordering in the store where possible. */
 import type { Page } from '#kernel'
 import { type Condition, portions } from '#storage'
 import { machineTimers } from '#platform'
@@ -13,7 +10,6 @@ import { pageOf } from './list-documents.ts'
 import { project, valueAt } from './project.ts'
 import { readListing, type Listing } from './read-listing.ts'
 
-/** `among`: an additional condition. Throws `VALIDATION`. */
 export async function listResources(
   tenantResources: TenantResources,
   query: ListQuery,
@@ -39,7 +35,6 @@ interface Found {
 
 type Key = string | number | undefined
 
-/** Resources per read of the store. */
 const SLICE = 500
 const NOWHERE: Point = { lat: Number.NaN, lon: Number.NaN }
 
@@ -74,10 +69,7 @@ class Search {
     return { records: values, total }
   }
 
-  /**
-   * Reads in the order of ids, so that a page is complete before all places are measured, and most places are only
-   * counted.
-   */
+  /** In the order of ids, so that a page is complete before all places are measured. */
   async #counted(circle: Circle, cut: CutCircle): Promise<Found> {
     const where = [...this.#listing.where, cut.around]
     const { resources } = this.#tenantResources.collections

@@ -4,7 +4,6 @@ import type { ResourceEntity } from '../contract.ts'
 
 const MAX_STEPS = 10
 
-/** Returns whether a text is a valid dotted path. */
 export function isPath(path: string): boolean {
   const steps = path.split('.')
   return steps.length <= MAX_STEPS && steps.every((step) => step !== '' && !FORBIDDEN_KEYS.has(step))
@@ -19,7 +18,6 @@ export function valueAt(entity: unknown, path: string): unknown {
   return value
 }
 
-/** Returns the id and the values at the paths. */
 export function project(entity: ResourceEntity, fields: readonly string[]): ResourceEntity {
   if (fields.length === 0) return entity
   const chosen: Record<string, Json> & { id: string } = { id: entity.id }

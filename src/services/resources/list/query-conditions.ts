@@ -66,7 +66,6 @@ function translateText(field: string, op: Operator, args: readonly string[]): Tr
     : { where: [{ field, op, pattern: `${start}*` }], isExact: false }
 }
 
-/** Maximum stars per pattern that the store accepts. */
 const MAX_STARS = 30
 
 function translateNumber(field: string, { op, args }: Term): Translated {

@@ -1,7 +1,4 @@
-/**
- * Parses `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, combined by AND, OR and parentheses; AND binds
- * tighter. Texts with special characters must be quoted; an unquoted number is compared by value.
- */
+/** Parses `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, with AND, OR and parentheses. */
 import { type Conditions, type ConditionText, readConditions, TextProblem } from '#services/shared'
 import { isPath } from './project.ts'
 
@@ -23,7 +20,6 @@ export interface Argument {
 
 const NUMBER = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:e[+-]?\d{1,3})?$/i
 
-/** Returns the value of a text that is a decimal number. */
 export function numberIn(text: string): number | undefined {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(value) ? value : undefined

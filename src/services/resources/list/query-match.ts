@@ -1,15 +1,9 @@
-/**
- * Matches entities against a query. An unquoted number is compared by value with numbers and numeric texts; everything
- * else is compared as text.
- */
+/** Matches entities against a query; an unquoted number also matches numeric texts by value. */
 import { ownValue } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import { numberIn, type Argument, type Query, type Term } from './query-language.ts'
 
-/**
- * `asTexts` returns whether the attribute at a path is a text by meaning, such as an id, so that it is compared only as
- * text.
- */
+/** `asTexts`: whether the attribute at a path is compared only as text, such as an id. */
 export function matches(query: Query, entity: object, asTexts: (path: string) => boolean): boolean {
   switch (query.kind) {
     case 'and':

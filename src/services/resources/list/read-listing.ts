@@ -138,13 +138,11 @@ const TYPE_FIELDS: KnownFields = {
 }
 const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Set(), lists: new Set(['tags']) }
 
-/** `most`: default page size. Throws `VALIDATION`, like all functions here. */
 export function pagingOf(query: ListQuery, most = MOST): Paging {
   const { skip = 0, limit = most } = readPage(query)
   return { skip, limit }
 }
 
-/** Reports a search by place that lacks any of its three parameters. */
 export function placeProblems(query: unknown): readonly Problem[] {
   const given = query as Readonly<Record<string, unknown>>
   const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
@@ -207,7 +205,6 @@ function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Sear
   return { ...page, ...(!translated.isExact && { check: (entity) => matches(query, entity, asTexts) }) }
 }
 
-/** Returns the distinct paths in `field` and `fields`. */
 export function fieldsOf({
   field,
   fields,

@@ -2,10 +2,7 @@
 import { isPlainObject, type Json, ownValue } from '#kernel'
 
 export type NotedChange =
-  /**
-   * `tasks`: the resource may require other tasks; `nodes`: nodes of its tasks may be bound differently, because
-   * references in its metadata changed
-   */
+  /** `tasks`: other tasks may be required; `nodes`: nodes may be bound to other resources */
   | { readonly kind: 'resource'; readonly id: string; readonly tasks: boolean; readonly nodes: boolean }
   | { readonly kind: 'type'; readonly id: string; readonly nodes: boolean }
   /** a type was written, so its failed tasks are retried */
@@ -33,7 +30,6 @@ export function notedChange(body: Json): NotedChange | undefined {
   return { kind: 'retry', id }
 }
 
-/** Returns whether an attribute contains or contained a reference. */
 function refers(before: unknown, entity: unknown, key: string): boolean {
   return [before, ownValue(entity, key)].some((value) => JSON.stringify(value ?? null).includes('"$ref"'))
 }

@@ -4,7 +4,6 @@ import type { ResourceCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
 
-/** A required task that could not be created. */
 export interface Failure {
   readonly type: string
   readonly templateName: string
@@ -13,11 +12,7 @@ export interface Failure {
 
 export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
 
-/**
- * Removes surplus tasks and creates missing ones; returns failures instead of throwing them. `existing`: the resource's
- * current tasks. Uses stored data only. Rejects if documents or tasks are unavailable, and with `CLOSED` when the host
- * stops; the call must then be repeated.
- */
+/** Returns failures instead of throwing them; rejects only if the call must be repeated. */
 export async function reconcile(
   { resources, types }: ResourceCollections,
   tasks: ManagedTasks,

@@ -1,7 +1,6 @@
 /** The stored state of the reconciler. */
 import type { CollectionSpec, Store } from '#storage'
 
-/** A position in the change log. */
 export interface ReconcilerCursor {
   readonly position: number
 }
@@ -27,7 +26,6 @@ export const LACKING: CollectionSpec<LackingResource> = {
   },
 }
 
-/** Tasks that could not be created, grouped by reason. */
 export type LackingTasks = {
   readonly templates: readonly string[]
   readonly error: string
@@ -37,7 +35,6 @@ export type LackingTasks = {
 /** Maximum resources of a type to inspect, since their reasons rarely differ. */
 const MAX_LOOKED_AT = 1_000
 
-/** Returns the reasons why a resource, or any resource of a type, lacks required tasks. */
 export async function lackingTasks(
   store: Store,
   of: { readonly resource: string } | { readonly type: string },

@@ -20,10 +20,7 @@ import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './rec
 /** Time limit per call in ms. Calls usually take a few ms, even for many tasks. */
 const LONGEST_MS = 30_000
 
-/**
- * Adds a time limit to calls, which reject with `TIMED_OUT`. `late` is called with the resource of a task that was
- * created after the limit, when another task may have been created in its place.
- */
+/** `late`: called for a task created after the limit, when another may have been created in its place. */
 function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: string) => void): ManagedTasks {
   return {
     of: (resources) => inTime(tasks.of(resources), 'looked for', later),
@@ -75,11 +72,8 @@ interface Reconciled {
 }
 
 const PARTITION = 0
-/** Number of resources whose tasks are read together. */
 const CHUNK = 200
-/** Log entries per step. */
 const PORTION = 500
-/** Number of processed entries that are trimmed together. */
 const TRIMMED = 1000
 /** ms between retries of failures */
 const RETRY_MS = 60_000
@@ -91,7 +85,6 @@ export class Reconciler {
   readonly #dependencies: ReconcilerDependencies
   readonly #cursors: Collection<{ readonly position: number }>
   readonly #lacking: Collection<LackingResource>
-  /** ids in `#lacking` */
   readonly #lackingIds = new Set<string>()
   readonly #lanes = new KeyedMutex()
   readonly #walks: TypeWalks
@@ -107,7 +100,6 @@ export class Reconciler {
   #isAsked = false
   #isStopped = false
   #left = 0
-  /** last probed id; the next probe continues after it */
   #probed: string | undefined
   #cancelRetry: (() => void) | undefined
 
@@ -154,7 +146,6 @@ export class Reconciler {
     this.retry()
   }
 
-  /** Call after a commit that added entries to the change log. Never waits. */
   wake(): void {
     // `start` reads the log anyway
     if (this.#isStopped || !this.#isAsked) return
@@ -187,7 +178,6 @@ export class Reconciler {
     }
   }
 
-  /** Completes the current step. Remaining changes are processed after the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#isBehind = false
@@ -311,7 +301,6 @@ export class Reconciler {
     this.#retrySoon(() => this.#retrySome([id]))
   }
 
-  /** Queues a retry after the current work. Returns at once. */
   #retrySoon(work: () => Promise<void>): void {
     if (this.#isStopped) return
     const before = this.#retrying ?? Promise.resolve()
@@ -352,7 +341,6 @@ export class Reconciler {
     })
   }
 
-  /** Schedules another attempt after an interruption. */
   #interrupted(error: unknown): void {
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
@@ -363,10 +351,6 @@ export class Reconciler {
   }
 }
 
-/**
- * Sorts changes into four groups: resources whose required tasks changed, resources whose nodes changed, types (with
- * whether nodes change), and types to retry.
- */
 function sorted(changes: readonly (NotedChange | undefined)[]) {
   const [resources, bound, retried] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const types = new Map<string, boolean>()

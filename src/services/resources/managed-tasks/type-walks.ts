@@ -1,7 +1,4 @@
-/**
- * Walks the resources of types whose templates changed, in slices by id. Progress is stored after each slice, so that a
- * crash repeats at most one slice. If a type changes during its walk, the walk restarts within the same operation.
- */
+/** Walks the resources of types whose templates changed, in stored slices; a crash repeats at most one. */
 import { type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Write } from '#storage'
 import { machineTimers } from '#platform'
@@ -16,7 +13,6 @@ export interface WalkOperation {
   readonly queueTime: number
   readonly finishedTime?: number
   readonly type: string
-  /** whether references in the metadata of the type changed too */
   readonly binds?: boolean
   readonly after?: string
   readonly done: number
@@ -79,7 +75,6 @@ export class TypeWalks {
     return count
   }
 
-  /** A running walk; undefined if none is running. */
   get busy(): Promise<void> | undefined {
     for (const { going } of this.#walks.values()) if (going !== undefined) return going
     return undefined
@@ -99,10 +94,7 @@ export class TypeWalks {
     this.go()
   }
 
-  /**
-   * Returns the writes that plan walks of these types; call `go` after the commit. The value in `types` says whether to
-   * rebind nodes.
-   */
+  /** Call `go` after committing these writes; a value in `types` says whether to rebind nodes. */
   async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
     const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
     for (const type of types.keys()) {
@@ -232,7 +224,6 @@ export class TypeWalks {
   }
 }
 
-/** Returns a new walk. `now` is epoch ms, `total` the number of resources. */
 export function plannedWalk(id: string, type: string, user: string, now: number, total: number): WalkOperation {
   const operation = { entity: 'resourcetype', action: 'update', description: `updating resources of type ${type}` }
   return { id, user, operation, queueTime: now, type, done: 0, total }

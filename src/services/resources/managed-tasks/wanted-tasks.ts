@@ -13,11 +13,7 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set([
   'start',
 ])
 
-/**
- * Returns one task per entry in the type's `templates` except diagnostic entries; no tasks if resource or type is
- * missing. Ignores entries that are not objects with a `templateName`. Equal entries require one task each. The order
- * of entries does not matter.
- */
+/** One task per entry in `templates` except diagnostic ones; equal entries require one task each. */
 export function wantedTasks(
   resource: ResourceEntity | undefined,
   type: ResourceEntity | undefined,

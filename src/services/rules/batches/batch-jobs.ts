@@ -15,12 +15,10 @@ export const BATCH_JOB = 'rules.batch'
 export interface BatchData {
   readonly operation: BatchOperation
   readonly action: TaskAction
-  /** requested tasks that did not exist when the batch was queued */
   readonly missing: readonly string[]
 }
 
 const BATCH_SIZE = 200
-/** Number of tasks handled between two turns of the event loop. */
 const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
@@ -52,10 +50,7 @@ export function batchData({ data }: Job): BatchData {
 
 const DONE: BatchEntry = { statusCode: 200 }
 
-/**
- * Performs the action on one task. A failure of the task is never an error of the batch. `again`: the action may
- * already have been done before a crash, and then counts as done.
- */
+/** A failure is never an error of the batch. `again`: the action may already be done, and then counts as done. */
 export async function act(
   { changes, collections }: TenantRules,
   id: string,

@@ -112,7 +112,6 @@ const PARAMETERS: Readonly<Partial<Record<BatchAction, Checked>>> = {
 }
 const NO_PARAMETERS = checked(closed({}), OF_PARAMETERS)
 
-/** Lists problems of an action's parameters. `at`: path of the parameters. */
 export function parameterProblems(action: BatchAction | undefined, parameters: object, at: string): readonly Problem[] {
   if (action === undefined || !BATCH_ACTIONS.includes(action)) return []
   const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(parameters))

@@ -84,7 +84,6 @@ function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOpera
   return { entity: 'task', action: action.action, description: describeBatch(action.action, query) }
 }
 
-/** Returns the selected tasks, and the requested ids that do not exist. */
 async function selected(
   collections: RulesCollections,
   where: TaskFilter,
@@ -138,7 +137,6 @@ interface ReadBatch {
   readonly action: TaskAction
 }
 
-/** Throws `VALIDATION` with every problem of the request. */
 function readBatch(input: unknown, plugs: PlugRegistry): ReadBatch {
   const { action, query, actionParameters = {} } = BatchRequest.read(input)
   return { where: filterOf(query), action: actionOf(action, actionParameters, plugs) }
@@ -185,7 +183,6 @@ function actionOf(action: BatchAction, parameters: Fields, plugs: PlugRegistry):
   }
 }
 
-/** Describes a batch in words: `Remove tasks filtered by type=onetime AND status=stopped`. */
 function describeBatch(action: BatchAction, query: Fields): string {
   const parts = Object.entries(query).flatMap(([key, value]) =>
     key === 'tags' && isPlainObject(value)

@@ -1,10 +1,8 @@
 /**
- * Stores checkpoints: the states of changed tasks, with the log position that they reflect. A round stores every task
- * that changed since the previous round, in slices between which the event loop runs; afterwards the log is needed only
- * from where the round began.
+ * Stores checkpoints: the states of changed tasks, with the log position that they reflect.
  *
- * Rounds are rare, because each rewrites whole disk pages and the log contains all inputs. A round follows soon after a
- * change that a replay cannot repeat, or could repeat only with a second effect:
+ * Rounds are rare, because each rewrites whole disk pages. A round follows soon after a change that a replay cannot
+ * repeat, or could repeat only with a second effect:
  * - a timer acted: the log does not show how far time had advanced
  * - an actuator was called: a replay would call a synchronous actuator again
  * - a delivery ended: it stays listed until its task is forgotten, however the run continues
@@ -33,7 +31,6 @@ export interface CheckpointDependencies {
   readonly onRound: (isAway: boolean) => void
 }
 
-/** Delays and size limits of checkpoints. */
 export interface CheckpointSettings {
   /** ms after an input; default 30,000 */
   readonly inputMs: number
@@ -60,12 +57,10 @@ export class Checkpoints {
   #mark: Mark
   /** something changed since the last round began that a replay would not repeat */
   #isUrgent = false
-  /** number of actuator calls when the last round began */
   #calls = 0
   #timer: Subscription | undefined
   #isSoon = false
   #inputs = 0
-  /** the latest log position that all stored states reflect */
   #reflected = 0
   #pruned = 0
   #pruning: Promise<void> | undefined
@@ -145,7 +140,6 @@ export class Checkpoints {
     await this.#round
   }
 
-  /** Stores until when the runner was alive, unless a round does so. Never rejects. */
   async alive(): Promise<void> {
     if (this.#isClosed) return
     this.#round ??= this.#finished(this.#commit(this.#slice(), this.#mark))
@@ -250,10 +244,7 @@ export class Checkpoints {
     await this.#pruning
   }
 
-  /**
-   * Returns the log position up to which entries may be pruned. `atRest`: a round first advances the mark, which may be
-   * the only position still behind.
-   */
+  /** `atRest`: a round first advances the mark, which may be the only position still behind. */
   async #noLongerNeeded(atRest: boolean): Promise<number> {
     const { position } = this.#dependencies
     if (atRest && !this.#isClosed && !this.#isBehind && this.#mark.position < position()) await this.flush()
@@ -298,7 +289,6 @@ export class Checkpoints {
     this.#mark = next
   }
 
-  /** Stores a state by itself, in parts if it is too large for one document. */
   async #storeAlone(id: string): Promise<void> {
     const { store } = this.#dependencies
     for (const inParts of [false, true]) {
@@ -352,12 +342,10 @@ export class Checkpoints {
   }
 }
 
-/** Returns whether a working store refused the writes. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
 }
 
-/** States and deliveries to store in one commit. */
 class Slice {
   readonly states: { readonly id: string; readonly parts: number; readonly oldest: number | undefined }[] = []
   readonly writes: Write[] = []
@@ -374,7 +362,6 @@ class Slice {
     return this.states.map(({ id }) => id)
   }
 
-  /** Throws `TOO_LARGE` if the state is too large even in parts. */
   add(id: string, inParts = this.#cut.has(id)): void {
     const { store, deterministic, position, settings } = this.#dependencies
     const task = deterministic.task(id)
@@ -395,7 +382,6 @@ class Slice {
     for (const one of list) this.writes.push(deliveries.putting(deliveryId(id, one.number), one))
   }
 
-  /** Marks the slice's deliveries as durable, and returns them. */
   stored(): readonly DeliveryRecord[] {
     const stored = this.#deliveries.flatMap(({ list, count }) => list.splice(0, count))
     const { fresh } = this.#dependencies.deterministic.ledger

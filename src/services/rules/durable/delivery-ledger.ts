@@ -1,7 +1,4 @@
-/**
- * Lists the calls of asynchronous actuators, both open and ended. Like states, the list follows from the inputs: it is
- * stored with states and rebuilt by a replay, with the same ids.
- */
+/** Lists the calls of asynchronous actuators, open and ended; a replay rebuilds the list with the same ids. */
 import type { Execution, LiveTask, Outcome } from '#core/spi'
 import type { Delivery } from '../inspection/inspection-schema.ts'
 import type { DeliveryRecord, OpenDelivery } from './records.ts'

@@ -59,7 +59,6 @@ export interface EngineHooks {
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
-  /** called when a run finished by itself, or could not continue */
   ended(run: EndOfRun): void
 }
 
@@ -94,7 +93,6 @@ export class DeterministicEngine {
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
-  /** tasks with a running or ended run in this engine, by id */
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
@@ -139,7 +137,6 @@ export class DeterministicEngine {
     return this.#clock.nextAt()
   }
 
-  /** Whether any task would react to a downtime. */
   get mindsDowntime(): boolean {
     return this.#minding.size > 0
   }
@@ -157,7 +154,6 @@ export class DeterministicEngine {
     return this.engine.tasks.get(id)?.status === 'running' && effect.startsWith(`${id}/${this.epochOf(id)}/`)
   }
 
-  /** Throws `NOT_FOUND`. */
   require(id: string): LiveTask {
     const task = this.engine.tasks.get(id)
     if (task) return task
@@ -168,7 +164,6 @@ export class DeterministicEngine {
     this.#clock.advanceTo(time)
   }
 
-  /** Returns the result for the sender of the input, or throws its refusal. Tasks stay intact either way. */
   apply(input: Input, position: number): unknown {
     if (input.k === 'jump') return this.#jump(input)
     if (input.k === 'open') return this.#leave(input.until)
@@ -438,7 +433,6 @@ function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {
   return { ...(c !== undefined && { channel: c }), ...causation }
 }
 
-/** Returns the state with deadlines moved, so that open calls have their remaining time after the downtime. */
 function withLimitsAfter({ record, leftAt }: WaitingTask, at: number): TaskStateRecord {
   const { executing } = record.state
   if (executing === undefined || at <= leftAt) return record

@@ -1,11 +1,4 @@
-/**
- * Runs tasks so that they survive a crash. Inputs are durable before they are acknowledged, states are stored with the
- * log position that they reflect, and after a crash every task continues as if nothing had happened (RUNNER-1 to
- * RUNNER-4).
- *
- * The deliveries of a task are its asynchronous actuator calls. A call that was open during a crash is repeated under
- * the same id; the rule's own retries decide how often.
- */
+/** Runs tasks so that they survive a crash (RUNNER-1 to RUNNER-4); open calls are repeated under the same id. */
 import { Observable, type SchedulerLike, Subject } from 'rxjs'
 import { type Counts, type EngineStats, followPlugs, Preparer } from '#core/spi'
 import type { EngineEvent, Lost, Plug, Ports } from '#core'
@@ -39,17 +32,13 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   readonly scheduler: SchedulerLike
   /** delay and size limits of checkpoints */
   readonly checkpoints?: Partial<CheckpointSettings>
-  /**
-   * limit for messages that wait in all tasks together; beyond it, posts fail with `RATE_LIMITED`; default 1,000,000
-   */
+  /** messages that wait in all tasks together; beyond it, posts fail with `RATE_LIMITED`; default 1,000,000 */
   readonly maxWaitingMessages?: number
   /** returns the number of messages that wait in all tasks of the host; default: in those of this runner */
   readonly waitingInAll?: () => number
   /** called with the time that the tasks have reached, epoch ms; `scheduler` should not be behind that time */
   readonly reached?: (time: number) => void
-  /**
-   * called before a task is bound to the resources; resolves once messages that are acknowledged afterwards will arrive
-   */
+  /** before a task is bound; resolves once messages that are acknowledged afterwards will arrive */
   readonly bind?: (resources: readonly string[]) => Promise<void>
   /** minimum ms between two wake-ups for timers; timers still act at their exact time; default 0 */
   readonly restMs?: number
@@ -62,7 +51,6 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
 export interface DurableRunner extends TaskRunner {
   readonly queued: number
   readonly waiting: number
-  /** why a restart would be slow or lose data */
   readonly trouble: string | undefined
   readonly leadMs: number
   readonly counts: RunnerCounts | undefined
@@ -70,10 +58,7 @@ export interface DurableRunner extends TaskRunner {
   /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
   readonly past: TaskPast
-  /**
-   * Stops accepting input, drains what is in flight, and checkpoints all tasks. Open calls of plugs are repeated at the
-   * next start. Idempotent.
-   */
+  /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
 
@@ -81,7 +66,6 @@ export interface RunnerCounts extends Counts {
   readonly inputs: number
 }
 
-/** events kept per task, and in total */
 export const KEPT_EVENTS = { perTask: 100, inAll: 100_000 }
 
 const MAX_WAITING = 1_000_000
@@ -300,7 +284,6 @@ class Runner implements DurableRunner {
   }
 }
 
-/** Settings shared by all engines of the runner, both live ones and copies. */
 function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'ports'> {
   const {
     store: _store,
@@ -325,10 +308,7 @@ function endedRun({ task, status, time, error }: EndOfRun): EndedRun {
   return { id: task.id, epoch: task.epoch, status, finishedTime: time, ...(error !== undefined && { error }) }
 }
 
-/**
- * Makes every result of a port asynchronous. A port may return something else during a replay, so each result must be
- * logged as an input, and only asynchronous results are.
- */
+/** A port may answer otherwise in a replay, so results must be inputs; only asynchronous results are. */
 function laterPorts({ metadata, secret, latestValue }: Ports): Ports {
   return {
     ...(metadata && { metadata: async (resource) => metadata(resource) }),

@@ -1,7 +1,4 @@
-/**
- * Stores ended deliveries. A replay can rebuild them if their run continues; if the run has ended, they are stored
- * together with its end, or before its end is reported.
- */
+/** Stores ended deliveries; if their run has ended, together with its end or before its end is reported. */
 import type { Store, Write } from '#storage'
 import type { Checkpoints } from './checkpoints.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
@@ -34,7 +31,6 @@ export class EndedDeliveries {
     return this.#fresh(id).filter(isOfRun)
   }
 
-  /** Stores the deliveries of a run that ended by itself; returns undefined if all are stored. */
   store(id: string): Promise<void> | undefined {
     return this.#fresh(id).length === 0 ? undefined : this.#flushed(id)
   }

@@ -1,7 +1,4 @@
-/**
- * Defines the inputs of a tenant's tasks, as they appear in its log. Everything that comes from outside is an input.
- * What tasks do by themselves (timers, plugs with synchronous results) follows from the inputs and is not logged.
- */
+/** The inputs of a tenant's tasks, as they appear in its log; what tasks do by themselves is not logged. */
 import type { Ignored, Reply } from '#core/spi'
 import { encodeNumbers, type Json, messageOf } from '#kernel'
 import { isInput, messageBody, type NewEntry } from '#log'
@@ -76,10 +73,7 @@ export type Input =
   | { readonly k: 'later'; readonly at: number; readonly p: string }
   /** The process was suspended, so that due timers are late. `since`: as in `still` */
   | { readonly k: 'jump'; readonly at: number; readonly since?: number }
-  /**
-   * The store was unresponsive since `since`; that time does not count toward call deadlines. If `since` leaves out no
-   * time, the entry only shows that the store works.
-   */
+  /** The store was unresponsive since `since`; that time does not count toward call deadlines. */
   | { readonly k: 'still'; readonly at: number; readonly since: number }
 
 export interface PushedValue {
@@ -91,7 +85,6 @@ export type NodeOperation = 'start' | 'resume'
 
 export type Untimed<I extends Input = Input> = I extends Input ? Omit<I, 'at'> : never
 
-/** Returns the input in a log entry; undefined if tasks received nothing from the entry. */
 export function inputOf(body: Json): Input | undefined {
   return isInput(body) ? (body as unknown as Input) : undefined
 }
@@ -100,7 +93,6 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
   return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
 }
 
-/** Origin of messages, with the indexes of messages stamped at arrival. */
 type DataSent = Sent & Pick<IntakePost, 'unstamped' | 'identityIgnores'>
 
 export type Data = Untimed<Extract<Input, { k: 'data' }>>
@@ -121,7 +113,6 @@ export function dataOf(
   }
 }
 
-/** Converts an input to a log entry. `post`: the origin of its messages. */
 export function entryOf(input: Input, post?: IntakePost): NewEntry {
   if (post === undefined || input.k !== 'data') return { body: input as unknown as Json, input }
   const { k: _k, m: _m, ...about } = input

@@ -1,7 +1,4 @@
-/**
- * Names the kinds of calls that are asynchronous: all calls of a plug, or only calls whose placeholders request data
- * first. The log records each kind when it first occurs.
- */
+/** Names the kinds of calls that are asynchronous; the log records each kind when it first occurs. */
 import type { Execution } from '#core/spi'
 
 /** Returns `sensor:name:version`, with `:asks` appended for calls that request data first. */

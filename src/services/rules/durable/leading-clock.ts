@@ -1,8 +1,4 @@
-/**
- * The clock of a tenant's tasks. It follows the host's clock but never shows a time before the last one in the tenant's
- * log. If the log is ahead, the clock runs a tenth slower until the host's clock has caught up. Other tenants keep the
- * host's time.
- */
+/** The clock of a tenant's tasks: never behind its log, and slower than the host's clock while ahead of it. */
 import type { SchedulerAction, SchedulerLike, Subscription } from 'rxjs'
 
 /** speed of the clock while the host's time is behind */
@@ -33,7 +29,6 @@ export class LeadingClock implements SchedulerLike {
     return this.#scheduler.schedule(work, delay, state)
   }
 
-  /** Advances the clock to a time in the log, epoch ms. */
   atLeast(time: number): void {
     this.#time = Math.max(this.now(), time)
   }

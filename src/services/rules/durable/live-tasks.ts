@@ -1,6 +1,5 @@
 /**
- * Runs the tasks of a tenant: inputs reach the engine through the log, states go to the store, and real time advances
- * the engine's time.
+ * Runs the tasks of a tenant: inputs come through the log, states go to the store, real time drives the engine.
  *
  * LIVETASKS-1 the engine's time never passes the time of an input in flight, which would then be late
  * LIVETASKS-2 until every stored task is resumed, the log keeps everything that tasks may need
@@ -58,7 +57,6 @@ export class LiveTasks {
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
-  /** kinds of calls that are asynchronous */
   readonly laterKinds: Set<string>
   readonly #stall: StallDetector
   readonly #signs: SignsOfLife
@@ -133,7 +131,6 @@ export class LiveTasks {
     return runner
   }
 
-  /** Returns the task's present state; undefined if the task does not run. */
   checkpoint(id: string): InputCheckpoint | undefined {
     const task = this.deterministic.task(id)
     const record = this.deterministic.save(id)
@@ -230,7 +227,6 @@ export class LiveTasks {
     this.#resumedAll = this.#dependencies.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
   }
 
-  /** Rejects with the errors of the task: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
   async send(input: Untimed<Extract<Input, { k: 'push' | 'command' | 'resync' }>>): Promise<void> {
     this.#allResumed()
     if (!this.#log.has('begin')) this.deterministic.require(input.t)
@@ -242,7 +238,6 @@ export class LiveTasks {
     return this.deterministic.engine.waitingMessages
   }
 
-  /** Reasons why states could not be stored, by task. */
   get unstored(): ReadonlyMap<string, string> {
     return this.#checkpoints.unstored
   }
@@ -318,7 +313,6 @@ export class LiveTasks {
     return { taken, results }
   }
 
-  /** Returns the fields that kept inputs need for messages that no task receives. */
   #aboutUntaken(post: IntakePost): object | undefined {
     if (!this.#dependencies.keepsInputs) return undefined
     const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
@@ -337,10 +331,7 @@ export class LiveTasks {
     await this.#add(entries, writes)
   }
 
-  /**
-   * Returns the time of an arriving input, and the entries to log before it in the same unit, so that a replay sleeps
-   * and leaves out time at the same position.
-   */
+  /** A replay sleeps and leaves out time at the same position, so these entries are in the same unit. */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
     const at = this.#arrival
     const { horizon } = this.#log
@@ -479,7 +470,6 @@ export class LiveTasks {
     }
   }
 
-  /** Begins a task that the service stored but whose begin is not in the log. */
   async #beginLate(task: RunnableTask): Promise<void> {
     try {
       const delivered = await this.deliveries.count(task.id, task.epoch)

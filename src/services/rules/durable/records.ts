@@ -8,7 +8,6 @@ export interface StateRecord {
   readonly epoch: number
   readonly position: number
   readonly time: number
-  /** resolved resources, in the order of the graph */
   readonly resources: readonly string[]
   readonly state?: SavedState
   /** number of documents that contain the state and `underWay`; absent: this record contains both */

@@ -1,8 +1,5 @@
 /**
- * Recovers tasks after a start: replays the part of the log that stored states do not reflect yet. Each task starts
- * from the position of its state and receives every later input, up to the moment at which the previous runner was last
- * alive.
- *
+ * Recovers tasks after a start by replaying the part of the log that stored states do not reflect.
  * A `change` entry contains the previous rule, with which earlier entries are replayed.
  *
  * RECOVERY-1 asynchronous plugs are not called: their results are in the log, or are requested again when the task is
@@ -60,12 +57,10 @@ export class Recovery {
   /** by task: last position of a `resume`, which repeats open calls */
   readonly #lastResumed = new Map<string, number>()
   readonly #begins = new Map<string, { readonly epoch: number; readonly position: number }>()
-  /** changes by task, oldest first */
   readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
   /** starts of runners, oldest first, each with the last sign of life of the previous runner */
   readonly #opens: { readonly position: number; readonly until: number }[] = []
-  /** last position at which deadlines of calls were moved */
   #lastMoved: number | undefined
 
   private constructor(
@@ -101,7 +96,6 @@ export class Recovery {
     }
   }
 
-  /** Returns an entry for each task that ran in its present epoch. `stored`: states by id. */
   async recover(
     tasks: readonly RunnableTask[],
     stored: ReadonlyMap<string, StateRecord>,
@@ -130,7 +124,6 @@ export class Recovery {
     return complete
   }
 
-  /** Returns whether the task received anything after its state was stored. */
   #concerns(task: RunnableTask, record: CompleteRecord | undefined): boolean {
     if (record === undefined) return this.#begins.get(task.id)?.epoch === task.epoch
     const isLater = (position: number | undefined) => position !== undefined && position > record.position
@@ -199,12 +192,10 @@ export class Recovery {
     await deterministic.engine.close()
   }
 
-  /** Returns when the runner was last alive, for a task that has not changed since its state was stored. */
   #leftAt({ position, time }: CompleteRecord): number {
     return this.#opens.find((one) => one.position > position)?.until ?? this.until ?? time
   }
 
-  /** Returns the task with the rule that was in effect after that position. */
   #asOf(task: RunnableTask, position: number): RunnableTask {
     const next = this.#changes.get(task.id)?.find((one) => one.position > position && one.epoch === task.epoch)
     return next === undefined ? task : { ...task, ...next.before }

@@ -1,7 +1,5 @@
 /**
- * Detects an unresponsive store. A call begins once its message is durable, and its outcome must become durable too, so
- * time during which the store does not respond must not count toward call deadlines. The period to leave out is logged
- * as an input (`still`), so that a replay leaves out the same period.
+ * Detects an unresponsive store; that time is logged (`still`) and left out of call deadlines, also in a replay.
  *
  * STILL-1 a call has its full time after a period that is left out
  * STILL-2 while calls are open, no deadline passes without a recent sign of life from the store
@@ -35,10 +33,7 @@ export class StallDetector {
     return this.#since
   }
 
-  /**
-   * Returns `since` for an input that arrives while others are in flight, the oldest of them requested at `oldest`.
-   * Each input repeats the period, because any of the inputs may be refused.
-   */
+  /** Each input in flight repeats the period, because any of them may be refused. */
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY
     const never = Number.POSITIVE_INFINITY
@@ -65,7 +60,6 @@ export class StallDetector {
     this.#isAway = true
   }
 
-  /** A write requested at `at` became durable. */
   responded(at: number, now: number): void {
     const since = Math.max(this.#wasSilent(now) ? this.#silentSince : at, this.#countedUpTo)
     if (now - since > LATE_MS) this.#since ??= since

@@ -1,7 +1,4 @@
-/**
- * Converts a task's state to its stored form: one document, or several if the state is too large. Waiting messages that
- * are still in the log are left out.
- */
+/** Converts a task's state to its stored form, without waiting messages that are still in the log. */
 import type { Message } from '#core'
 import type { SavedInput } from '#core/spi'
 import { AppError } from '#kernel'
@@ -18,9 +15,7 @@ export const STATE_PARTS: CollectionSpec<StatePart> = { name: 'rule_state_parts'
 
 /** Characters per part. Each takes at most three bytes; quotes and backslashes take two characters. */
 const PART_LENGTH = 250_000
-/**
- * Messages further back in the log than this many entries are stored with the state, so that the log can be pruned.
- */
+/** Messages further back than this many entries are stored with the state, so that the log can be pruned. */
 const MAX_BACK = 50_000
 const PORTION = 1000
 
@@ -30,7 +25,6 @@ export function wholeState(store: Store, id: string, record: StateRecord, hadPar
   return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
 }
 
-/** Returns the writes that store a state in parts. Throws `TOO_LARGE` beyond `maxLength` characters. */
 export function stateInParts(
   store: Store,
   id: string,
@@ -71,9 +65,7 @@ function partId(id: string, part: number): string {
   return `${id}/${part}`
 }
 
-/**
- * Removes messages that are still in the log from a state, and returns the oldest log position needed to restore them.
- */
+/** Also returns the oldest log position needed to restore the removed messages. */
 export function withoutKept(record: StateRecord): {
   readonly record: StateRecord
   readonly oldest: number | undefined
@@ -109,7 +101,6 @@ export async function messagesAt(
   return found
 }
 
-/** Lists the log positions of messages that wait for a task. */
 export function keptPositions({ state }: StateRecord): readonly number[] {
   return (state?.waiting ?? []).flatMap((one) =>
     one.kind === 'data' && one.messages === undefined && one.kept !== undefined ? [one.kept.position] : [],

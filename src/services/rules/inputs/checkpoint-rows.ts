@@ -1,8 +1,4 @@
-/**
- * Writes and reads checkpoints of tasks in segments. Each round contains the tasks that changed since the previous
- * round, and once a day every task. A checkpoint is a state with the log position that it reflects. A rule that several
- * tasks share is stored once per segment.
- */
+/** Writes and reads checkpoints of tasks in segments; a rule that tasks share is stored once per segment. */
 import { hashText, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { TaskStateRecord } from '../durable/deterministic-engine.ts'
@@ -12,16 +8,13 @@ import type { CheckpointRow } from './manifest.ts'
 import type { SegmentReader } from './segment-reader.ts'
 import { keyOfTask, SegmentWriter } from './segment-writer.ts'
 
-/** Reads the present state of a runner's tasks. */
 export interface CheckpointSource {
   ids(): readonly string[]
-  /** Returns undefined if the task is no longer running. */
   checkpoint(id: string): InputCheckpoint | undefined
 }
 
 interface StoredCheckpoint {
   readonly task: Omit<RunnableTask, 'source'>
-  /** key of the rule in the same segment */
   readonly source: string
   readonly record: TaskStateRecord
 }
@@ -33,7 +26,6 @@ export class CheckpointWriter {
   /** by task: hash of the checkpoint that was last written */
   #written = new Map<string, string>()
 
-  /** Writes a round. `writer` is undefined if no task runs. */
   async take(
     tasks: CheckpointSource,
     before: readonly CheckpointRow[],
@@ -67,11 +59,7 @@ export class CheckpointWriter {
   }
 }
 
-/**
- * Returns the last checkpoint at or before an instant or position, searching back to a round with every task. If later
- * rounds do not contain the task, it had not changed when the last of these rounds began, so the checkpoint takes the
- * position and time of that round.
- */
+/** A task missing from later rounds had not changed: its checkpoint takes position and time of the last of them. */
 export async function readCheckpoint(
   segments: SegmentReader,
   rows: readonly CheckpointRow[],
@@ -98,7 +86,6 @@ export async function readCheckpoint(
   return undefined
 }
 
-/** Collects the rules of a round, with their keys in the segment. */
 class Sources {
   readonly #keys = new Map<string, string>()
   readonly #known = new Map<object, string>()

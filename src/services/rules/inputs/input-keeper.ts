@@ -1,10 +1,7 @@
 /**
- * Keeps the inputs of one tenant: follows the tenant's log, writes its entries to segments, keeps them up to an age and
- * a size, and reads them back (`KeptInputs`).
+ * Keeps the inputs of one tenant: writes log entries to segments, up to an age and a size, and reads them back.
  *
- * Segments are immutable blobs; one document, the manifest, lists the current segments. A segment is written first, and
- * becomes visible with the next manifest, which also contains the log position reached. Blobs that no manifest lists
- * are deleted when the tenant is opened. None of this delays responses to posts.
+ * Segments are immutable blobs, which the manifest lists; blobs that it does not list are deleted on opening.
  *
  * KEEPER-1 an entry is trimmed from the log only when a durable manifest covers it (INPUTS-2)
  * KEEPER-2 a reader sees the segments of one manifest throughout: blobs are deleted once their last reader has left
@@ -40,16 +37,13 @@ export interface KeeperOptions {
   readonly limits: KeepLimits
   /** epoch ms */
   readonly now: () => number
-  /** the tasks whose checkpoints are kept */
   readonly tasks?: CheckpointSource
   readonly logger?: Pick<Logger, 'warn'> | undefined
   readonly sizes?: Partial<SegmentSizes>
 }
 
 export interface SegmentSizes {
-  /** log entries, or messages, that fill a segment */
   readonly entries: number
-  /** maximum characters of a segment */
   readonly characters: number
   /** ms after which a segment is written even with fewer entries */
   readonly restMs: number
@@ -66,11 +60,9 @@ const HOUR = 3_600_000
 export const SEGMENT_SIZES: SegmentSizes = { entries: 65_536, characters: 33_554_432, restMs: HOUR }
 /** ms between two rounds */
 const ROUND_MS = 5_000
-/** log entries read at once */
 const PAGE = 1_000
 /** number of deleted resources that causes a purge before the hourly one */
 const MAX_DELETED = 500
-/** inputs per batch of a reader */
 const BATCH = 2_000
 
 export class InputKeeper implements KeptInputs {
@@ -114,13 +106,11 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** Loads what is kept, then follows the log. Rejects when the store does. */
   async start(): Promise<void> {
     await this.#opened
     this.#stopTimer = machineTimers.every(ROUND_MS, () => void this.round())
   }
 
-  /** Stops. Entries that are still only in the log are kept after the next start. */
   async stop(): Promise<void> {
     this.#isClosed = true
     this.#stopTimer?.()
@@ -181,10 +171,7 @@ export class InputKeeper implements KeptInputs {
     if (this.#manifest.deleted.length >= MAX_DELETED) await this.round()
   }
 
-  /**
-   * Does what is due: writes segments and checkpoints, applies limits. `all`: writes everything in the log. Never
-   * rejects.
-   */
+  /** `all`: writes everything in the log. Never rejects. */
   round(all = false): Promise<void> {
     this.#rounds = this.#rounds.then(() => this.#round(all)).catch((error: unknown) => this.#failed(error))
     return this.#rounds
@@ -205,7 +192,6 @@ export class InputKeeper implements KeptInputs {
     if (isFlushed) await this.#options.log.pruner.prune(false)
   }
 
-  /** number of entries that are only in the log */
   get #behind(): number {
     return this.#options.log.position - this.#manifest.position
   }
@@ -272,7 +258,6 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** Writes the next log entries to a segment. */
   async #flush(): Promise<void> {
     const { log, now } = this.#options
     const writer = new SegmentWriter()
@@ -316,7 +301,6 @@ export class InputKeeper implements KeptInputs {
     }
   }
 
-  /** Rewrites segments as one, without messages of deleted resources. */
   async #rewrite(segments: readonly SegmentRow[]): Promise<void> {
     const writer = new SegmentWriter()
     const yielder = new Yielder(machineTimers)
@@ -349,7 +333,6 @@ export class InputKeeper implements KeptInputs {
     }))
   }
 
-  /** Drops segments and checkpoints beyond the limits. */
   async #drop(): Promise<void> {
     const { limits, now } = this.#options
     const { inputs, checkpoints } = this.#manifest
@@ -379,7 +362,6 @@ export class InputKeeper implements KeptInputs {
     }))
   }
 
-  /** Removes messages of deleted resources from segments. */
   async #purge(all: boolean): Promise<void> {
     const { now } = this.#options
     const { deleted, position } = this.#manifest
@@ -394,9 +376,6 @@ export class InputKeeper implements KeptInputs {
     await this.#change((manifest) => ({ ...manifest, deleted: manifest.deleted.filter((one) => !due.includes(one)) }))
   }
 
-  /**
-   * Returns the next part of a range, from one segment or a page of the log, and the position that the part reaches.
-   */
   async #after(
     after: number,
     end: number,

@@ -4,7 +4,6 @@ import type { NodeView } from '#core'
 import { type Decoded, instant } from '#services/shared/contract'
 import { EpochMs, Text } from '../shared-schema.ts'
 
-/** The kind of an input, by its `k` in the log. */
 export const INPUT_KINDS = {
   data: 'message',
   push: 'push',

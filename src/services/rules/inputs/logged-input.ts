@@ -11,9 +11,7 @@ export interface LoggedInput {
 
 type LoggedData = Extract<Input, { k: 'data' }> & Partial<KeptMessage> & { readonly [ARRIVED]?: number }
 
-/**
- * Returns undefined for entries that no rule could receive: arrays that are only stored, messages without an arrival.
- */
+/** undefined for entries that no rule could receive: arrays that are only stored, messages without an arrival */
 export function loggedInput(body: Json): LoggedInput | undefined {
   if (!isPlainObject(body)) return undefined
   if (body['k'] !== 'data') {

@@ -1,6 +1,4 @@
-/**
- * The manifest of kept inputs: one document that lists the current segments, together with the log position they reach.
- */
+/** The manifest of kept inputs: lists the current segments, with the log position that they reach. */
 import type { CollectionSpec } from '#storage'
 import type { NewSegment } from './segment-writer.ts'
 

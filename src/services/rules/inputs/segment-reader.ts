@@ -1,7 +1,4 @@
-/**
- * Reads segments of kept inputs: inflates the blocks that a range needs, and converts rows to inputs in log order. A
- * damaged block is reported and left out (INPUTS-3).
- */
+/** Reads segments of kept inputs; a damaged block is reported and left out (INPUTS-3). */
 import { inflateSync } from 'node:zlib'
 import type { Message } from '#core'
 import { AppError, messageOf, Yielder } from '#kernel'
@@ -28,7 +25,6 @@ import {
 
 type Shape = Footer['shapes'][number]
 
-/** Selects the rows to read, in addition to positions. */
 export interface RowFilter {
   /** epoch ms; rows that have expired by then are left out */
   readonly now: number
@@ -40,7 +36,6 @@ export class SegmentReader {
   readonly #blobs: Blobs
   readonly #report: (text: string) => void
 
-  /** `report` is called with a sentence about each damaged block. */
   constructor(blobs: Blobs, report: (text: string) => void) {
     this.#blobs = blobs
     this.#report = report
@@ -68,7 +63,6 @@ export class SegmentReader {
     return rows.inOrder(after, upTo)
   }
 
-  /** Returns all text rows of a key. */
   async texts(segment: SegmentRow, key: string): Promise<readonly { position: number; at: number; text: string }[]> {
     const found: { position: number; at: number; text: string }[] = []
     const touches = ([firstKey, lastKey]: BlockRow): boolean => firstKey <= key && key <= lastKey
@@ -86,7 +80,6 @@ export class SegmentReader {
     return found
   }
 
-  /** Returns whether any block may contain one of the keys. */
   async mayHave(segment: SegmentRow, keys: readonly string[]): Promise<boolean> {
     const { blocks = [] } = (await this.#footer(segment)) ?? {}
     return blocks.some(([first, last]) => keys.some((key) => first <= key && key <= last))
@@ -129,7 +122,6 @@ export class SegmentReader {
     }
   }
 
-  /** Reads the bytes from `from` up to, but not including, `until`. */
   async #bytes({ id }: SegmentRow, from: number, until: number): Promise<Buffer | undefined> {
     try {
       const found = await this.#blobs.get(id, { from, until: until - 1 })
@@ -207,7 +199,6 @@ interface Parts {
   readonly messages: (Message | undefined)[]
 }
 
-/** Collects the rows of a segment by position. */
 class Rows {
   readonly #segment: SegmentRow
   readonly #filter: RowFilter

@@ -1,6 +1,5 @@
 /**
- * Writes segments of kept inputs: consecutive log entries, sorted by key and position, in deflated blocks, followed by
- * a footer with the keys and positions of each block.
+ * Writes segments of kept inputs: sorted rows in deflated blocks, then a footer with keys and positions.
  *
  * A key is a resource, a task, or the common key of inputs that concern all tasks. An array of messages becomes one row
  * at each of its resources. Messages with the same fields share a shape, so that a row of three numbers takes little
@@ -37,7 +36,6 @@ export interface NewInput {
   readonly expires?: number | undefined
 }
 
-/** Fields of a plain row in addition to its messages. */
 export interface About {
   readonly c?: string
   readonly h?: number
@@ -99,7 +97,6 @@ export class SegmentWriter {
   #firstAt = Number.POSITIVE_INFINITY
   #lastAt = Number.NEGATIVE_INFINITY
   messages = 0
-  /** number of characters in all rows */
   characters = 0
 
   /** Extends the range of positions, also for entries that are not kept. */
@@ -125,7 +122,6 @@ export class SegmentWriter {
     this.#push(keyOfResource(message.resource), position, input.at, text, readingTime(message, input.at))
   }
 
-  /** Adds a text under its own key. */
   addText(key: string, position: number, at: number, text: string): void {
     this.covers(position, at)
     this.#push(key, position, at, `${TEXT},${JSON.stringify(text)}`)
@@ -221,7 +217,6 @@ export class SegmentWriter {
   }
 }
 
-/** A block that is still being filled. */
 class OpenBlock {
   readonly groups: string[] = []
   length = 0

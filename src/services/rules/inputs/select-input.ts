@@ -6,7 +6,6 @@ import type { InputRange, KeptInput } from './contract.ts'
 
 export type DataInput = Extract<Input, { k: 'data' }>
 
-/** Returns the input without messages outside the range; undefined if nothing remains. */
 export function selectInput(kept: KeptInput, range: InputRange): KeptInput | undefined {
   const { position, input } = kept
   const { after = 0, upTo = Number.POSITIVE_INFINITY } = range
@@ -16,7 +15,6 @@ export function selectInput(kept: KeptInput, range: InputRange): KeptInput | und
   return selected === input ? kept : selected && { position, input: selected }
 }
 
-/** Returns the input with only the wanted messages; undefined if none remain. */
 export function selectMessages(input: DataInput, isWanted: (message: Message) => boolean): DataInput | undefined {
   const messages = messagesOf(input.m)
   const places = messages.flatMap((message, place) => (isWanted(message) ? [place] : []))

@@ -24,7 +24,6 @@ import { type ReplayDependencies, type ReplayEnd, TaskReplay } from './task-repl
 export interface PastDependencies {
   /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
-  /** settings of the live tasks' engine */
   readonly settings: Omit<EngineSettings, 'plugs' | 'ports'>
   readonly plugs: () => readonly Plug[]
   tasks(): Promise<LiveTasks>
@@ -118,7 +117,6 @@ export class Past implements TaskPast {
   }
 }
 
-/** Returns the part of the task's state that the routes show. */
 function viewOf(task: LiveTask | undefined): Pick<TaskStateView, 'isRunning' | 'nodes' | 'timers'> {
   if (task === undefined) return { isRunning: false, nodes: [], timers: [] }
   const nodes = [...task.nodes()]

@@ -1,7 +1,4 @@
-/**
- * Replays the kept inputs of one task on a copy, from the nearest checkpoint or from the task's start. Live tasks are
- * not affected, and nothing outside is called: outcomes come from the log, and calls with outside effects are left out.
- */
+/** Replays the kept inputs of one task on a copy; nothing outside is called, and outcomes come from the log. */
 import type { LiveTask, SavedState } from '#core/spi'
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -18,7 +15,6 @@ export interface ReplayDependencies {
   readonly inputs: KeptInputs
   /** kinds of calls that are asynchronous */
   readonly later: ReadonlySet<string>
-  /** Returns the task's present definition. */
   current(id: string): RunnableTask | undefined
 }
 
@@ -38,7 +34,6 @@ export class TaskReplay {
   #isBegun = false
   #isWithoutRule = false
   #isOver = false
-  /** log position of the last applied input */
   position: number
 
   private constructor(
@@ -73,9 +68,7 @@ export class TaskReplay {
     )
   }
 
-  /**
-   * Returns a copy of the task at its last checkpoint before `end`. Throws `NOT_FOUND` if later inputs are not kept.
-   */
+  /** At its last checkpoint before `end`. Throws `NOT_FOUND` if later inputs are not kept. */
   static async from(dependencies: ReplayDependencies, id: string, end: ReplayEnd): Promise<TaskReplay> {
     const { inputs } = dependencies
     const since = await inputs.since()
@@ -170,10 +163,7 @@ export class TaskReplay {
     return [...all]
   }
 
-  /**
-   * Returns the task's definition after the input at that position, using the previous rule that each `change` entry
-   * contains. Returns undefined for a run that ended before its first checkpoint.
-   */
+  /** Uses the previous rule in each `change` entry; undefined for a run that ended before its first checkpoint. */
   async #ruleAt(position: number, { e: epoch }: RunInput): Promise<RunnableTask | undefined> {
     const { current, inputs } = this.#dependencies
     const later = this.#own.filter((kept) => kept.position > position && isRun(kept.input))

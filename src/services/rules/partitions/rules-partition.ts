@@ -8,10 +8,7 @@ import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.
 import type { DataPush } from '../tools/tools-schema.ts'
 
 export interface RulesPartition extends Partition {
-  /**
-   * Asks the rules service of another partition. Settles as `answer` of that service does; rejects with `FENCED` when
-   * the partition has no host.
-   */
+  /** Settles as `answer` of the other service; rejects with `FENCED` when the partition has no host. */
   ask(partition: number, question: RulesQuestion): Promise<unknown>
 }
 
@@ -22,7 +19,6 @@ const BY_TASK = {
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
 
-/** Wraps the API so that a call for a task of another partition is forwarded to that partition. */
 export function acrossPartitions(local: RulesApi, caller: Caller, partition: RulesPartition): RulesApi {
   const foreign = (id: string): number | undefined => foreignOf(id, partition)
   const ask = (
@@ -92,7 +88,6 @@ export function foreignOf(id: string, partition: Partition | undefined): number 
   return at === partition?.number ? undefined : at
 }
 
-/** Fetches the listed tasks that belong to other partitions, by id. */
 export async function shownElsewhere(
   ids: readonly string[],
   { options, withoutGraph }: { readonly options: ShowOptions; readonly withoutGraph: boolean },

@@ -26,7 +26,6 @@ export interface RehearsalPlan {
 
 interface ReadRule extends RehearsedRule {
   readonly graph: Graph
-  /** resource of the task or rule */
   readonly resource: string | undefined
   /** undefined: a node is bound to the resource of the task, which is unknown */
   readonly bound: readonly string[] | undefined
@@ -34,10 +33,6 @@ interface ReadRule extends RehearsedRule {
 
 const DEFAULT_SPAN_MS = 7 * 86_400_000
 
-/**
- * Throws `VALIDATION` that lists every problem, `NOT_FOUND` for an unknown task, and `TOO_LARGE` for too many resources
- * or combinations.
- */
 export async function planRehearsal(
   rules: TenantRules,
   history: RehearsalHistory,
@@ -112,7 +107,6 @@ function variablesOf({ settings, variables }: ReadRequest): Pick<TaskSettings, '
   return variables === undefined ? {} : { variables: { ...settings?.variables, ...variables } }
 }
 
-/** Converts a path in a task's specification to the path in the request. */
 function placeOfSettings({ rule }: Side, path: string): string {
   if (rule !== undefined) return `/rule${path}`
   const [first = ''] = stepsOf(path)
@@ -227,7 +221,6 @@ function withSettingsInside({ document, settings }: RehearsedRule): RehearsedRul
   return { document: inside, settings: kept }
 }
 
-/** Reports values that invert a sensor with two thresholds. */
 function inversion(before: Rule | Template, after: Rule | Template): Issue | undefined {
   for (const [i, { label, properties = {} }] of (after.sensors ?? []).entries()) {
     const direction = directionOf(before.sensors?.[i]?.properties)

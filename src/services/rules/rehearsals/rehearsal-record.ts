@@ -53,7 +53,6 @@ export class RehearsalDocuments {
     await this.#store.commit([this.#records.putting(record.id, record)])
   }
 
-  /** Stores the final state of a rehearsal together with its result. */
   async finish(record: RehearsalRecord, answer: RehearsalAnswer, events: readonly EngineEvent[]): Promise<void> {
     const text = JSON.stringify(answer)
     const writes: Write[] = []
@@ -110,7 +109,6 @@ export class RehearsalDocuments {
     )
   }
 
-  /** Removes rehearsals that are due for removal at `now`. */
   async removeOld(now: number): Promise<void> {
     const where = [{ field: 'removeTime', op: 'lt', value: now }] as const
     for (const { value } of await this.#records.find({ where, limit: AT_ONCE })) await this.remove(value)

@@ -22,7 +22,6 @@ export interface RehearsedRule {
   readonly settings: TaskSettings
 }
 
-/** Work for one thread, as plain data. */
 export interface RehearsalWork {
   readonly rule: RehearsedRule
   readonly compareWith: RehearsedRule | undefined
@@ -219,7 +218,6 @@ class PartRun {
     return { rule: document, settings, preparer: new Preparer(createRegistry(plugs)), alarms }
   }
 
-  /** Returns every resource that a node of the given tasks is bound to. */
   async #boundTo(lanes: readonly LaneOfRule[], resource: string | undefined): Promise<readonly string[]> {
     const bound = new Set<string>()
     for (const { rule, settings, preparer } of lanes.slice(0, 2)) {
@@ -306,7 +304,6 @@ function effectOf(plug: Plug, { now, node, task, properties }: PlugContext, alar
 
 /** Keeps the earliest items in order of time; ties stay in the order of their addition. */
 export class Earliest<T extends { readonly time: number }> {
-  /** number of all items, including dropped ones */
   count = 0
   readonly #most: number
   #list: T[] = []
@@ -337,7 +334,6 @@ export class Earliest<T extends { readonly time: number }> {
   }
 }
 
-/** Sums up the counts of nodes over several runs. */
 export class NodeSum {
   readonly #byNode = new Map<string, NodeCounts>()
 

@@ -6,14 +6,11 @@ import { durationMs, isInstant, type Issue, isoInstant, notAnInstant } from '#ke
 import { CHECKED, checked, closed, type Decoded, id, type Problem, refined } from '#services/shared/contract'
 import { AnyObject, EpochMs, ISSUE_TYPES, Text, WireIssueSchema } from '../shared-schema.ts'
 
-/** Maximum number of resources per rehearsal. */
 export const MAX_RESOURCES = 10_000
-/** Maximum number of messages per request. */
 const MAX_MESSAGES = 100_000
 const MAX_VALUES = 1_000
 export const MAX_EVENTS = 10_000
 export const DEFAULT_EVENTS = 1_000
-/** Maximum length of each list in a response. */
 export const MAX_LISTED = 1_000
 
 const EVENT_TYPES = [
@@ -145,7 +142,6 @@ const RequestSchema = refined(
   ),
   (body) => oneRule(body, true),
 )
-/** Body of `POST /api/rehearsals`. */
 export const RehearsalRequest = checked(RequestSchema, { subject: 'the rehearsal', ...ISSUE_TYPES })
 export type ReadRequest = Decoded<typeof RequestSchema>
 export interface RehearsalRequest extends Omit<ReadRequest, 'rule' | 'settings' | 'compareWith'> {
@@ -299,7 +295,6 @@ export interface Rehearsal extends RehearsalSummary, Partial<RehearsalAnswer> {}
 export const QueuedRehearsalSchema = Type.Object({ id: Text, uri: Text }, { title: 'QueuedRehearsal' })
 export interface QueuedRehearsal extends Decoded<typeof QueuedRehearsalSchema> {}
 
-/** Paging of events: how many to skip, and how many to return. */
 export const EVENT_PAGE = {
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of events to leave out' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LISTED, description: 'default 1000' })),

@@ -19,7 +19,6 @@ import {
   type TypedDifference,
 } from './rehearsal-run.ts'
 
-/** A combination of a sweep: a variant to rehearse, or the problem that prevents it. */
 export interface SweepCombination {
   readonly values: Readonly<Record<string, unknown>>
   /** index among the variants; undefined: it cannot run */
@@ -61,7 +60,6 @@ export class RehearsalSum {
     this.#variants = work.variants.map(() => ({ firings: 0, alarms: 0 }))
   }
 
-  /** Whether none of the resources had messages. */
   get isEmpty(): boolean {
     return this.#messages === 0
   }

@@ -1,6 +1,5 @@
 /**
- * Runs the rehearsals of one tenant. A short rehearsal returns its result at once; a longer one continues as a job.
- * Both are kept for a day.
+ * Runs the rehearsals of one tenant; a longer one continues as a job, and results are kept for a day.
  *
  * REHEARSE-1 a rehearsal has no outside effects and changes no task: effects are only rendered
  * REHEARSE-2 the result lists, for each resource, which data it had; without any data, the status is `empty`
@@ -29,7 +28,6 @@ import { type RehearsalHistory, SAMPLES_AT_ONCE } from './series-messages.ts'
 /** ms after which a rehearsal continues as a job */
 const PATIENCE_MS = 2_000
 const KEPT_MS = 86_400_000
-/** rehearsals that a tenant may run at once */
 const MAX_OPEN = 8
 const MAX_OF_TASK = 100
 /** resources rehearsed in one piece of work for a thread */
@@ -68,7 +66,6 @@ export class Rehearsals {
     }
   }
 
-  /** Reports rehearsals that an earlier process left unfinished as interrupted. */
   async start(): Promise<void> {
     const now = this.#rules.options.now()
     await this.#documents.removeOld(now)
@@ -154,9 +151,7 @@ export class Rehearsals {
     return { ...record, status, ...(isWhole && { progress: 1 }), finishedTime: now, removeTime: now + KEPT_MS }
   }
 
-  /**
-   * Rehearses portions of resources one after the other, so that budget, progress and cancellation apply between them.
-   */
+  /** One portion after the other, so that budget, progress and cancellation apply between them. */
   async #work(work: RehearsalWork, running: Running, sum: RehearsalSum): Promise<void> {
     const { direct } = this.#rules
     const { signal } = running.cancel
@@ -244,7 +239,6 @@ function shown({
   return summary
 }
 
-/** Merges the summary of a rehearsal with its result. */
 function shownWith(record: RehearsalRecord, answer: RehearsalAnswer): Rehearsal {
   return { ...shown(record), ...answer }
 }

@@ -3,9 +3,7 @@ import type { Message } from '#core'
 import type { MessageIterator } from '#core/spi'
 import type { SampleColumns, SampleValue } from '#storage'
 
-/** Reads stored data for a rehearsal, also from another thread. */
 export interface RehearsalHistory {
-  /** Returns the names of the metrics that have samples. */
   metrics(resource: string): Promise<readonly string[]>
   /** Returns samples in order of time, both ends inclusive, at most `SAMPLES_AT_ONCE`. */
   samples(resource: string, metric: string, from: number, until: number): Promise<SampleColumns>
@@ -13,7 +11,6 @@ export interface RehearsalHistory {
 
 export const SAMPLES_AT_ONCE = 20_000
 
-/** Reads the samples of one metric page by page; prefetches the next page while the current one is used. */
 class MetricCursor {
   readonly resource: string
   readonly metric: string

@@ -9,7 +9,6 @@ export class VirtualAlarms {
   /** open alarms by key, each with its source and type */
   readonly #open = new Map<string, string>()
 
-  /** Returns the effect of a call on alarms; undefined for other plugs. */
   note({ name }: Plug, context: PlugContext): RehearsedEffect['alarm'] {
     if (name !== 'createAlarm' && name !== 'clearAlarm') return undefined
     const { type, properties } = context.properties
@@ -28,7 +27,6 @@ export class VirtualAlarms {
     return found.length > 0 ? 'cleared' : undefined
   }
 
-  /** Forgets all open alarms; the counts remain. */
   begin(): void {
     this.#open.clear()
   }

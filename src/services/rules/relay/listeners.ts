@@ -1,7 +1,5 @@
 /**
- * Tracks which partitions listen to resources of this partition. Commits of messages depend on this list: when a
- * partition starts to listen, the store refuses commits in flight, the list is read again, and the commits are
- * repeated.
+ * Tracks which partitions listen to resources of this partition; commits with outdated listeners are repeated.
  *
  * LISTENERS-1 a message is committed with the listeners that the store has at that moment, or not at all
  * LISTENERS-2 repeated commits keep their order, also relative to commits requested meanwhile
@@ -54,10 +52,7 @@ export class Listeners {
     return this.#byResource.get(resource) ?? NONE
   }
 
-  /**
-   * Commits with the listeners known now. `attempt` looks them up through `of`. It is called immediately if possible,
-   * and again after the listeners changed.
-   */
+  /** `attempt` is called immediately if possible, and again after the listeners changed. */
   commit<T>(attempt: (unchanged: Write) => CommitAttempt<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

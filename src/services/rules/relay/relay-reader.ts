@@ -1,6 +1,5 @@
 /**
- * Applies messages from other partitions in order. Each window of the relay log is committed together with its cursor,
- * so that a crash neither repeats nor skips an entry.
+ * Applies messages from other partitions in order, each window in one commit with its cursor.
  *
  * RELAYREADER-1 an entry is applied exactly once, after all earlier entries
  * RELAYREADER-2 an entry that is itself invalid is skipped and reported; after any other failure, the entry is retried
@@ -44,7 +43,6 @@ export class RelayReader {
     this.#options = options
   }
 
-  /** There may be new entries. Never waits. */
   wake(): void {
     this.#isWoken = true
     if (this.#isStopped) return
@@ -54,7 +52,6 @@ export class RelayReader {
     })
   }
 
-  /** Resolves when all present entries are applied, or have to wait for a retry. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }

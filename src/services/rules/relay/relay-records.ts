@@ -39,10 +39,7 @@ export function listenerId(resource: string, { number, count }: Partition): stri
   return `${count}/${number}/${createHash('sha256').update(resource).digest('base64url')}`
 }
 
-/**
- * Changes whenever a partition starts or stops listening. Messages are committed on the version at which the listeners
- * were read, so that a new listener misses no message.
- */
+/** Messages are committed on the version at which the listeners were read, so a new listener misses none. */
 export interface ListenerChange {
   /** the partition that last started or stopped listening; -1: none so far */
   readonly by: number

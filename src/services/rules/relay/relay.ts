@@ -1,7 +1,4 @@
-/**
- * The relay of one partition: receives and sends messages, and keeps the list of resources that the partition listens
- * to.
- */
+/** The relay of one partition: receives and sends messages, and keeps what the partition listens to. */
 import type { Partition } from '#cluster'
 import type { Logger } from '#kernel'
 import type { Store } from '#storage'
@@ -44,7 +41,6 @@ export class Relay {
     await (await this.#listeningOpened()).listen(resources)
   }
 
-  /** Call once the tasks are resumed. Starts to apply messages from other partitions. */
   async start(): Promise<void> {
     await (await this.#listeningOpened()).sweep()
     this.#isStarted = true
@@ -52,9 +48,7 @@ export class Relay {
     this.#reader.wake()
   }
 
-  /**
-   * A message may have arrived. Ignored before `start`, since tasks that are not resumed yet would miss the message.
-   */
+  /** Ignored before `start`: tasks that are not resumed yet would miss the message. */
   wake(): void {
     if (this.#isStarted) this.#reader.wake()
   }

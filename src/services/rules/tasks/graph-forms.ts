@@ -13,10 +13,7 @@ export class GraphForms {
     this.#plugs = plugs
   }
 
-  /**
-   * Returns the running graph with its overrides. If it cannot be converted to `bn` form (a plug no longer exists), the
-   * graph stays in simplified form.
-   */
+  /** With its overrides; stays in simplified form if it cannot be converted (a plug no longer exists). */
   of(graph: RuleGraph, overrides: readonly NodeOverride[], format: GraphFormat): WireGraph {
     if (overrides.length > 0) return this.#make(applyOverrides(graph, overrides, '/nodes', new Report()), format)
     let forms = this.#made.get(graph)

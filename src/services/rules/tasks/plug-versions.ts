@@ -4,11 +4,7 @@ import type { PlugRegistry } from '#core'
 import { type Issue, makeIssue } from '#kernel'
 import type { PluginUpdate } from '../batches/batch-schema.ts'
 
-/**
- * Returns the rule with an exact version for every known plug, so that newer plugs do not change existing tasks. A
- * version that is already written stays, even if another version has replaced it. Returns the same object if nothing
- * changes.
- */
+/** A version that is already written stays; returns the same object if nothing changes. */
 export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegistry): G {
   return mapPlugs(graph, (node, kind) => {
     if (node.version !== undefined && node.version !== 'latest') return node.version
@@ -16,9 +12,7 @@ export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegi
   })
 }
 
-/**
- * Lists `sensor:name:version` of each node without duplicates: the written version, and the version that runs instead.
- */
+/** Each node's `sensor:name:version`: the written version, and the version that runs instead. */
 export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[] {
   const found = new Set<string>()
   const add = (kind: PlugKind, { name, version }: PlugNode): void => {
@@ -32,10 +26,7 @@ export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[
   return [...found]
 }
 
-/**
- * Applies updates to a rule. Each node takes the first update that matches its plug and version; exact versions take
- * precedence over `any`. Returns the same object if nothing changes.
- */
+/** Exact versions take precedence over `any`; returns the same object if nothing changes. */
 export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonly PluginUpdate[]): G {
   const ordered = updates.toSorted((a, b) => Number(a.fromVersion === 'any') - Number(b.fromVersion === 'any'))
   return mapPlugs(graph, (node) => {
@@ -46,10 +37,7 @@ export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonl
   })
 }
 
-/**
- * Reports updates to versions that are unknown and have no replacement, or that are not exact (`latest` may change).
- * `path`: the path of the updates in the request.
- */
+/** Reports updates to versions that are unknown without a replacement, or not exact (`latest` may change). */
 export function missingVersions(updates: readonly PluginUpdate[], plugs: PlugRegistry, path: string): readonly Issue[] {
   return updates.flatMap(({ name, toVersion }, i): Issue[] => {
     const newest = (plugs.find('sensor', name) ?? plugs.find('actuator', name))?.version

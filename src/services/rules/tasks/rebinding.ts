@@ -8,10 +8,7 @@ import type { TaskRecord } from './task-record.ts'
 
 const PAGE = 200
 
-/**
- * Restarts the tasks of a resource in this partition whose nodes would now be bound to other resources, and returns how
- * many restarted. A task whose resources can no longer be resolved keeps its present ones.
- */
+/** A task whose resources can no longer be resolved keeps its present ones. */
 export async function rebind(rules: TenantRules, resource: string): Promise<number> {
   let count = 0
   const runningOnIt = [

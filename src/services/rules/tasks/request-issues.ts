@@ -1,16 +1,11 @@
-/**
- * Maps the problems of a task to paths in the request. A checked rule is made from a template and a request, so a
- * problem may belong to either.
- */
+/** Maps the problems of a task to paths in the request; a problem may also belong to the template. */
 import { overriddenAt } from '#core/spi'
 import type { Rule, TaskSettings, Template } from '#core'
 import { at, type Issue, movedTo, ownValue, stepsOf } from '#kernel'
 
 export interface SentRequest {
-  /** the settings that were sent, and their path in the body */
   readonly settings: TaskSettings
   readonly at: string
-  /** the stored template, or the task with its rule */
   readonly stored: Template | Rule
   /** name of the stored template or task; undefined: the document is in the request, at `ownerPath` */
   readonly owner: string | undefined

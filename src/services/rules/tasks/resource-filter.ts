@@ -3,10 +3,6 @@ import { AppError, type Issue, makeIssue, refuse } from '#kernel'
 import type { TaskFilter } from './task-schema.ts'
 
 export interface ResourceFinder {
-  /**
-   * Returns ids of the resources that match all criteria, at most `limit`. Throws `VALIDATION` for an invalid
-   * expression.
-   */
   find(wanted: WantedResources, limit: number): Promise<readonly string[]>
 }
 
@@ -23,10 +19,7 @@ export const MAX_RESOURCES = 10_000
 
 const NAMES = ['resourceType', 'resourceMetadataExpression'] as const
 
-/**
- * Replaces both filters with the ids of the matching resources. Throws `VALIDATION` on a host without the resources
- * service, and `TOO_LARGE` if too many match. `path`: the path of the filter in the request.
- */
+/** Throws `VALIDATION` on a host without the resources service, and `TOO_LARGE` if too many match. */
 export async function withResources(where: TaskFilter, { options }: WithFinder, path: string): Promise<TaskFilter> {
   const { resourceType: type, resourceMetadataExpression: expression, ...others } = where
   if (type === undefined && expression === undefined) return where

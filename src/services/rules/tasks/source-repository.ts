@@ -1,7 +1,4 @@
-/**
- * Stores the templates that tasks run, with exact plug versions. Each is stored once, under the hash of its text, and
- * shared by its tasks. An unused source is removed at a later start, but never while a task may still use it.
- */
+/** Stores the templates that tasks run, with exact plug versions, once each under the hash of their text. */
 import { createHash } from 'node:crypto'
 import { frozenCopy } from '#core/spi'
 import type { Plug, PlugRegistry, Template } from '#core'
@@ -31,11 +28,9 @@ export class SourceRepository {
   readonly #collections: RulesCollections
   readonly #plugs: PlugRegistry
   readonly #now: () => number
-  /** sources by template name and version */
   #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
   /** the plugs with which `#ofTemplate` was filled */
   #list: readonly Plug[]
-  /** sources by id */
   readonly #byId = new LruCache<string, Source>(MAX_KEPT)
   /** when each source was stored or renewed, by id; epoch ms */
   readonly #touched = new LruCache<string, number>(MAX_KEPT)
@@ -47,10 +42,6 @@ export class SourceRepository {
     this.#now = now
   }
 
-  /**
-   * Returns the source for a new task, from the newest version of the template or from version `number`. Throws
-   * `VALIDATION`.
-   */
   async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)

@@ -1,7 +1,4 @@
-/**
- * Applies changes to stored tasks, one at a time per task. The document and the runner's writes are committed together,
- * and then the engine is changed.
- */
+/** Applies changes to stored tasks, one at a time per task: first one commit, then the engine. */
 import type { Lost, TaskInfo } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
 import { AppError, KeyedMutex, type RevisionOptions, messageOf, requireVersion, retryOnConflict } from '#kernel'
@@ -95,15 +92,11 @@ export class TaskChanges {
     return made
   }
 
-  /**
-   * Replaces the specification. The task runs if it was running or if the specification starts it. A run whose nodes
-   * are not affected continues.
-   */
+  /** A run whose nodes are not affected continues. */
   replace(id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(id, options, (task) => this.#remade(task, draft, draft.start))
   }
 
-  /** Returns the record that an action leads to, without storing it; undefined if the action deletes the task. */
   async after(task: TaskRecord, action: TaskAction): Promise<TaskRecord | undefined> {
     return (await this.#decide(task, action)).next
   }
@@ -139,7 +132,6 @@ export class TaskChanges {
     }
   }
 
-  /** Resolves when all requested changes are done. */
   idle(): Promise<void> {
     return this.#lanes.idle()
   }
@@ -234,7 +226,6 @@ export class TaskChanges {
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
-  /** Returns how an update would affect a running task; undefined for a task that is not running. */
   async effect(task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
     const next = runnable(task.id, task.epoch, task.createTime, partsOf(draft))
@@ -254,7 +245,6 @@ export class TaskChanges {
     return { next: stopped, changes: ran ? [this.#ending(task)] : [], parts }
   }
 
-  /** Prepares the rule of a stored task; returns undefined if the rule has become invalid. */
   async #prepared(task: TaskRecord): Promise<Prepared | undefined> {
     try {
       return this.#maker.prepare(await this.#maker.parts(task))
@@ -268,7 +258,6 @@ export class TaskChanges {
     return { kind: 'end', id, epoch }
   }
 
-  /** Resolves the resources of a task that is not started, if possible. */
   async #resources(id: string, { prepared }: Draft): Promise<readonly string[]> {
     try {
       return [...new Set(await resolveResources(id, prepared, {}))]
@@ -283,7 +272,6 @@ function partsOf({ source, fields }: Draft): RunnableSource {
   return { source, rule: fields.rule, settings: fields.settings }
 }
 
-/** Returns whether a task was already posted with the same body and parts. */
 function isSame(task: TaskRecord, { fields }: Draft): boolean {
   const { conf, source, templateVersion, rule, settings, effective } = task
   return (
@@ -294,7 +282,6 @@ function isSame(task: TaskRecord, { fields }: Draft): boolean {
   )
 }
 
-/** Adds the state that a running task lost to the result of a change. */
 export async function withLosses<T extends object>(
   change: (onLost: NonNullable<ChangeOptions['onLost']>) => Promise<T>,
 ): Promise<T & { readonly lost?: readonly Lost[] }> {
@@ -303,10 +290,7 @@ export async function withLosses<T extends object>(
   return lost.length === 0 ? answer : { ...answer, lost }
 }
 
-/**
- * `before` is undefined if the rule of the run has become invalid. `losses` resolves to undefined if no run can
- * continue.
- */
+/** `losses` resolves to undefined if no run can continue. */
 async function effectOnRun(
   before: Prepared | undefined,
   after: Prepared,
@@ -351,7 +335,6 @@ function newRecord(id: string, user: string, now: number, draft: Draft): TaskRec
   }
 }
 
-/** Replaces the parts of a task's record and keeps its history. */
 function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
   const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
   return { ...kept, ...draft.fields, lastUpdateTime: now }

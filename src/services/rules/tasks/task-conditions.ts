@@ -35,7 +35,6 @@ export function nameCondition(name: string): Condition {
   return name.includes('*') ? { field: 'name', op: 'like', pattern: name } : { field: 'name', op: 'eq', value: name }
 }
 
-/** Number of values that one storage condition can compare with. */
 const AT_ONCE = 1000
 
 function oneOf(field: string, values: readonly string[]): Condition {
@@ -45,9 +44,7 @@ function oneOf(field: string, values: readonly string[]): Condition {
   return { any: parts.map((some) => [{ field, op: 'in', values: some }]) }
 }
 
-/**
- * Returns conditions that require every tag in `tags`, with one of its listed values, and at least one of `tagKeys`.
- */
+/** Every tag in `tags`, with one of its listed values, and at least one of `tagKeys`. */
 export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 'tagKeys'>): readonly Condition[] {
   const byKey = new Map<string, string[]>()
   for (const { key, value } of tags) byKey.set(key, [...(byKey.get(key) ?? []), tagKey(key, value)])

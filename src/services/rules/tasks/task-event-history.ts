@@ -1,10 +1,7 @@
 /**
- * Keeps the recent events of each task for its log and its stream. Events are kept in memory up to a limit, and are
- * lost at a restart: what they report is durable elsewhere.
+ * Keeps the recent events of each task in memory, for its log and its stream.
  *
- * The engine cheaply keeps the last events of each task. This class copies them on request and after lifecycle events
- * (starts, ends, failures, log lines), which are kept longer. A task is watched only while its stream has a reader, and
- * for a short time afterwards, in case the reader reconnects.
+ * A task is watched only while its stream has a reader, and shortly afterwards, in case the reader reconnects.
  *
  * EVENTS-1 events of a task have rising numbers; a reader that returns with its last number misses none of the events
  *   still kept, and gets a gap event if some are gone
@@ -58,7 +55,6 @@ export class TaskEventHistory {
   #ended = false
   #number = 0
   #kept = 0
-  /** number of the newest event in all dropped histories */
   #lost = 0
 
   /** `life` distinguishes the numbers of this process. `now` returns epoch ms. */
@@ -75,7 +71,6 @@ export class TaskEventHistory {
     return count
   }
 
-  /** Copies the new events of a task, and passes them to its readers. */
   #takeOver(task: string): void {
     const known = this.#histories.get(task)
     const { events, last, isWhole } = this.#reports.history(task, known?.taken ?? 0)
@@ -113,7 +108,6 @@ export class TaskEventHistory {
     return [...history.lifecycle, ...history.steps].sort((a, b) => a.number - b.number)
   }
 
-  /** Forgets a deleted task, and ends its streams. */
   forget(task: string): void {
     const history = this.#histories.get(task)
     if (history) this.#kept -= sizeOf(history)

@@ -28,7 +28,6 @@ export interface RunnableSource {
   readonly settings: TaskSettings
 }
 
-/** An update that changes the parts of a task. */
 export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins' | 'updateProperties' }>
 
 interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
@@ -48,7 +47,6 @@ export class TaskMaker {
     this.#preparer = new Preparer(plugs)
   }
 
-  /** Throws `VALIDATION` that lists every problem. */
   async make(specification: unknown, options: CheckOptions = {}): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
@@ -69,10 +67,6 @@ export class TaskMaker {
     )
   }
 
-  /**
-   * Returns the draft of a stored task after an update; the posted body stays the same. Throws `VALIDATION`, and
-   * `WRONG_STATUS` when the task to reload was not made from a template.
-   */
   async updated(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
     if (update.action === 'reload') {
       if (task.template === undefined)
@@ -146,7 +140,6 @@ export class TaskMaker {
     }
   }
 
-  /** Like `prepare`, but reports issues by their paths in the request. */
   #prepareFor(parts: RunnableSource, request: RequestOf | undefined, options: CheckOptions): Prepared {
     try {
       return this.prepare(parts, options)

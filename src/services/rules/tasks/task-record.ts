@@ -4,7 +4,6 @@ import type { TaskType } from '#core/spi'
 import type { CollectionSpec } from '#storage'
 import type { TaskEntity, TaskRunRecord } from './task-schema.ts'
 
-/** The form in which a task was posted. */
 export type TaskForm = 'simplified' | 'bn' | 'network' | 'template'
 
 /** Times are epoch ms. */
@@ -21,7 +20,6 @@ export interface TaskRecord {
   readonly revision?: number
   readonly form: TaskForm
   readonly conf: Readonly<Record<string, unknown>>
-  /** name of the task's template */
   readonly template?: string
   /** version of that template; absent in records from before templates had versions, which means 1 */
   readonly templateVersion?: number
@@ -82,7 +80,6 @@ export const TASKS: CollectionSpec<TaskRecord> = {
   ],
 }
 
-/** Returns the version of the task's template; undefined if the task was not made from a template. */
 export function templateVersionOf({ template, templateVersion = 1 }: TaskRecord): number | undefined {
   return template === undefined ? undefined : templateVersion
 }

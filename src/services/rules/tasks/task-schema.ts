@@ -62,7 +62,6 @@ export const TaskSpecificationSchema = Type.Union([NamedRuleSchema, NamedTaskSch
   description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network',
 })
 
-/** The variables of a rule: values by name, or declarations as in a template. */
 interface WithVariables {
   variables?: Readonly<Record<string, unknown>> | readonly VariableDeclaration[]
 }
@@ -112,7 +111,6 @@ const HealthSchema = Type.Object(
   { title: 'Health' },
 )
 
-/** The response to GET, PUT, start and stop. */
 export const TaskEntitySchema = Type.Object(
   {
     ID: Text,
@@ -174,7 +172,6 @@ export interface TaskRunRecord extends Decoded<typeof TaskRunSchema> {}
 const filter = (description?: string) =>
   Type.String({ maxLength: 2_000, ...(description !== undefined && { description }), ...CHECKED })
 
-/** Filters for a listing or a batch; a task must match all of them. */
 export const TASK_FILTERS = {
   name: Type.Optional(filter('* is any text')),
   resource: Type.Optional(filter('of the task or one of its nodes')),

@@ -91,14 +91,12 @@ export async function listed(
   return options.withoutGraph === true ? show.withoutGraph(task, options) : show.listed(task, options)
 }
 
-/** Throws `NOT_FOUND`, `WRONG_STATUS`. */
 export async function runningTask(rules: TenantRules, id: string, action: string): Promise<TaskRecord> {
   const task = await taskOf(rules, id)
   if (task.status === 'running') return task
   throw new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${task.status}`)
 }
 
-/** Throws `NOT_FOUND`. */
 export async function taskOf({ collections }: TenantRules, id: string): Promise<TaskRecord> {
   const stored = await collections.tasks.get(id)
   if (stored === undefined) throw taskNotFound(id)

@@ -56,10 +56,7 @@ export const TemplateEntitySchema = Type.Object(
   { title: 'Template', additionalProperties: true },
 )
 
-/**
- * The graph has `sensors`, `relations` ... or `nodes`, `posterior`, `metadata`. `revision` is absent for an older
- * version.
- */
+/** `revision` is absent for an older version. */
 export interface TemplateEntity extends Decoded<typeof TemplateEntitySchema> {
   readonly [part: string]: unknown
 }

@@ -1,7 +1,4 @@
-/**
- * Manages templates, which have names and are not bound to a resource. Changing a template affects existing tasks only
- * when they are reloaded.
- */
+/** Manages templates; a change affects existing tasks only when they are reloaded. */
 import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import type { Template } from '#core'
 import { isBnDocument } from '#core/spi'
@@ -67,7 +64,6 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
       warned: warningsOf('the template', issues, options),
     }
   }
-  /** Stores a changed template and keeps the version that it replaces. Returns the new revision. */
   const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<number | undefined> => {
     const name = next.document.name
     const { results } = await collections.commit([
@@ -199,7 +195,6 @@ function changed(record: TemplateRecord, document: Template, { user }: Caller, n
   return { ...record, document, lastUpdateTime: now, version }
 }
 
-/** Throws `NOT_FOUND`. */
 export async function templateOf(collections: RulesCollections, name: string): Promise<Stored<TemplateRecord>> {
   const stored = await collections.templates.get(name)
   if (stored === undefined) throw new AppError('NOT_FOUND', `No template with name ${name}`)

@@ -1,7 +1,4 @@
-/**
- * Keeps numbered versions of a template. The newest is the template itself. Of the older ones, those among the newest
- * 100 and those with tasks are kept separately. Tasks run without them, since each task keeps its own source.
- */
+/** Keeps numbered versions of a template: the newest 100, and older ones with tasks. */
 import { createHash } from 'node:crypto'
 import type { Template } from '#core'
 import type { Page } from '#kernel'
@@ -46,7 +43,6 @@ export async function keepingOld(
   return [kept, ...(await lettingGo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
 }
 
-/** Returns writes that delete versions up to number `upTo` that have no tasks. */
 async function lettingGo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
@@ -67,7 +63,6 @@ export async function forgettingOld(collections: RulesCollections, name: string)
   }
 }
 
-/** Returns the template in a version; default: the newest. Throws `NOT_FOUND`. */
 export async function inVersion(
   collections: RulesCollections,
   record: TemplateRecord,
@@ -80,7 +75,6 @@ export async function inVersion(
   return { ...record, document, version, lastUpdateTime: version.createTime }
 }
 
-/** Returns a replaced version; undefined if it is no longer kept or never existed. */
 export async function oldVersion(
   collections: RulesCollections,
   name: string,

@@ -18,11 +18,7 @@ export interface DebugRule {
   readonly starters: ReadonlySet<string>
 }
 
-/**
- * `resources`: the resources of the messages; if empty, the node runs on the tick. A sensor with a resource and without
- * a trigger starts on messages of that resource, as in a task; any other node starts on every message. Throws
- * `NOT_FOUND` unless `label` belongs to a sensor or an actuator.
- */
+/** `resources`: those of the messages; if empty, the node runs on the tick. */
 export function debugRule(graph: RuleGraph, label: string, resources: readonly string[]): DebugRule {
   const { sensors = [], actuators = [], relations = [], triggers = [] } = graph
   const sensor = sensors.find((one) => one.label === label)

@@ -1,7 +1,4 @@
-/**
- * Executes work that stores nothing and may take long: runs, simulations, plug calls, checks. Small work runs in the
- * current thread, where it delays other requests; larger work runs in another thread, if available.
- */
+/** Executes work that stores nothing: small work in the current thread, larger work in another if available. */
 import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
 import { type AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
@@ -43,7 +40,6 @@ export interface DirectRuns {
     input: unknown,
     cause?: PlugCause,
   ): Promise<PlugOutcome>
-  /** Rehearses a rule for some resources. */
   rehearse(work: RehearsalWork, history: RehearsalHistory, signal?: AbortSignal): Promise<RehearsalPart>
   check(specification: unknown, options: CheckOptions): Promise<ValidatedTemplate>
   variables(graph: unknown): Promise<readonly FoundVariable[]>
@@ -51,7 +47,6 @@ export interface DirectRuns {
 }
 
 export interface RunsElsewhere extends DirectRuns {
-  /** returns the names of plugs that exist only in the current thread */
   readonly onlyHere: () => readonly string[]
   /** Counts work of the current thread toward the same budget. Throws `RATE_LIMITED` beyond the budget. */
   readonly counted: <T>(work: () => T) => T

@@ -4,12 +4,7 @@ import type { PlugAnswer } from '#core/spi'
 
 const SUCCESS = 'Success'
 
-/**
- * Returns the same plugs, except that calls with outside effects are left out. Each node whose call is left out adds
- * its label to `spared`. An actuator then returns nothing. A sensor takes the state `Success` if it has that state, so
- * that later nodes can be tried, and otherwise no state; it has no raw data, and its log says so. `note` is called with
- * each call that is left out.
- */
+/** Leaves out calls with outside effects; a sensor takes the state `Success` if it has one, so that later nodes run. */
 export function dryPlugs(
   plugs: readonly Plug[],
   spared: Set<string>,

@@ -4,7 +4,6 @@ import { compareVersions } from '#core/spi'
 import { plugNotFound } from '../error-texts.ts'
 import type { PlugEntity, PlugFamily } from './tools-schema.ts'
 
-/** Lists the plugs of a family by name, newest version first. */
 export function plugsOfFamily(plugs: readonly Plug[], family: PlugFamily): readonly Plug[] {
   const kind = family === 'sensors' ? 'sensor' : 'actuator'
   return plugs
@@ -12,7 +11,6 @@ export function plugsOfFamily(plugs: readonly Plug[], family: PlugFamily): reado
     .toSorted((a, b) => (a.name === b.name ? compareVersions(b.version, a.version) : a.name < b.name ? -1 : 1))
 }
 
-/** Returns the requested version, or the newest. Throws `NOT_FOUND`. */
 export function onePlug(plugs: readonly Plug[], family: PlugFamily, name: string, version?: string): Plug {
   const wanted = version === 'latest' ? undefined : version
   const found = plugsOfFamily(plugs, family).find(

@@ -9,7 +9,6 @@ export interface ReportOptions {
   readonly invocation: number
   readonly labels: ReadonlySet<string>
   readonly logLevel: LogLevel
-  /** labels of nodes that were simulated instead of acting */
   readonly simulated: ReadonlySet<string>
 }
 
@@ -49,7 +48,6 @@ export function logLines(events: readonly EngineEvent[], logLevel: LogLevel = 'I
   })
 }
 
-/** Returns the node and every node from which a path leads to it. */
 export function nodesBehind({ relations = [], triggers = [] }: RuleGraph, label: string): Set<string> {
   const found = new Set([label])
   const parents = new Map(relations.map((relation) => [relation.label, relation.parentLabels]))

@@ -12,9 +12,7 @@ export function countingScripts<T>(work: ScriptWork, does: () => T): T {
   return current.run(work, does)
 }
 
-/**
- * Notes that a script begins to wait for its turn. Returns a function to call once with the ms that the script took.
- */
+/** Returns a function to call once with the ms that the script took. */
 export function scriptBegins(): (took: number) => void {
   const work = current.getStore()
   if (work === undefined) return () => undefined

@@ -29,13 +29,11 @@ export interface RunDependencies {
 const AFTER_MS = 60_000
 const SECOND_MS = 1000
 
-/** A template to run, either stored or from the body. */
 export interface RunSource {
   readonly document: Template | Rule
   readonly owner?: string
 }
 
-/** Yields one report per invocation. Throws `VALIDATION` before the first report if the rule is invalid. */
 export async function* runTemplate(
   context: RunDependencies,
   source: RunSource,
@@ -94,7 +92,6 @@ export async function* runTemplate(
   }
 }
 
-/** Returns the task settings in the body. `from`: start of the run. */
 function settingsOf(run: TemplateRun, options: TemplateRunOptions, from: number): TaskSettings {
   const { conf = {}, variables, nodes } = run
   const { resource, resetObservations, gatesNeedFullObservation } = conf
@@ -121,7 +118,6 @@ function clockOf(
   return { type: 'scheduled', rrule: `DTSTART:${start}\nRRULE:FREQ=DAILY;COUNT=1` }
 }
 
-/** Prepares the rule to run; reports issues by their paths in the body. */
 function prepare({ registry }: RunDependencies, { document, owner }: RunSource, settings: TaskSettings): Prepared {
   try {
     return new Preparer(registry).prepare(document, settings)
@@ -136,10 +132,7 @@ function prepare({ registry }: RunDependencies, { document, owner }: RunSource, 
   }
 }
 
-/**
- * Returns what the run starts with. A rule for one node already includes the overrides, which no longer match its
- * triggers.
- */
+/** A rule for one node already includes the overrides, which no longer match its triggers. */
 function whatStarts(
   document: Template | Rule,
   settings: TaskSettings,
@@ -201,7 +194,6 @@ function metadataOf(
     : Object.fromEntries([[resource, resourceMetaData]])
 }
 
-/** Waits; ends early when the reader disconnects. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted === true) return
   await new Promise<void>((resolve) => {

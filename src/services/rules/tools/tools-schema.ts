@@ -189,7 +189,6 @@ export interface TemplateRunOptions {
   readonly version?: number
   readonly signal?: AbortSignal
 }
-/** The result of one invocation, sent as one line of the response. */
 export interface InvocationReport {
   readonly taskId: string
   readonly invocationId: string
@@ -266,7 +265,6 @@ export interface SimulationResult {
   readonly explanation?: unknown
 }
 
-/** Query of `GET /api/schedules/next`. */
 export interface NextRunsQuery {
   readonly expression: string
   readonly zone?: string

@@ -1,8 +1,4 @@
-/**
- * Runs a rule in virtual time for the length of a request, on an engine with its own clock that is stepped from
- * outside. Yields between slices, and stops after too much work for a request. Secrets of the vault are unavailable,
- * because the caller sees the results.
- */
+/** Runs a rule in virtual time for a request; secrets are unavailable, because the caller sees the results. */
 import {
   CoreEngine,
   type EngineEvent,
