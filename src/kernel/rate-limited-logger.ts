@@ -9,7 +9,6 @@ type Details = Readonly<Record<string, unknown>>
 
 export interface RateLimitedLoggerOptions {
   write(message: string, details: Details): void
-  /** Runs `work` after ms; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void
 }
 
@@ -22,7 +21,6 @@ export class RateLimitedLogger {
     this.#options = options
   }
 
-  /** Logs a line. Lines with the same message and `about` are of one kind. */
   log(message: string, about: string, details: Details): void {
     const kind = this.#windows.size < MAX_KINDS ? `${message}\n${about}` : message
     const window = this.#windows.get(kind)

@@ -17,7 +17,6 @@ export type ExportSource = (
   | {
       readonly kind: 'history'
       readonly resource: string
-      /** metrics to export; default: all */
       readonly metrics?: readonly string[]
       readonly from?: number
       readonly until?: number
@@ -83,7 +82,6 @@ function isFinal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500 && error.code !== 'RATE_LIMITED'
 }
 
-/** Writes the file and returns its size in bytes. */
 async function writeFile(
   options: ExportJobsOptions,
   context: JobContext,

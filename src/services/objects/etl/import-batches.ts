@@ -13,14 +13,12 @@ import { unpacked } from './import-reading.ts'
 
 export interface ImportBatch {
   readonly samples: readonly Sample[]
-  /** number of accepted lines, including lines without samples */
   readonly messages: number
   readonly refused: readonly LineProblem[]
   readonly line: number
 }
 
 export interface BatchOptions {
-  /** lines to skip; default 0 */
   readonly after?: number
   /** approximate number of samples per batch; default 20,000 */
   readonly size?: number

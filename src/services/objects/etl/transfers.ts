@@ -4,8 +4,6 @@
  * IMPORT-1 each line of a file is in series, or in the report with its problem, also after a crash
  * IMPORT-2 samples are not duplicated, and the counts of a report are those of one reading
  * IMPORT-3 memory use is independent of the size of the file
- *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CLOSED`.
  */
 import type { AddedJobs, JobQueue } from '#jobs'
 import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'
@@ -80,7 +78,6 @@ export class Transfers {
     const imports = store.collection(IMPORTS)
     const exports = store.collection(EXPORTS)
     return {
-      /** Newest first. */
       imports: async (query?: TransferQuery) =>
         (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
       import: async (id: string): Promise<ImportInfo> => {
@@ -90,7 +87,6 @@ export class Transfers {
       exports: async (query?: TransferQuery) =>
         (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
       export: async (id: string) => exportInfo(id, await found(exports, id, 'export')),
-      /** Checks the body, and starts an export. */
       startExport: async (body: unknown) => {
         const sent = ExportRequest.read(body)
         const { query } = sent

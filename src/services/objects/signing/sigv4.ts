@@ -20,9 +20,7 @@ export interface CanonicalRequest {
   readonly method: string
   /** percent-encoded, without the query */
   readonly path: string
-  /** decoded */
   readonly query: readonly (readonly [name: string, value: string])[]
-  /** the signed headers, with names in lower case */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
@@ -45,7 +43,6 @@ export function isSameSignature(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Percent-encodes everything except letters, digits and `-_.~`. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }

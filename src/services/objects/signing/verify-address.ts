@@ -11,7 +11,6 @@ const OF_SIGNATURE = /^x-amz-(?:algorithm|credential|date|expires|signedheaders|
 
 export interface SentRequest {
   readonly method: string
-  /** percent-encoded, without the query */
   readonly path: string
   /** without the question mark */
   readonly query: string
@@ -31,10 +30,7 @@ export function isSigned(query: string): boolean {
   return /(?:^|&)x-amz-(?:algorithm|signature|credential)=/i.test(query)
 }
 
-/**
- * Throws an S3Error when the signature is malformed, expired, made for another request, or made with an unknown key.
- * `now`: epoch ms.
- */
+/** `now`: epoch ms. */
 export function verifyAddress(keys: SigningKeys, request: SentRequest, now: number): Grant {
   const query = readQuery(request.query)
   const parameters = new Map<string, string>()

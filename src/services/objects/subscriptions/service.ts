@@ -8,8 +8,6 @@
  * SUBSCRIBE-3 the numbers of waiting, attempted and stored deliveries are limited
  * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened only for calls
  * SUBSCRIBE-5 each change reaches the rules once, in log order
- *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
  */
 import { type JobHandler, type JobQueue, type JobPlaces, JobRunner } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
@@ -28,9 +26,7 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
   readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
-  /** subscriptions that every tenant has */
   readonly system: readonly SystemSubscription[]
-  /** handlers of other services that share the job runner */
   readonly handlers: readonly JobHandler[]
   readonly now: () => number
   readonly newId: () => string
@@ -118,12 +114,10 @@ export class Subscriptions {
     })
   }
 
-  /** Queue for the jobs of all handlers. */
   get queue(): JobQueue {
     return this.#jobs.queue
   }
 
-  /** Resumes forwarding and deliveries. */
   async start(): Promise<void> {
     const { objects, timers } = this.#options
     this.#unlisten = objects().onChanges(() => this.#handOn())
@@ -174,7 +168,6 @@ export class Subscriptions {
     this.#stopPolling = timers.later(POLL_MS, () => this.#polls.wake())
   }
 
-  /** Deletes expired deliveries, and fails those whose job is gone. */
   async #sweep(): Promise<void> {
     const { store } = this.#options
     await this.#outbox.repair((writes) => store.commit(writes))
