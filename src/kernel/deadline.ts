@@ -5,6 +5,7 @@ export class Deadline {
   #begin: (() => () => void) | undefined
   #callOff: (() => void) | undefined
 
+  /** Restarts the full time; does nothing once the deadline has ended. */
   renew(): void {
     this.#callOff?.()
     this.#callOff = this.#begin?.()

@@ -21,6 +21,7 @@ export class RateLimitedLogger {
     this.#options = options
   }
 
+  /** Logs a line. Lines with the same message and `about` are of one kind. */
   log(message: string, about: string, details: Details): void {
     const kind = this.#windows.size < MAX_KINDS ? `${message}\n${about}` : message
     const window = this.#windows.get(kind)

@@ -5,6 +5,7 @@ export class Semaphore {
   readonly #breathe: (() => Promise<void>) | undefined
   #working = 0
 
+  /** `breathe` is awaited before each waiting call begins. */
   constructor(most: number, breathe?: () => Promise<void>) {
     this.#most = most
     this.#breathe = breathe

@@ -10,6 +10,10 @@
  *   never more than its signer's rights
  * OBJECT-6 the host buffers only a limited part of a content
  * OBJECT-7 no method or address grants access to an object of another tenant
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden
+ * path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,
+ * `TOO_LARGE`, `SUPERSEDED` (only for rules), `STORE`, `UNAVAILABLE` (the content store does not respond), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Write } from '#storage'
@@ -36,6 +40,7 @@ export interface ObjectChanges {
   trim(upTo: number): Promise<void>
 }
 
+/** A committed change of an object, hidden objects included. */
 export interface ObjectChange {
   readonly position: number
   /** `put`: created or replaced */
@@ -248,6 +253,7 @@ export interface ObjectsApi {
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
   readonly uploads: UploadsApi
+  /** Signs an address. The path need not exist. */
   sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink>
   show(entry: ObjectRecord | ObjectFolder, origin?: string): Readonly<Record<string, unknown>>
 }

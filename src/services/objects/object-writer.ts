@@ -65,6 +65,7 @@ interface Draft {
   readonly changes?: readonly NewChange[]
 }
 
+/** `isMade` is false for a repeated effect. */
 interface Outcome {
   readonly record: ObjectRecord
   readonly isMade: boolean

@@ -73,6 +73,7 @@ export class PartUploads implements UploadsApi {
       const { size, etag } = await contents.put(claim.id, bounded, { contentType: 'application/octet-stream' })
       const part = { number, size, etag, modified: now() }
       await retryOnConflict(async () => {
+        // throws `NOT_FOUND` if the upload ended meanwhile
         const { version } = await this.#upload(bucket, path, id)
         const partId = `${id}/${number}`
         const before = await table.parts.get(partId)

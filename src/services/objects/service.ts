@@ -86,6 +86,7 @@ function changesOf({ changes }: ObjectTable): ObjectChanges {
   return {
     read: async (after, limit) => {
       const entries = await changes.read(PARTITION, after, limit)
+      // ObjectWriter wrote the body
       return entries.map(({ position, body }) => ({
         ...(body as unknown as Omit<ObjectChange, 'position'>),
         position,

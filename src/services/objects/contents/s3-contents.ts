@@ -133,6 +133,7 @@ class S3Contents implements ContentStore {
     const answer = await this.#unlessMissing('Reading', () =>
       this.#client.send(new GetObjectCommand({ ...this.#object(id), ...(bytes && { Range: bytes }) })),
     )
+    // in Node, the body is a readable stream
     return answer && openedContent((answer.Body ?? noContent()) as AsyncIterable<Uint8Array>)
   }
 

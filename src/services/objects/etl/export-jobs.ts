@@ -17,6 +17,7 @@ export type ExportSource = (
   | {
       readonly kind: 'history'
       readonly resource: string
+      /** metrics to export; default: all */
       readonly metrics?: readonly string[]
       readonly from?: number
       readonly until?: number

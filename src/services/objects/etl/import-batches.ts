@@ -19,6 +19,7 @@ export interface ImportBatch {
 }
 
 export interface BatchOptions {
+  /** lines to skip; default 0 */
   readonly after?: number
   /** approximate number of samples per batch; default 20,000 */
   readonly size?: number

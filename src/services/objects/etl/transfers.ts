@@ -4,6 +4,8 @@
  * IMPORT-1 each line of a file is in series, or in the report with its problem, also after a crash
  * IMPORT-2 samples are not duplicated, and the counts of a report are those of one reading
  * IMPORT-3 memory use is independent of the size of the file
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CLOSED`.
  */
 import type { AddedJobs, JobQueue } from '#jobs'
 import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'

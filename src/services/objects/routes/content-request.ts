@@ -20,6 +20,7 @@ export interface ContentAddress {
   readonly tenant: string
   readonly alias: string
   readonly bucketName: string
+  /** decoded path of the object */
   readonly key: string
   readonly sent: SentRequest
 }

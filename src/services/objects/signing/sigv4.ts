@@ -20,7 +20,9 @@ export interface CanonicalRequest {
   readonly method: string
   /** percent-encoded, without the query */
   readonly path: string
+  /** decoded */
   readonly query: readonly (readonly [name: string, value: string])[]
+  /** the signed headers, with names in lower case */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 

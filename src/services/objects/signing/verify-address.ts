@@ -11,6 +11,7 @@ const OF_SIGNATURE = /^x-amz-(?:algorithm|credential|date|expires|signedheaders|
 
 export interface SentRequest {
   readonly method: string
+  /** percent-encoded, without the query */
   readonly path: string
   /** without the question mark */
   readonly query: string

@@ -8,6 +8,8 @@
  * SUBSCRIBE-3 the numbers of waiting, attempted and stored deliveries are limited
  * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened only for calls
  * SUBSCRIBE-5 each change reaches the rules once, in log order
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
  */
 import { type JobHandler, type JobQueue, type JobPlaces, JobRunner } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
