@@ -187,7 +187,6 @@ export function registryRoutes(revision: string, now: () => number) {
       produces: [EVENTS_MEDIA_TYPE],
       handler: async ({ api, query, reply }) => {
         const events = api.jobs.events({ ...query, signal: untilClosed(reply) })[Symbol.asyncIterator]()
-        // an unknown job is rejected before the stream begins
         const first = await events.next()
         return sendTexts(reply, withFirst(first, events), {
           type: EVENTS_MEDIA_TYPE,
@@ -261,7 +260,6 @@ function schemaOf(id: string): object {
   return schema
 }
 
-/** Formats a version of a runtime as the original platform does. */
 function oneVersion(
   { runtime, version }: { readonly runtime: Runtime; readonly version: RuntimeVersion },
   showTags: ShowTags | undefined,
