@@ -20,10 +20,7 @@ export interface AdmissionOptions {
 /** Stands in for the secret of unknown webscripts, so that timing does not reveal which ids exist. */
 const UNKNOWN_SECRET = randomBytes(32).toString('base64')
 
-/**
- * Authorizes a call. Throws `NOT_FOUND`, `UNAUTHORIZED` (no credentials) or `FORBIDDEN`. A public webscript accepts all
- * calls.
- */
+/** Throws `NOT_FOUND`, `UNAUTHORIZED` (no credentials) or `FORBIDDEN`; a public webscript accepts all calls. */
 export async function admit(
   script: DeployedWebscript | undefined,
   secrets: readonly string[],
@@ -39,7 +36,7 @@ export async function admit(
   const hasToken = script !== undefined && tokenOf === script.tenant
   if (script?.isPrivate === false) {
     const isToken = kind === 'bearer' && (await options.isToken(value.trim()))
-    // when the check itself fails, treat the pair as valid for an unknown owner, so that the webscript does not receive
+    // when the check itself fails, the pair counts as valid, so that the webscript does not receive it
     // it
     const holder = isToken ? '' : await ofPair().catch(() => '')
     return { isHeaderOurs: holder !== undefined, isOwner: hasToken || holder === script.tenant }

@@ -18,7 +18,6 @@ interface KeptLines {
   characters: number
 }
 
-/** Lines of a tenant's webscripts, least recently logged first. */
 interface TenantLines {
   readonly scripts: Map<string, KeptLines>
   characters: number
@@ -39,7 +38,6 @@ export class ScriptLog {
     this.#limits = limits
   }
 
-  /** Adds a line. `script`: tenant, slash and name. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
     const one = { ...line, number: ++this.#last, message: cut(line.message) }
     const { ofScript, ofTenant, inAll } = this.#limits
@@ -99,7 +97,6 @@ export class ScriptLog {
     return this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
   }
 
-  /** Yields stored lines after `after`, then new ones. */
   async *tail(script: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncGenerator<ScriptLine> {
     const fits = testOf(query)
     const reader = this.#feed.read({ topic: script, signal: query.signal })
@@ -108,7 +105,6 @@ export class ScriptLog {
     for await (const { value } of reader) if (fits(value)) yield shown(value)
   }
 
-  /** Ends all tails. */
   end(): void {
     this.#feed.end()
   }
