@@ -28,7 +28,6 @@ import {
 
 /** most bytes of a form: the zip and some texts */
 const MAX_FORM = MAX_ZIP + 65_536
-/** most bytes in the body of a call */
 const MAX_CALL = 16_777_216
 
 const route = routesOf<ModelsApi>()
@@ -174,7 +173,6 @@ export function modelsRoutes(app: FastifyInstance, { service }: { service: Model
   return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 
-/** Reads the fields of a form: texts, and the bytes of its file. Throws `VALIDATION` for duplicate parts. */
 async function readForm(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const { 'content-length': length, 'content-type': type = '' } = request.headers
   const bytes = await bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))

@@ -1,7 +1,4 @@
-/**
- * Batches pending calls: calls of one turn of the event loop, and calls that arrive while the maximum of batches is in
- * flight. After a failed batch, its calls are repeated one by one, so that only the faulty call fails.
- */
+/** Batches pending calls; after a failed batch they are repeated one by one, so that only the faulty call fails. */
 import { AppError, type Json } from '#kernel'
 import type { ModelCall } from './driver.ts'
 
@@ -60,7 +57,6 @@ export class CallBatcher {
     this.#running--
   }
 
-  /** Takes the first call and the following calls of the same kind, up to the limits. */
   #take(): readonly Waiting[] {
     const taken: Waiting[] = []
     const left: Waiting[] = []
@@ -93,7 +89,6 @@ export class CallBatcher {
       for (const { call, resolve } of batch) resolve(values.slice(at, (at += call.instances.length)))
     } catch (error) {
       if (this.#isOfAll(error)) return this.#failAll(batch, error)
-      // one of the calls may be invalid, or may have crashed the process
       await this.#oneByOne(batch)
     }
   }
@@ -102,7 +97,6 @@ export class CallBatcher {
     return this.#options.isOfAll?.(error) === true
   }
 
-  /** Rejects the calls of the batch and all pending calls. */
   #failAll(batch: readonly Waiting[], error: unknown): void {
     const waiting = this.#waiting
     this.#waiting = []

@@ -33,7 +33,6 @@ export type ModelState =
   | { readonly kind: 'failed'; readonly reason: string }
   /** no driver of the host accepts the model, but another host may */
   | { readonly kind: 'unsupported'; readonly reason: string }
-  /** the model's server was unreachable, and may recover */
   | { readonly kind: 'away'; readonly reason: string }
 
 export const MODELS: CollectionSpec<ModelRecord> = {
@@ -45,7 +44,6 @@ export const MODELS: CollectionSpec<ModelRecord> = {
   },
 }
 
-/** Returns the record that follows the former record of a name, if any. */
 export function nextRecord(
   former: ModelRecord | undefined,
   given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,

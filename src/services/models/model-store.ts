@@ -28,7 +28,6 @@ export class ModelStore {
     return found
   }
 
-  /** Lists records by name. `text`: part of the name. */
   async list(text: string | undefined): Promise<readonly ModelRecord[]> {
     const where = text === undefined ? [] : [{ field: 'name', op: 'contains', value: text } as const]
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
@@ -40,10 +39,7 @@ export class ModelStore {
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /**
-   * Stores the zip, if any, and then the record, and removes the former zip. `conditions` are committed with the
-   * record. Throws `CONFLICT` when another upload came first or a condition fails.
-   */
+  /** Stores the zip first, and the record with `conditions`; `CONFLICT` when another upload came first. */
   async put(
     record: ModelRecord,
     zip: Uint8Array | undefined,
@@ -76,7 +72,6 @@ export class ModelStore {
     return changed !== undefined
   }
 
-  /** Changes the record, retrying after conflicts. Returns undefined when it does not exist, or nothing changes. */
   async change(
     name: string,
     change: (record: ModelRecord) => ModelRecord | undefined,
@@ -90,9 +85,7 @@ export class ModelStore {
     })
   }
 
-  /**
-   * Removes exactly the record that `isMeant` accepted last, not a later one. Returns undefined when it accepted none.
-   */
+  /** Removes exactly the record that `isMeant` accepted last, not a later one. */
   async remove(
     name: string,
     isMeant: (record: ModelRecord) => boolean | Promise<boolean>,

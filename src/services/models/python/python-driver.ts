@@ -1,7 +1,4 @@
-/**
- * Runs Python models: each in a sandboxed process, with a runtime that provides its framework. An idle model has no
- * process. A crashed process is restarted after a pause, and given up after three crashes in a minute.
- */
+/** Runs each Python model in a sandboxed process; one that crashes three times in a minute is given up. */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,16 +25,12 @@ const ENDS_MS = 60_000
 const MAX_WAITS = 5
 
 export interface PythonDriverOptions {
-  /**
-   * Opens the pool for the first model; undefined when this host cannot run models. Only this driver uses the pool, and
-   * closes it.
-   */
+  /** Undefined when this host cannot run models. Only this driver uses the pool, and closes it. */
   readonly pool: (log: PoolOptions['log']) => Promise<ProcessPool | undefined>
   readonly runtimes: PythonRuntimes
   readonly folder: string
   readonly later: StartTimer
   readonly clock: () => number
-  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -146,7 +139,6 @@ interface OpenOptions extends PythonDriverOptions {
   readonly written: LastLines
 }
 
-/** Returns the function that calls the process of one model. */
 function callsOf(
   options: OpenOptions,
   pool: ProcessPool,

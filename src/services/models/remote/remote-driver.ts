@@ -1,7 +1,4 @@
-/**
- * Runs models on remote servers. Checks each model before its first call, and batches pending calls. When a server is
- * unreachable, its pending calls fail at once, without affecting other models.
- */
+/** Runs models on remote servers; when one is unreachable, its pending calls fail at once. */
 import { AppError } from '#kernel'
 import { CallBatcher } from '../call-batcher.ts'
 import { isAway, type ModelDriver, type OpenModel } from '../driver.ts'
@@ -16,7 +13,6 @@ const PARALLEL = 4
 const PROTOCOLS = { v1: openV1, v2: openV2 }
 
 export interface RemoteDriverOptions extends RemoteServerOptions {
-  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -66,7 +62,6 @@ function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOp
   }
 }
 
-/** True when an error would affect all pending calls. */
 function isOfAll(error: unknown): boolean {
   return isAway(error) || (error instanceof AppError && error.code === 'CLOSED')
 }

@@ -3,7 +3,6 @@ import { at, Issues, ownValue } from '#kernel'
 import { type Seal, SEALED } from '#platform'
 import type { RemoteModel } from '../model-schema.ts'
 
-/** All settings of a server, with sealed headers. */
 export type SealedRemote = Required<RemoteModel>
 
 interface Owner {
@@ -11,10 +10,7 @@ interface Owner {
   readonly name: string
 }
 
-/**
- * Seals the headers. `former`: the stored record. Throws `VALIDATION` for a sealed text that does not belong to this
- * header of this server.
- */
+/** `former`: the stored record. A sealed text must belong to this header of this server. */
 export function sealedRemote(
   seal: Pick<Seal, 'close'>,
   owner: Owner,

@@ -2,7 +2,6 @@
 import { isPlainObject, Issues, type Json, ownValue, shown } from '#kernel'
 import { checkNames, listed } from '../named-features.ts'
 
-/** An input as described by a server. */
 export interface TensorInput {
   readonly name: string
   readonly datatype: string
@@ -21,7 +20,6 @@ const ONLY = 'input-0'
 const MAX_INPUTS = 500
 const MAX_ISSUES = 20
 
-/** Reads the inputs that a server describes; leaves out invalid ones. */
 export function readInputs(described: unknown): readonly TensorInput[] {
   const list: readonly unknown[] = Array.isArray(described) ? described.slice(0, MAX_INPUTS) : []
   return list.flatMap((one) => {
@@ -33,7 +31,6 @@ export function readInputs(described: unknown): readonly TensorInput[] {
   })
 }
 
-/** Returns the kind of values for a datatype; undefined for a type that instances cannot have. */
 export function typeOf(datatype: string): 'number' | 'integer' | 'text' | 'boolean' | undefined {
   if (/^U?INT\d+$/.test(datatype)) return 'integer'
   if (/^(?:FP\d+|BF16)$/.test(datatype)) return 'number'
