@@ -239,7 +239,9 @@ function jsonOf(assets: Assets, path: string): Record<string, unknown> | undefin
   try {
     const value: unknown = JSON.parse(text)
     if (isPlainObject(value)) return value
-  } catch {}
+  } catch {
+    // rejected below
+  }
   throw new BuildRefusal(`${path} is not a JSON object`)
 }
 

@@ -61,7 +61,9 @@ export function lockOf(report: string): readonly string[] {
   let read: unknown
   try {
     read = JSON.parse(report)
-  } catch {}
+  } catch {
+    // rejected below
+  }
   const installed: unknown = isPlainObject(read) ? read['install'] : undefined
   const lines = Array.isArray(installed) ? installed.map(lockedLine) : []
   if (lines.length === 0 || lines.some((line) => line === undefined)) {

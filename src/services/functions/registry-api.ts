@@ -187,6 +187,7 @@ export function registryRoutes(revision: string, now: () => number) {
       produces: [EVENTS_MEDIA_TYPE],
       handler: async ({ api, query, reply }) => {
         const events = api.jobs.events({ ...query, signal: untilClosed(reply) })[Symbol.asyncIterator]()
+        // an unknown job is rejected before the stream begins
         const first = await events.next()
         return sendTexts(reply, withFirst(first, events), {
           type: EVENTS_MEDIA_TYPE,

@@ -1,4 +1,7 @@
-/** Batches pending calls; after a failed batch they are repeated one by one, so that only the faulty call fails. */
+/**
+ * Batches pending calls: calls of one turn of the event loop, and calls that arrive while the maximum of batches is in
+ * flight. After a failed batch, its calls are repeated one by one, so that only the faulty call fails.
+ */
 import { AppError, type Json } from '#kernel'
 import type { ModelCall } from './driver.ts'
 
@@ -89,6 +92,7 @@ export class CallBatcher {
       for (const { call, resolve } of batch) resolve(values.slice(at, (at += call.instances.length)))
     } catch (error) {
       if (this.#isOfAll(error)) return this.#failAll(batch, error)
+      // one of the calls may be invalid, or may have crashed the process
       await this.#oneByOne(batch)
     }
   }

@@ -97,6 +97,7 @@ export interface ModelUpload {
   /** one of FRAMEWORKS, or a common alias such as `scikit-learn` */
   readonly framework: string
   readonly description?: string
+  /** bytes of a zip */
   readonly file: Uint8Array
 }
 

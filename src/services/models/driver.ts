@@ -23,6 +23,7 @@ export type ModelPackage = PackageOfFiles | RemotePackage
 
 export interface PackageOfFiles extends PackageName {
   readonly framework: Framework
+  /** files by their paths in the zip */
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly remote?: undefined
 }
@@ -45,6 +46,7 @@ export interface OpenModel {
   readonly frameworkVersion?: string
   readonly warnings: readonly string[]
   call(call: ModelCall): Promise<readonly Json[]>
+  /** Releases resources; later calls are rejected. */
   close(): Promise<void>
 }
 

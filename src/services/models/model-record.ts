@@ -33,6 +33,7 @@ export type ModelState =
   | { readonly kind: 'failed'; readonly reason: string }
   /** no driver of the host accepts the model, but another host may */
   | { readonly kind: 'unsupported'; readonly reason: string }
+  /** the model's server was unreachable, and may recover */
   | { readonly kind: 'away'; readonly reason: string }
 
 export const MODELS: CollectionSpec<ModelRecord> = {

@@ -61,6 +61,7 @@ function ofPattern(pattern: string, right: string, options: object = {}) {
 const name = ofPattern(NAME, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
 const anyCase = [...ALIASES.keys()].map((one) => one.replaceAll(/[a-z]/g, (a) => `[${a}${a.toUpperCase()}]`))
 const frameworkNames = FRAMEWORKS.join(', ')
+// the pattern excludes unknown frameworks
 const framework: TCodec<TSchema, Framework> = Type.Decode(
   ofPattern(String.raw`^\s*(?:${anyCase.join('|')})\s*$`, `write one of ${frameworkNames}`, {
     description: `one of ${frameworkNames}`,

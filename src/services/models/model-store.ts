@@ -39,7 +39,10 @@ export class ModelStore {
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /** Stores the zip first, and the record with `conditions`; `CONFLICT` when another upload came first. */
+  /**
+   * Stores the zip, if any, and then the record, and removes the former zip. `conditions` are committed with the
+   * record. Throws `CONFLICT` when another upload came first or a condition fails.
+   */
   async put(
     record: ModelRecord,
     zip: Uint8Array | undefined,

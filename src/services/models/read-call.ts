@@ -43,6 +43,7 @@ export function readExamples(framework: Framework, operation: ModelOperation, bo
   checkCount(examples)
   const issues = new Issues('CALL', 20)
   for (const [at, row] of examples.entries()) {
+    // calls made by rules are not checked by a route
     if (!isPlainObject(row))
       issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
     for (const key of Object.keys(context)) {

@@ -25,10 +25,12 @@ export interface ModelsOptions {
   readonly now: () => number
   readonly newId: () => string
   readonly seal: Pick<Seal, 'close' | 'open'>
+  /** returns the registry in which uploads become versions; called for each upload */
   readonly registry?: () => InternalFunctions | undefined
   readonly logger?: Logger
 }
 
+/** number of attempts to store an upload after conflicts */
 const MAX_TRIES = 10
 
 export function createModelsService(options: ModelsOptions): InternalModels {

@@ -36,7 +36,7 @@ export async function admit(
   const hasToken = script !== undefined && tokenOf === script.tenant
   if (script?.isPrivate === false) {
     const isToken = kind === 'bearer' && (await options.isToken(value.trim()))
-    // when the check itself fails, the pair counts as valid, so that the webscript does not receive it
+    // when the check itself fails, treat the pair as valid for an unknown owner, so that the webscript does not receive
     // it
     const holder = isToken ? '' : await ofPair().catch(() => '')
     return { isHeaderOurs: holder !== undefined, isOwner: hasToken || holder === script.tenant }

@@ -73,6 +73,7 @@ export class OpenCall {
     return this.#facts.request.causation
   }
 
+  /** Returns bytes of the body in base64. */
   read(offset: unknown): string {
     if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it needs an offset')
     return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')

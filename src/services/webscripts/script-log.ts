@@ -38,6 +38,7 @@ export class ScriptLog {
     this.#limits = limits
   }
 
+  /** Adds a line. `script`: tenant, slash and name. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
     const one = { ...line, number: ++this.#last, message: cut(line.message) }
     const { ofScript, ofTenant, inAll } = this.#limits

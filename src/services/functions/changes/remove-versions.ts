@@ -36,6 +36,7 @@ export async function removeVersions(
     throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: name them one by one`)
   const steps: Step[] = []
   for (const one of records) steps.push(stepOf(await context.stored(one.name, one.version), options))
+  // check all versions before changing any
   for (const { found, then, isLater } of steps)
     if (then !== undefined && !isLater) await refuseUsed(context, found.value)
   const writes: Write[] = []

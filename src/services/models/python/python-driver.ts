@@ -1,4 +1,7 @@
-/** Runs each Python model in a sandboxed process; one that crashes three times in a minute is given up. */
+/**
+ * Runs Python models: each in a sandboxed process, with a runtime that provides its framework. An idle model has no
+ * process. A crashed process is restarted after a pause, and given up after three crashes in a minute.
+ */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,7 @@
-/** Runs models on remote servers; when one is unreachable, its pending calls fail at once. */
+/**
+ * Runs models on remote servers. Checks each model before its first call, and batches pending calls. When a server is
+ * unreachable, its pending calls fail at once, without affecting other models.
+ */
 import { AppError } from '#kernel'
 import { CallBatcher } from '../call-batcher.ts'
 import { isAway, type ModelDriver, type OpenModel } from '../driver.ts'

@@ -1,4 +1,7 @@
-/** Calls a model server; retries only when it did nothing, since calls of models may cost money. */
+/**
+ * Calls a model server, with limits on time and size. A request is retried only when the server did not receive it or
+ * reports that it did nothing, since calls of models may cost money.
+ */
 import { AppError, isPlainObject, type StartTimer } from '#kernel'
 import type { OpenModel } from '../driver.ts'
 import type { SealedRemote } from './sealed-remote.ts'

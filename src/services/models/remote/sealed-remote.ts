@@ -10,7 +10,10 @@ interface Owner {
   readonly name: string
 }
 
-/** `former`: the stored record. A sealed text must belong to this header of this server. */
+/**
+ * Seals the headers. `former`: the stored record. Throws `VALIDATION` for a sealed text that does not belong to this
+ * header of this server.
+ */
 export function sealedRemote(
   seal: Pick<Seal, 'close'>,
   owner: Owner,

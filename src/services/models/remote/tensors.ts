@@ -31,6 +31,7 @@ export function readInputs(described: unknown): readonly TensorInput[] {
   })
 }
 
+/** Returns the kind of values for a datatype; undefined for a type that instances cannot have. */
 export function typeOf(datatype: string): 'number' | 'integer' | 'text' | 'boolean' | undefined {
   if (/^U?INT\d+$/.test(datatype)) return 'integer'
   if (/^(?:FP\d+|BF16)$/.test(datatype)) return 'number'

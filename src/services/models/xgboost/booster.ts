@@ -22,6 +22,7 @@ export interface TreeModel {
 export interface Tree {
   readonly group: number
   readonly weight: number
+  /** child of each node; -1 for a leaf */
   readonly left: Int32Array
   readonly right: Int32Array
   readonly feature: Int32Array

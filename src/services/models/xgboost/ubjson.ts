@@ -1,4 +1,7 @@
-/** Parses Universal Binary JSON, a format in which XGBoost saves boosters. */
+/**
+ * Parses Universal Binary JSON, a format in which XGBoost saves boosters: big-endian, with typed lists as arrays of
+ * numbers.
+ */
 import { ByteReader, wrong } from './byte-reader.ts'
 
 const MAX_DEPTH = 50
