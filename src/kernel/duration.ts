@@ -7,7 +7,7 @@ const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 const DIGITS = String.raw`\d+(?:[.,]\d+)?`
-/** JSON Schema pattern for the durations that `durationMs` accepts. */
+/** JSON Schema pattern for the durations of `durationMs`; above 100 characters a match may be invalid. */
 export const DURATION_PATTERN =
   String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
   `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +

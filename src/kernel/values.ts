@@ -14,7 +14,7 @@
 
 export const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 export const MAX_DIGITS = 15
-/** Longest text read as a number, in characters. */
+/** Longest number, in characters: beyond it the first significant digit lies too far behind the point. */
 export const MAX_DECIMAL = 40
 const TOLERANCE = 1e-12
 

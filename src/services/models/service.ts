@@ -177,7 +177,7 @@ class Models implements InternalModels {
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 
-  /** `CONFLICT` when another upload came first or its version was deleted; the registry may have installed it already. */
+  /** `CONFLICT` when another upload came first or its version is gone; the registry may have installed it already. */
   async #place(
     caller: Caller,
     record: ModelRecord,

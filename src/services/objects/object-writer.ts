@@ -274,7 +274,7 @@ function replaced(path: string): AppError {
   return new AppError('CONFLICT', `The object ${path} was replaced or removed meanwhile; look again`)
 }
 
-/** Deletes empty folders (TABLE-1); versions are read before the search, so a concurrent put makes the commit conflict. */
+/** Deletes empty folders (TABLE-1); versions are read before the search, so a concurrent put conflicts. */
 async function foldersWithout(
   table: ObjectTable,
   bucket: string,

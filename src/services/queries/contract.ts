@@ -1,5 +1,5 @@
 /**
- * Queries of time series: a time line, series with aggregation and interpolation, and a layout, ad hoc or stored by name.
+ * Queries of time series: a time line, aggregated and interpolated series, and a layout, ad hoc or stored by name.
  *
  * QUERY-1 all times in a request are relative to the same `now`, and the resolved time line is returned
  * QUERY-2 a sample labelled t aggregates [t, t + freq) of all stored samples, even outside the requested range

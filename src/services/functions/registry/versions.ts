@@ -27,7 +27,7 @@ export function isInRange(version: string, range: string): boolean {
   return range === 'latest' || satisfies(version, range)
 }
 
-/** In a range, raises its newest version at the highest level that the range permits; otherwise the patch number. */
+/** Raises the newest in the range at the highest level that it permits; without a range, the patch number. */
 export function nextVersion(existing: readonly string[], range: string | undefined): string {
   const all = range === undefined || range === 'latest' ? '*' : range
   const newest = maxSatisfying(existing, all)
