@@ -28,7 +28,6 @@ export class AllowList {
     this.#allowed = texts.flatMap((text) => readAllowed(text) ?? [])
   }
 
-  /** Returns why a connection to this address is blocked; undefined when it is allowed. */
   refusal(url: URL, address: string): string | undefined {
     const name = url.hostname.replace(/\.$/, '')
     if (isMetadataAddress(address) || METADATA_NAMES.has(name))

@@ -7,18 +7,13 @@ const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 const DIGITS = String.raw`\d+(?:[.,]\d+)?`
-/**
- * JSON Schema pattern for the durations that `durationMs` accepts. Texts above 100 characters may match yet be invalid.
- */
+/** JSON Schema pattern for the durations of `durationMs`; above 100 characters a match may be invalid. */
 export const DURATION_PATTERN =
   String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
   `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +
   String.raw`(?:[Tt](?=\d)(?:${DIGITS}[Hh])?(?:${DIGITS}[Mm])?(?:${DIGITS}[Ss])?)?)\s*$`
 
-/**
- * Parses an ISO 8601 duration (`PT50S`, `P1DT2H`) or a short form (`5m`, `90 s`, `250ms`) to milliseconds.
- * Rejects years and months, whose length depends on the date. Throws `VALIDATION`.
- */
+/** Parses `PT50S`, `P1DT2H`, `5m`, `90 s` or `250ms`; rejects years and months, whose length depends on the date. */
 export function durationMs(text: string): number {
   const ms = readDuration(text.trim())
   if (!Number.isFinite(ms)) {
@@ -27,7 +22,6 @@ export function durationMs(text: string): number {
   return ms
 }
 
-/** Returns NaN for a malformed text, and Infinity when out of range. */
 function readDuration(text: string): number {
   const short = SHORT.exec(text)
   if (short) return Number(short[1]) * (UNIT[(short[2] ?? '').toLowerCase()] ?? Number.NaN)
@@ -43,7 +37,6 @@ function readDuration(text: string): number {
   return sign === '-' ? -ms : ms
 }
 
-/** ISO 8601 allows a comma as the decimal separator. */
 function decimal(text = '0'): number {
   return Number(text.replace(',', '.'))
 }

@@ -15,10 +15,7 @@ export function unitName(unit: EpochUnit): string {
   return NAMES[unit]
 }
 
-/**
- * Returns seconds or microseconds when `least` to `most`, read in that unit, lie between 2000 and 2100. Read as
- * milliseconds, such timestamps would be weeks after 1970, or tens of thousands of years away.
- */
+/** Returns the unit, other than ms, in which `least` to `most` lie between 2000 and 2100. */
 export function otherUnitOf(least: number, most = least): EpochUnit | undefined {
   return EPOCH_UNITS.find((unit) => unit !== 'ms' && msOf(least, unit) >= FIRST && msOf(most, unit) < LAST)
 }

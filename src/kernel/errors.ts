@@ -1,7 +1,4 @@
-/**
- * Lists the error codes with their HTTP `status`, as documented in docs/reference/errors.md, and defines the errors and
- * issues that carry them.
- */
+/** Lists the error codes with their HTTP `status`, and defines the errors and issues that carry them. */
 export const ERRORS = {
   VALIDATION: {
     status: 400,
@@ -142,7 +139,6 @@ export class AppError extends Error {
   }
 }
 
-/** Builds a `VALIDATION` error from the issues with severity `ERROR`, one per line of the message. */
 export function validationError(subject: string, issues: readonly Issue[]): AppError {
   const errors = issues.filter((issue) => issue.severity === 'ERROR')
   const count = errors.length === 1 ? '1 problem' : `${errors.length} problems`
@@ -152,7 +148,6 @@ export function validationError(subject: string, issues: readonly Issue[]): AppE
   })
 }
 
-/** Formats one issue as `/path: what is wrong; what would be right`. */
 export function describeIssue(issue: Issue): string {
   const hint = issue.suggestion === undefined ? '' : `; ${issue.suggestion}`
   return `${issue.path || '/'}: ${issue.message}${hint}`

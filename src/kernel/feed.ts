@@ -117,12 +117,10 @@ export class Feed<T> {
     return this.#toAll.size > 0 || this.#byTopic.has(topic)
   }
 
-  /** True when the topic has a reader, or keeps values for a returning one. */
   isWanted(topic: string): boolean {
     return this.hasReaders(topic) || (this.#mostKept > 0 && this.#keeps(topic))
   }
 
-  /** Uses up a number for a value that has no readers. */
   pass(): void {
     this.#number++
   }
@@ -134,15 +132,11 @@ export class Feed<T> {
     for (const reader of this.#toAll) this.#dropped += reader.take(published)
   }
 
-  /** Marks the log as fully published up to this position. */
   passed(place: LogPlace): void {
     this.#place = place
   }
 
-  /**
-   * Joins the feed. Values are kept per topic, so without a topic `after` replays nothing; `missed` then reports
-   * whether anything was published since.
-   */
+  /** Values are kept per topic, so without a topic `after` replays nothing and `missed` tells of later values. */
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)
@@ -167,7 +161,6 @@ export class Feed<T> {
     return reader
   }
 
-  /** Ends all readers after their queued values; later readers end at once. */
   end(): void {
     this.#ended = true
     for (const readers of [this.#toAll, ...this.#byTopic.values()]) for (const reader of readers) reader.end()
@@ -246,7 +239,6 @@ class Reader<T> implements FeedReader<T> {
     return this.#ended || this.#waiting.length > this.#first ? undefined : this.#passed()
   }
 
-  /** Queues a value and returns how many values were lost. */
   take(published: Published<T>): number {
     if (this.#ended) return 0
     const asked = this.#asked.shift()

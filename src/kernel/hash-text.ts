@@ -2,9 +2,7 @@
 
 const UTF8 = new TextEncoder()
 
-/**
- * Computes 32-bit FNV-1a over the UTF-8 bytes, then the MurmurHash3 finalizer so that short texts differ in all bits.
- */
+/** 32-bit FNV-1a over UTF-8, then the MurmurHash3 finalizer so that short texts differ in all bits. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of UTF8.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)

@@ -1,7 +1,4 @@
-/**
- * Binary heap that pops the smallest item by `before`. Push and pop take O(log n). Ties pop in no fixed order unless
- * `before` breaks them.
- */
+/** Binary heap that pops the smallest item by `before`; ties pop in no fixed order. */
 export class Heap<T> {
   readonly #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

@@ -74,7 +74,6 @@ export function isMetadataAddress(address: string): boolean {
   return METADATA.some((network) => inNetwork(address, network) || (carried && inNetwork(carried, network)))
 }
 
-/** Returns the IPv4 address embedded in a translated or tunnelled IPv6 address. */
 function carriedV4(groups: readonly number[]): string | undefined {
   const [first, second = 0, third = 0] = groups
   const [high = 0, low = 0] = first === 0x2002 ? [second, third] : groups.slice(6)
@@ -94,7 +93,6 @@ function bytesOf(text: string): readonly number[] | undefined {
   return isMapped ? bytes.slice(12) : bytes
 }
 
-/** True for an IP address, with or without the brackets of URLs. */
 export function isAddress(text: string): boolean {
   return readV4(text) !== undefined || readV6(text) !== undefined
 }

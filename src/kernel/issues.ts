@@ -7,7 +7,6 @@ const MAX_TOLD = 20
 
 const MAX_SHOWN = 80
 
-/** Builds an issue with severity `ERROR`. `path` is a JSON pointer such as `/resources/0`. */
 export function makeIssue(type: string, path: string, message: string, suggestion?: string, fix?: Fix): Issue {
   return {
     type,
@@ -19,7 +18,6 @@ export function makeIssue(type: string, path: string, message: string, suggestio
   }
 }
 
-/** Builds the correction for the path of an issue. */
 export type Fix = (path: string) => PatchOperation
 
 export const removing: Fix = (path) => ({ op: 'remove', path })
@@ -32,7 +30,6 @@ export function renaming(name: string): Fix {
   return (from) => ({ op: 'move', from, path: at(from.slice(0, from.lastIndexOf('/')), name) })
 }
 
-/** Returns the issue with another path, and its correction adjusted to that path. */
 export function movedTo({ fix, ...issue }: Issue, path: string): Issue {
   const moved = fix?.map((operation): PatchOperation => {
     if (operation.op !== 'move') return { ...operation, path }
@@ -61,7 +58,6 @@ export class Issues {
     return this.#list
   }
 
-  /** Adds an issue. Returns undefined, so that a parser can return the result directly. */
   wrong(path: string, message: string, suggestion?: string, type = this.#type): undefined {
     this.#count += 1
     if (this.#list.length < this.#most) this.#list.push(makeIssue(type, path, message, suggestion))
@@ -95,9 +91,7 @@ export function issuesText(issues: readonly Issue[]): string {
   return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
 
-/**
- * Returns the issues of the AppError that `read` throws, or an empty list when `read` succeeds. Rethrows other errors.
- */
+/** Returns the issues of the AppError that `read` throws; rethrows other errors. */
 export function refusedBy(read: () => unknown): readonly Issue[] {
   try {
     read()
@@ -109,7 +103,6 @@ export function refusedBy(read: () => unknown): readonly Issue[] {
   }
 }
 
-/** Formats a value for a message: JSON, truncated. */
 export function shown(value: unknown): string {
   const text = shownWhole(value)
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text

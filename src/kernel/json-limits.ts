@@ -5,10 +5,7 @@ import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
 /** Depth limit, so that later walks may recurse. */
 export const MAX_JSON_DEPTH = 100
 
-/**
- * Returns what makes a value invalid as plain JSON, as text that completes "it ..."; undefined when the value is valid.
- * An undefined field of an object counts as absent.
- */
+/** Returns text that completes "it ..."; an undefined field of an object counts as absent. */
 export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
@@ -30,7 +27,6 @@ export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): s
   return undefined
 }
 
-/** Parses JSON text. Throws a plain `Error` when the text is malformed, nested too deeply, or has a forbidden key. */
 export function parsePlainJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   const problem = jsonProblem(value)

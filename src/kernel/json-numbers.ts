@@ -7,7 +7,6 @@ import { isPlainObject } from './json.ts'
 const KEY = '$number'
 const DEFINED = { enumerable: true, configurable: true, writable: true }
 
-/** Deep-copies a value so that every number is valid JSON. Drops undefined fields. */
 export function encodeNumbers(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return { [KEY]: String(value) }
   const copy = copyOf(value, encodeNumbers)

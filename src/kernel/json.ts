@@ -12,20 +12,17 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
-/** Copies an object without its undefined fields, which JSON cannot express. */
 export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }
 }
 
-/** Returns the value of an own key; ignores the prototype. */
 export function ownValue(container: unknown, key: string): unknown {
   if (typeof container !== 'object' || container === null) return undefined
   return Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : undefined
 }
 
-/** Compares two values as JSON, regardless of key order. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -13,7 +13,6 @@ export class KeyedMutex {
     return result
   }
 
-  /** Resolves when all tasks so far are done. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#tails.values())
   }

@@ -1,8 +1,4 @@
-/**
- * Shared/exclusive locks by key. An exclusive request waits for current holders, and later requests wait for it.
- *
- * Not reentrant: a holder must not request its key again.
- */
+/** Shared/exclusive locks by key, not reentrant; requests after an exclusive one wait for it. */
 export class KeyedSharedLock {
   readonly #locks = new Map<string, Lock>()
 
@@ -55,7 +51,6 @@ export class KeyedSharedLock {
 }
 
 interface Lock {
-  /** holders and waiters */
   wanted: number
   inside: number
   closed: Promise<void> | undefined

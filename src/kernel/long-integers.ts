@@ -48,7 +48,6 @@ export function longIntegersOf(text: string): readonly LongInteger[] {
   return found
 }
 
-/** True for an integer that a number cannot represent exactly. */
 export function isLongInteger(text: string): boolean {
   if (text.length < FEWEST_DIGITS || !WHOLE.test(text)) return false
   return String(Number(text)) !== String(BigInt(text)) && Number.isFinite(Number(text))

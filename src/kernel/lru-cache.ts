@@ -20,7 +20,6 @@ export class LruCache<Key, Value extends object | string | number> {
     return value
   }
 
-  /** Returns the value without counting this as a use. */
   peek(key: Key): Value | undefined {
     return this.#entries.get(key)
   }
@@ -29,7 +28,6 @@ export class LruCache<Key, Value extends object | string | number> {
     return this.#entries.values()
   }
 
-  /** Stores a value and returns the evicted one, if any. */
   set(key: Key, value: Value): Value | undefined {
     this.#use(key, value)
     if (this.#entries.size <= this.#most) return undefined

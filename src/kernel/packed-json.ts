@@ -31,10 +31,7 @@ export class JsonPacker {
     this.#fixed = new Set(fixed)
   }
 
-  /**
-   * Packs a value. `names`: texts specific to this value, used as keys or values. Returns undefined when the value is
-   * not plain JSON.
-   */
+  /** `names`: texts specific to this value, used as keys or values. Undefined when the value is not plain JSON. */
   pack(value: unknown, names: readonly string[]): PackedJson | undefined {
     const numbers: number[] = []
     const written = this.#form(value, false, names, numbers)

@@ -9,7 +9,6 @@ type Details = Readonly<Record<string, unknown>>
 
 export interface RateLimitedLoggerOptions {
   write(message: string, details: Details): void
-  /** Runs `work` after ms; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void
 }
 

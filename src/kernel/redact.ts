@@ -15,7 +15,6 @@ export function redacting(secrets: readonly string[]): (text: string) => string 
   return (text) => known.reduce((told, form) => told.replaceAll(form, IN_PLACE), text)
 }
 
-/** Applies `redact` to every text of a value, keys included. */
 export function redactedDeep(value: unknown, redact: (text: string) => string): unknown {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) return value.map((one: unknown) => redactedDeep(one, redact))
@@ -33,5 +32,4 @@ function formsOf(text: string): readonly string[] {
   return [text, JSON.stringify(text).slice(1, -1), ...inAddress]
 }
 
-/** matches a lone surrogate, which encodeURIComponent rejects */
 const HALF_CHARACTER = /\p{Surrogate}/u

@@ -29,10 +29,7 @@ export class ReorderBuffer<Item, Result> {
   #dropped = 0
   #waiting: { readonly upTo: number; readonly go: () => void }[] = []
 
-  /**
-   * `retire` receives the oldest entries that have ended without a gap. It must drop each when done with it, and must
-   * not reject.
-   */
+  /** `retire` must drop each entry when done with it, and must not reject. */
   constructor(retire: (ended: readonly Ended<Item, Result>[]) => Promise<void>) {
     this.#retire = retire
   }
@@ -76,7 +73,6 @@ export class ReorderBuffer<Item, Result> {
     for (const { go } of ready) go()
   }
 
-  /** Resolves once all entries added so far are dropped; undefined when the buffer is empty. */
   passed(): Promise<void> | undefined {
     if (this.size === 0) return undefined
     const upTo = this.#added

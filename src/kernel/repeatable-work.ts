@@ -31,7 +31,6 @@ export class RepeatableWork {
     this.#running ??= this.#run()
   }
 
-  /** Schedules a run to repair a failure that happened elsewhere. */
   postpone(error: unknown): void {
     if (this.#isStopped || this.#cancelRetry !== undefined) return
     this.#options.failed(error)
@@ -41,7 +40,6 @@ export class RepeatableWork {
     })
   }
 
-  /** Resolves when no run is active; does not wait for retries. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }

@@ -1,6 +1,5 @@
 /** Finds duplicate keys in the objects of a JSON text; JSON.parse would keep only the last value of each. */
 
-/** Counts the keys of all objects in a value. */
 export function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0

@@ -3,7 +3,6 @@ import { AppError } from './errors.ts'
 
 const MAX_TRIES = 20
 
-/** Retries `work`, including its reads, after a version conflict of the store. `attempt` counts from 1. */
 export async function retryOnConflict<T>(
   work: (attempt: number) => Promise<T>,
   tries = MAX_TRIES,
@@ -24,7 +23,6 @@ export function isStoreConflict(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CONFLICT' && error.issues.length > 0
 }
 
-/** Builds a conflict error for clients, without the versions of the store. */
 export function writtenMeanwhile(cause: unknown): AppError {
   return new AppError('CONFLICT', 'Concurrent writes to the same data kept conflicting; retry the request', { cause })
 }

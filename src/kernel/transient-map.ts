@@ -1,8 +1,4 @@
-/**
- * Map for many short-lived entries, such as open calls by id. When a Map grows, V8 links the old tables to their
- * successors: once an old table is promoted, all its entries survive until the next major collection. An object used as
- * a dictionary avoids this.
- */
+/** Map for many short-lived entries, as an object: V8 keeps the old tables of a growing Map alive. */
 export class TransientMap<Key extends string | number, Value> {
   readonly #values = Object.create(null) as Record<Key, Value | undefined>
   #size = 0

@@ -14,14 +14,10 @@
 
 export const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 export const MAX_DIGITS = 15
-/**
- * Longest text read as a number, in characters: in a longer one the first significant digit would lie too far behind
- * the point.
- */
+/** Longest number, in characters: beyond it the first significant digit lies too far behind the point. */
 export const MAX_DECIMAL = 40
 const TOLERANCE = 1e-12
 
-/** True when a number from outside is finite and below 2^53 in magnitude, so that no JSON reader rounded it. */
 export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER
 }
@@ -36,7 +32,6 @@ export function isKnown(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : value !== undefined && value !== null
 }
 
-/** Parses a plain decimal, such as "21.50" to 21.5; undefined for any other text or value. */
 export function numberOfText(text: unknown): number | undefined {
   if (typeof text !== 'string' || text.length > MAX_DECIMAL || !DECIMAL.test(text)) return undefined
   if (text.length <= MAX_DIGITS) return Number(text)
@@ -55,17 +50,13 @@ export function countIn(value: unknown): number | undefined {
   return typeof value === 'boolean' ? Number(value) : numberIn(value)
 }
 
-/** Compares two known values: equal values of one kind, or a number and the text of that number. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (typeof a === 'number' && typeof b === 'string') return numberOfText(b) === a
   if (typeof a === 'string' && typeof b === 'number') return numberOfText(a) === b
   return a === b
 }
 
-/**
- * Outcome of comparing two values: as numbers, as texts, ambiguous (two plain decimals), or impossible because of one
- * value.
- */
+/** Ambiguous: two plain decimals; impossible: because of one value. */
 export type Ordered =
   | { readonly by: 'number'; readonly a: number; readonly b: number }
   | { readonly by: 'text'; readonly a: string; readonly b: string }
@@ -87,7 +78,6 @@ export function ordered(a: unknown, b: unknown): Ordered {
   return second === undefined ? RIGHT : { by: 'number', a: first, b: second }
 }
 
-/** Explains why a value is not usable as a number, as the end of a sentence. */
 export function whyNoNumber(value: unknown): string {
   if (typeof value === 'string') {
     if (value.trim() === '') return 'is an empty text, so the result is unknown'
@@ -98,14 +88,12 @@ export function whyNoNumber(value: unknown): string {
   return whyUnknown(value)
 }
 
-/** Explains why a value is unknown, as the end of a sentence. */
 export function whyUnknown(value: unknown): string {
   if (value === undefined) return 'has no value, so the result is unknown'
   const shown = value === null || typeof value === 'number' ? String(value) : JSON.stringify(value)
   return `is ${shown}, so the result is unknown`
 }
 
-/** Returns the rounding tolerance for a sum or difference of numbers up to `largest` in magnitude. */
 export function slackOf(largest: number): number {
   return TOLERANCE * Math.abs(largest)
 }

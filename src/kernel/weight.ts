@@ -1,9 +1,6 @@
 /** Checks the size of a value, stopping at a limit. */
 
-/**
- * True when plain data contains more than `most` characters, keys, values and bytes in total. Stops counting at the
- * limit.
- */
+/** Counts characters, keys, values and bytes, and stops at the limit. */
 export function weighsMore(value: unknown, most: number): boolean {
   let left = most
   const open: unknown[] = [value]

@@ -1,7 +1,4 @@
-/**
- * Keeps integers beyond 2^53 as written: JSON.stringify writes their digits unchanged, and rules do not read them.
- * Needs JSON.rawJSON (Node 22).
- */
+/** Keeps integers beyond 2^53 as written, with JSON.rawJSON (Node 22); rules do not read them. */
 import { isPlainObject, type Json } from './json.ts'
 import { longIntegersOf, type LongInteger } from './long-integers.ts'
 
@@ -19,13 +16,11 @@ export function isWrittenInteger(value: unknown): boolean {
   return isRawJSON !== undefined && typeof value === 'object' && value !== null && isRawJSON(value)
 }
 
-/** Parses JSON, keeping integers beyond 2^53 as written. */
 export function parseWritten(text: string): unknown {
   const value: unknown = JSON.parse(text)
   return withWritten(value, longIntegersOf(text))
 }
 
-/** Replaces the rounded numbers in a parsed value with the long integers of its text. */
 export function withWritten(value: unknown, found: readonly LongInteger[]): unknown {
   if (rawJSON === undefined) return value
   let root = value
@@ -41,7 +36,6 @@ export function withWritten(value: unknown, found: readonly LongInteger[]): unkn
   return root
 }
 
-/** Deep-copies JSON with null in place of each integer that was kept as written. */
 export function withoutWritten<Value extends Json>(value: Value): Value
 export function withoutWritten(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -3,7 +3,6 @@
 export interface LoopTimers {
   /** ms of a monotonic clock */
   readonly elapsed: () => number
-  /** Runs `work` in a later turn of the loop. */
   readonly soon: (work: () => void) => void
 }
 
@@ -35,7 +34,6 @@ export class Yielder {
     return this.spent >= this.#ms
   }
 
-  /** Starts the slice now, because the time before was not spent working. */
   restart(): void {
     this.#since = this.#turns.elapsed()
   }
@@ -45,7 +43,6 @@ export class Yielder {
     return this.isOver ? this.next() : undefined
   }
 
-  /** Resolves in a later turn. Waiting callers continue in order, one per turn. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#add(() => {
@@ -63,7 +60,6 @@ export class Yielder {
     })
   }
 
-  /** Maps a long list, yielding in between. */
   async map<Item, Result>(items: ArrayLike<Item>, of: (item: Item, place: number) => Result): Promise<Result[]> {
     const results: Result[] = []
     for (let place = 0; place < items.length; place += 1) {

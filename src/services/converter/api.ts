@@ -33,7 +33,6 @@ import {
 
 const MAX_PARTS = 10
 
-/** Parts of a form by name. Each part is JSON, except the topic, which is text. */
 class Form extends Map<string, string | Payload> {}
 
 async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
@@ -47,7 +46,6 @@ async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
   return parts
 }
 
-/** A part of a form, or the whole body in plain JSON. */
 const payload = {
   schema: PayloadSchema,
   read: (body: unknown): unknown => {
@@ -186,7 +184,6 @@ export function converterRoutes(
   })
 }
 
-/** Formats an error with the problem, its position in the template, and the rendered text if that is unusable. */
 export function converterErrorBody({ statusCode, error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
   const { line, column, around, rendered } = issues[0]?.details ?? {}
   const details = typeof rendered === 'string' ? rendered : issues.length > 0 ? issues.map(issueLine) : undefined

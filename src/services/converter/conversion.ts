@@ -24,10 +24,7 @@ const METHODS: ReadonlyMap<string, HostMethod> = new Map<string, HostMethod>([
   ['fromBase64', ([text]) => (typeof text === 'string' ? bytes(Buffer.from(text, 'base64')) : null)],
 ])
 
-/**
- * `renderValue(x)`: x as JSON, or null when x is missing. `fromHex(text)`, `fromBase64(text)`: a list of bytes, 0 to
- * 255.
- */
+/** `renderValue(x)`: JSON, or null when x is missing. `fromHex(text)`, `fromBase64(text)`: bytes, 0 to 255. */
 const UTIL = new HostObject(METHODS)
 
 const MAX_READY = 1_000
@@ -37,10 +34,7 @@ const MAX_READY_CHARACTERS = 16 * 1024 * 1024
 const MAX_RAW = 4_000
 
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
-/**
- * Limits for renderings on this thread, reached within about half a millisecond; longer renderings restart on another
- * thread.
- */
+/** Limits on this thread, reached within about half a millisecond; longer renderings restart on another. */
 const SMALL: Partial<VelocityLimits> = { steps: 2_000, characters: 256 * 1024 }
 /** number of conversions of a template that go straight to another thread after a long conversion */
 const LONG_RUN = 15
@@ -54,7 +48,6 @@ export interface Input {
 
 type Template = Pick<Converter, 'template' | 'compat'>
 
-/** Input of a conversion. `text`: a payload that is not yet parsed. */
 export interface ConversionWork {
   readonly converter: Template
   readonly input: Input | (Omit<Input, 'payload'> & { readonly text: string })
@@ -68,11 +61,9 @@ export interface ConversionsElsewhere {
   convert(tenant: string, work: ConversionWork): Promise<Converted>
   /** Runs a test from the text of its request. Returns the result, or throws the problems of the request. */
   test(tenant: string, text: string): Promise<Converted>
-  /** Like `Conversions.prepare`. */
   prepare(tenant: string, converter: Template): Promise<void>
 }
 
-/** Compiles and caches templates. */
 export class Conversions {
   readonly #ready = new LruCache<string, VelocityTemplate>(MAX_READY)
   readonly #now: () => number
@@ -84,7 +75,6 @@ export class Conversions {
     this.#now = now
   }
 
-  /** Compiles a template. Throws `TEMPLATE` with the position of a syntax error. */
   prepare({ template, compat = '1.7' }: Template): VelocityTemplate {
     const key = keyOf({ template, compat })
     const known = this.#ready.get(key)
@@ -107,7 +97,6 @@ export class Conversions {
     )
   }
 
-  /** Like `work`, for the text of a test request, which may be invalid. */
   testWork(text: string): string {
     const { converter, input } = readTest(readText(text))
     return JSON.stringify(this.convert(converter, input))
@@ -136,9 +125,7 @@ export class Conversions {
     return converter.template.length <= SMALL_TEMPLATE || this.#ready.get(keyOf(converter)) !== undefined
   }
 
-  /**
-   * Like `convert`, but returns undefined when the conversion exceeds the small limits and belongs on another thread.
-   */
+  /** Undefined when the conversion exceeds the small limits and belongs on another thread. */
   convertSmall(converter: Template, input: Input): Converted | undefined {
     if (!this.isSmall(converter)) return undefined
     const key = keyOf(converter)
@@ -176,7 +163,6 @@ function readText(text: string): unknown {
   }
 }
 
-/** Reads a test. Throws `VALIDATION` when it is invalid. */
 export function readTest(body: unknown): { readonly converter: Template; readonly input: Input } {
   const { config, payload, topic } = ConverterTest.read(body)
   const wildcards = topic === undefined ? undefined : wildcardsOf(config.mqtt?.topic ?? '', topic)
@@ -186,9 +172,7 @@ export function readTest(body: unknown): { readonly converter: Template; readonl
   return { converter: config, input: { payload, ...(wildcards && { topic: wildcards }) } }
 }
 
-/**
- * Parses rendered text. Throws `CONVERSION` for text that is not JSON or lacks metrics; the issues contain the text.
- */
+/** Throws `CONVERSION`, with the text, for what is not JSON or lacks metrics. */
 export function readConverted(text: string): Converted {
   try {
     return convertedOf(parseRendered(text))

@@ -58,10 +58,7 @@ export type ConvertedEntry = JsonObject & { readonly resource: string }
 const Members = Type.Record(Text, Type.Unknown())
 const EntrySchema = Type.Object({ resource: Type.String({ minLength: 1 }) }, { additionalProperties: true })
 const Entries = Type.Unsafe<readonly ConvertedEntry[]>(Type.Array(EntrySchema))
-/**
- * Entries of `metrics` have a `timestamp` in epoch ms, unless it is now; entries of `metadata` are attributes of
- * resources.
- */
+/** `metrics` have a `timestamp` in epoch ms, unless it is now; `metadata` are attributes of resources. */
 const CONVERTED = { metrics: Entries, metadata: Type.Optional(Entries) }
 export const ConvertedSchema = Type.Object(CONVERTED, { title: 'Converted' })
 export const ConvertedJson = checked(ConvertedSchema, { subject: 'its JSON' })
@@ -93,7 +90,6 @@ export const TestedSchema = Type.Object(
   },
   { title: 'ConverterTested' },
 )
-/** Preview of what a conversion would store, with warnings. */
 export interface Tested extends Decoded<typeof TestedSchema> {}
 
 export const IngestedSchema = Type.Object(
@@ -114,9 +110,7 @@ const RejectedPayloadSchema = Type.Object({
   encoding: Type.Enum(['utf8', 'base64']),
   tries: Type.Integer(),
 })
-/**
- * A payload as received, in base64 unless it is UTF-8. `line` and `column` refer to the template; times are ISO 8601.
- */
+/** Base64 unless it is UTF-8; `line` and `column` refer to the template; times are ISO 8601. */
 export interface RejectedPayload extends Decoded<typeof RejectedPayloadSchema> {}
 
 export const REJECTED = {
@@ -134,7 +128,6 @@ export const RejectedSchema = Type.Object(
   },
   { title: 'RejectedPayloads' },
 )
-/** One page, ordered by id, with the total. */
 export interface RejectedList extends Decoded<typeof RejectedSchema> {}
 
 export const Retry = checked(

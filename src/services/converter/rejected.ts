@@ -31,10 +31,7 @@ export class RejectedPayloads {
     this.#records = store.collection(REJECTED)
   }
 
-  /**
-   * Stores a rejected payload and returns its id. The same key always refers to the same record. Throws `RATE_LIMITED`
-   * at the limit.
-   */
+  /** The same key always refers to the same record. */
   async add(rejection: Rejection, error: unknown, now: number): Promise<string> {
     const id = idOf(rejection.converter, rejection.key)
     const found = await this.#records.get(id)

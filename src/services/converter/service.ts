@@ -134,10 +134,7 @@ class Service implements InternalConverter {
     return `converter ${converter} ${given}`
   }
 
-  /**
-   * Converts and forwards a payload; resolves when it is durably forwarded or stored as rejected. `rejection`: builds
-   * the record when needed.
-   */
+  /** Resolves when durably forwarded or stored as rejected. */
   async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     try {
       return { messages: await this.#pass(caller, converter, taken) }
@@ -152,10 +149,7 @@ class Service implements InternalConverter {
     }
   }
 
-  /**
-   * Resolves to the number of messages once they are forwarded. Rejects with the error of the payload. Not async, so
-   * that the result does not stay in memory while it is being forwarded.
-   */
+  /** Not async, so that the result does not stay in memory while it is being forwarded. */
   #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
     const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
     const converted = this.#inTurn(converter, input)
@@ -227,7 +221,6 @@ class Service implements InternalConverter {
     return previewOf(converted, refusals)
   }
 
-  /** Retries payloads one by one, in order of arrival. */
   async #retry(caller: Caller, name: string, ids: readonly string[] | undefined): Promise<Retried> {
     const [converters, rejected] = [this.#converters, this.#rejectedPayloads]
     const converter = await converters.get(name)
@@ -267,7 +260,6 @@ function wrongName(message: string): AppError {
   return refuse('the converter', [makeIssue('NAME', '/name', message)])
 }
 
-/** A payload in flight, parsed on demand. `key`: prevents forwarding it twice. */
 interface Taken {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
@@ -276,7 +268,6 @@ interface Taken {
   readonly key: string | undefined
 }
 
-/** Parses a stored payload. Throws `NOT_JSON` for invalid JSON. */
 function parsed({ payload, encoding }: Pick<RejectedRecord, 'payload' | 'encoding'>): unknown {
   if (encoding === 'base64') throw new AppError('NOT_JSON', 'the payload is not JSON: it is not UTF-8')
   return new Payload(payload)

@@ -17,7 +17,6 @@ export function previewOf(converted: Converted, refusals: readonly string[]): Te
   }
 }
 
-/** Returns one change per resource, merged from all of its entries. */
 export function attributesByResource({ metadata = [] }: Converted): ReadonlyMap<string, JsonObject> {
   const byResource = new Map<string, JsonObject>()
   for (const { resource, ...attributes } of metadata) {

@@ -17,10 +17,7 @@ export function topicFault(filter: string): string | undefined {
   return first === '#' || first === '+' ? 'begins with a wildcard; name the first level' : undefined
 }
 
-/**
- * Returns the texts that the wildcards match, in order, with the rest of the topic for `#`; undefined when the topic
- * does not match.
- */
+/** In order, with the rest of the topic for `#`; undefined when the topic does not match. */
 export function wildcardsOf(filter: string, topic: string): readonly string[] | undefined {
   const wanted = filter.split('/')
   const levels = topic.split('/')

@@ -365,7 +365,6 @@ function assetRoutes(type: FunctionType) {
   ]
 }
 
-/** Routes for the tags of all versions of a name, or of one version. */
 function tagRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return ([paths.one, paths.version] as const).flatMap((path) => {
@@ -445,7 +444,6 @@ function tagRoutes(type: FunctionType) {
   })
 }
 
-/** Formats an error as `{ error, code, statusCode, data? }`, with each problem as a text in `data`. */
 export function functionsErrorBody({ statusCode, error, code, issues }: Refusal): object {
   return { error, code, statusCode, ...(issues.length > 0 && { data: issues.map(issueLine) }) }
 }
@@ -503,7 +501,6 @@ async function assetsOf(body: unknown): Promise<Assets> {
   throw new AppError('VALIDATION', 'the body is empty; send the assets as a tar, optionally gzipped, or as a form')
 }
 
-/** Reads assets, a manifest in JSON, or nothing when another version is copied. */
 async function sourceOf(
   body: unknown,
   isCopy: boolean,
@@ -536,7 +533,6 @@ async function sendChange(
   return reply.code(done).send({ ...body, ...more(after) })
 }
 
-/** Formats a function; browsers receive a page about a plug. */
 function shownTo(request: FastifyRequest, reply: FastifyReply, one: SingleFunction): unknown {
   if (one.type === 'plugs') void reply.header('vary', 'accept')
   if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true)

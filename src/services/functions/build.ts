@@ -70,7 +70,6 @@ export class Builder {
     return isThere
   }
 
-  /** Throws a BuildRefusal when the assets cannot be built. */
   check(runtime: Runtime, assets: Assets): void {
     checkAssets(runtime, assets, this.#options)
   }
@@ -186,7 +185,6 @@ const NPM = [
   '--fetch-retry-maxtimeout=2000',
 ]
 
-/** Returns the install command; undefined without dependencies. */
 function npmCommand(assets: Assets): InstallCommand | undefined {
   const project = jsonOf(assets, 'package.json')
   const wanted = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>

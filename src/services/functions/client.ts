@@ -245,7 +245,6 @@ function jobsClient(http: Http, functionType: FunctionType): JobsApi {
   }
 }
 
-/** Converts a job from a list, or a single job, which has more fields. */
 function jobOf({
   type,
   id,

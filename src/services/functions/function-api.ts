@@ -120,7 +120,6 @@ function roleOf({ type, manifest }: FunctionRecord, path: string): AssetInfo['ro
   return path.startsWith('lib/') ? 'lib' : 'other'
 }
 
-/** Returns the path of a role, whether or not the file exists. Throws `NOT_FOUND` for an unknown runtime. */
 function pathOfRole({ type, manifest }: FunctionRecord, role: AssetRole): string {
   if (role === 'manifest') return TYPE_NAMES[type].manifestFile
   const path = RUNTIMES.get(manifest.runtime)?.[role]

@@ -17,7 +17,6 @@ const MAX_LOGS = 1_000
 
 export interface CallerDependencies {
   readonly tenant: string
-  /** returns the process pool; undefined when functions are disabled */
   readonly pool: () => Promise<ProcessPool | undefined>
   readonly builder: Builder
   readonly store: FunctionStore
@@ -47,7 +46,6 @@ export class FunctionCaller {
     return problemOf(runtime, await this.#dependencies.pool())
   }
 
-  /** Calls a function. Throws `PLUG_FAILED`. */
   async call(
     record: FunctionRecord,
     method: string,
@@ -140,7 +138,6 @@ export class FunctionCaller {
     return `${this.#dependencies.tenant}/${recordId(record)}/${digest}${suffix}`
   }
 
-  /** Returns the secrets. Throws `PLUG_FAILED`, naming the secrets that the vault lacks. */
   async secretsOf(record: FunctionRecord): Promise<OpenSecrets> {
     const names = record.overrides?.secrets ?? record.manifest.deploy?.secrets ?? []
     if (names.length === 0) return NO_SECRETS
@@ -187,7 +184,6 @@ function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
 }
 
-/** Parses limits such as `128Mi` of memory and `150m` or a number of CPU cores. */
 function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memoryMib' | 'cpuPerSecond'> {
   const { memory, cpu } = { ...manifest.deploy?.limits, ...overrides?.limits }
   const cores = cpu?.endsWith('m') === true ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu)
@@ -197,7 +193,6 @@ function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memor
   }
 }
 
-/** separates the revision of secrets in a key */
 const WITH_SECRETS = '+'
 
 /** Returns a key suffix for secrets, so that changed values lead to another process. */

@@ -1,6 +1,5 @@
 /**
- * Keeps the versions and tags of one tenant in memory, in the order of lists. Every commit appends its changes to a
- * log. Each read first applies new log entries, which may come from other hosts.
+ * Keeps the versions and tags of one tenant in memory, and applies the log of changes, also of other hosts, at reads.
  *
  * FUNCINDEX-1 `current` includes every change that was confirmed before the call
  */
@@ -19,7 +18,6 @@ const PAGE = 1_000
 /** log entries kept for hosts that read rarely; a host further behind reads everything */
 const KEPT = 10_000
 
-/** Versions of a name, newest first. */
 export interface VersionGroup {
   readonly name: string
   readonly versions: readonly FunctionRecord[]
@@ -27,7 +25,6 @@ export interface VersionGroup {
 
 /** The index, which the next call of `current` may change. */
 export interface Indexed {
-  /** sorted by name */
   groups(type: FunctionType): readonly VersionGroup[]
   versions(type: FunctionType, name: string): readonly FunctionRecord[]
   all(): Iterable<FunctionRecord>
@@ -160,7 +157,6 @@ class Content implements Indexed {
   }
 }
 
-/** Returns the first index in a sorted list whose comparison is not negative. */
 function insertionIndex<T>(list: readonly T[], compare: (one: T) => number): number {
   let [from, until] = [0, list.length]
   while (from < until) {

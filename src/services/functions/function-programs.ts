@@ -13,7 +13,6 @@ export interface OpenedPool {
 }
 
 export interface ProgramsOptions extends Omit<BuilderOptions, 'tools'> {
-  /** Opens the pool; called once, for the first function. */
   readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
   readonly logger?: Logger | undefined
 }
@@ -42,12 +41,11 @@ export class FunctionPrograms {
     return this.#opened?.lacks ?? []
   }
 
-  /** Returns the CPU time in ms that a tenant's functions have used so far. */
   cpuMs(tenant: string): number {
     return this.#opened?.pool?.cpuMs(tenant) ?? 0
   }
 
-  /** Returns the processes of a tenant. `onLine` receives the lines that they write. */
+  /** `onLine` receives the lines that the processes write. */
   of(
     tenant: string,
     onLine: OnLine,

@@ -43,7 +43,6 @@ export interface FunctionRecord {
   readonly status: FunctionStatus
   readonly draft: boolean
   readonly deprecated: boolean
-  /** manifest without tags */
   readonly manifest: Omit<Manifest, 'tags'>
   readonly tags: readonly string[]
   readonly runtimeVersion: string
@@ -90,14 +89,12 @@ export function ownerOf({ owner, createdBy }: FunctionRecord): string {
   return owner ?? createdBy
 }
 
-/** Throws `FORBIDDEN` when another user's version is protected. */
 export function refuseProtected(record: FunctionRecord, who: Caller): void {
   const { manifest, name, version } = record
   if (manifest.protected === true && ownerOf(record) !== who.user)
     throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
 }
 
-/** True when the version is verified with its current assets, and not being removed. */
 export function isRunning({
   verified,
   revision,
@@ -120,7 +117,6 @@ export function updated(
   }
 }
 
-/** Returns the packages that an earlier build of the same assets installed. */
 export function lockOf({ build, revision }: Pick<FunctionRecord, 'build' | 'revision'>): readonly string[] | undefined {
   return build?.revision === revision ? build.lock : undefined
 }

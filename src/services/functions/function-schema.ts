@@ -38,11 +38,9 @@ function listOf<const W extends string>(names: readonly W[], description: string
   return Type.Optional(Type.Decode(schema, (values) => split(values) as readonly W[] | undefined))
 }
 
-/** Decoded parameters, any of which may be undefined. */
 type Parameters<P extends TProperties, D = Decoded<TObject<P>>> = { readonly [N in keyof D]: D[N] | undefined }
 type Clock = () => number
 
-/** Schema of an instant or an age, decoded to epoch ms. */
 function timeBy(now: Clock) {
   const schema = refined(
     Type.String({ description: 'an instant in ISO 8601 or epoch ms, or an age such as 30d or P1M' }),

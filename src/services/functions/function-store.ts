@@ -42,7 +42,6 @@ export class FunctionStore {
     return this.#records.get(recordId(id))
   }
 
-  /** Returns a record. Throws `NOT_FOUND`. */
   async stored(id: FunctionId): Promise<Stored<FunctionRecord>> {
     const found = await this.find(id)
     if (found === undefined) throw noVersion(id)
@@ -53,14 +52,12 @@ export class FunctionStore {
     return (await this.stored(id)).value
   }
 
-  /** Returns writes that conflict once the version changes; undefined when it is deleted or being removed. */
   async whileThere(id: FunctionId): Promise<readonly Write[] | undefined> {
     const found = await this.find(id)
     if (found === undefined || GOING.has(found.value.status)) return undefined
     return [this.#records.expecting(recordId(id), found.version)]
   }
 
-  /** Returns the writes for a record, including the log entry that indexes follow. */
   putting(record: FunctionRecord, expect: number | 'absent' | 'any'): readonly Write[] {
     const id = recordId(record)
     return [this.#records.putting(id, record, expect), this.#telling({ record: id })]
@@ -140,7 +137,6 @@ export function noFunction(type: FunctionType, name: string): AppError {
   return new AppError('NOT_FOUND', `No ${TYPE_NAMES[type].noun} '${name.slice(0, 100)}'`)
 }
 
-/** Computes the digest of an asset in parts, since it may be large. */
 async function digestOf(content: Uint8Array): Promise<string> {
   const hash = createHash('sha256')
   for await (const part of partsOf(content)) hash.update(part)

@@ -4,9 +4,7 @@ export const FUNCTION_TYPES = ['plugs', 'webscripts', 'models'] as const
 export type FunctionType = (typeof FUNCTION_TYPES)[number]
 
 export interface TypeNames {
-  /** name in messages */
   readonly noun: 'plug' | 'webscript' | 'model'
-  /** name in jobs and runtimes */
   readonly wire: 'plugs' | 'webscripts' | 'kfserving'
   readonly manifestFile: string
   /** earlier versions that a publication deprecates by default */

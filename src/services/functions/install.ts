@@ -22,7 +22,6 @@ export interface InstallerOptions {
 
 export interface InstallTools {
   readonly launch: LaunchTool
-  /** true when the tools can reach only package registries */
   readonly isClosed: boolean
 }
 
@@ -36,7 +35,6 @@ const TOOL_MS = 600_000
 const MAX_LOG_LINES = 200
 const MAX_LINE = 500
 const PIP_ERROR = /^ERROR: /
-/** The operator's variables for registries, certificates and tools. */
 const PASSED_ON = [
   'PATH',
   'HTTPS_PROXY',

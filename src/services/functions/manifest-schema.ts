@@ -51,7 +51,6 @@ export const TagSchema = closed(
 const TagsSchema = Type.Array(Type.Union([TagSchema.properties.name, TagSchema]), { maxItems: MAX_TAGS })
 export const Tags = checked(TagsSchema, { subject: 'the tags' })
 export const TagsBody = checked(closed({ tags: TagsSchema }, { title: 'TagsOfFunction' }), { subject: 'the body' })
-/** A tag: the name of an existing one, or a new tag with a color. */
 export type TagInput = Decoded<typeof TagsSchema>[number]
 
 /** Fields for human readers. Unknown fields are kept, since tools of the original platform write some. */
@@ -232,14 +231,12 @@ export const SCHEMAS: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
 
 export type PlugManifest = Decoded<typeof PlugManifestSchema>
 
-/** Manifest of any type; fields that belong to other types are absent. */
 export type Manifest = Omit<Decoded<typeof ModelManifestSchema>, 'metadata'> &
   Partial<Pick<PlugManifest, 'type' | 'interface' | 'metadata'>> &
   Partial<Pick<Decoded<typeof WebscriptManifestSchema>, 'private' | 'allowHmac'>>
 
 const MAX_BYTES = 262_144
 
-/** Reads a manifest without checking it. Throws `VALIDATION`. */
 export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
   const { manifestFile } = TYPE_NAMES[type]
   if (bytes === undefined) throw new AppError('VALIDATION', `the assets have no ${manifestFile}`)
@@ -255,7 +252,6 @@ export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefin
   return read
 }
 
-/** Reads and checks a manifest. Throws `VALIDATION` with all problems and their paths. */
 export function readManifest(type: FunctionType, bytes: Uint8Array | undefined): Manifest {
   return checkManifest(type, readManifestFile(type, bytes))
 }

@@ -1,6 +1,5 @@
 /**
- * Runs versions of models through the models service. A name serves the newest published and verified version, or else
- * the newest draft.
+ * Runs versions of models: a name serves the newest published and verified version, or else the newest draft.
  *
  * MODELRUN-1 a version is served only after it was verified
  * MODELRUN-2 the best verified version replaces a removed one

@@ -29,7 +29,6 @@ export interface PipOptions {
   readonly requirePinned?: boolean | undefined
 }
 
-/** Returns the install command; undefined without requirements. Throws a BuildRefusal. */
 export function pipCommand(text: string, { lock, requirePinned = false }: PipOptions): InstallCommand | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -58,7 +57,6 @@ export function pipCommand(text: string, { lock, requirePinned = false }: PipOpt
   }
 }
 
-/** Returns the installed packages listed in pip's report, sorted. */
 export function lockOf(report: string): readonly string[] {
   let read: unknown
   try {

@@ -75,7 +75,6 @@ function section(title: string, text: string): string {
   return text === '' ? '' : `<h2>${title}</h2>\n${text}\n`
 }
 
-/** Renders a table without its empty columns; without rows an empty text. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return ''
   const shown = heads.map((_, i) => rows.some((row) => row[i] !== ''))

@@ -261,7 +261,6 @@ function schemaOf(id: string): object {
   return schema
 }
 
-/** Formats a version of a runtime as the original platform does. */
 function oneVersion(
   { runtime, version }: { readonly runtime: Runtime; readonly version: RuntimeVersion },
   showTags: ShowTags | undefined,

@@ -1,20 +1,17 @@
 /** Determines the hosts of package registries: those in the operator's settings, or the public ones. */
 import { placeOf } from '#platform/sandbox'
 
-/** Settings of npm and pip; empty texts when there are none. */
 export interface ToolSettings {
   readonly npmrc: string
   readonly pipConf: string
 }
 
 const NPM = 'https://registry.npmjs.org'
-/** hosts of the index and of the files */
 const PYPI = ['https://pypi.org', 'https://files.pythonhosted.org']
 const NPM_REGISTRY = /^[ \t]*((?:@[^:=\s]+:)?registry)[ \t]*=[ \t]*"?([^\s"]+)/gm
 const ADDRESS = /https?:\/\/[^\s'",]+/g
 const PROXY_LINE = /^[ \t]*(?:https[-_])?proxy[ \t]*=[ \t]*"?([^\s"]+)/m
 
-/** Returns hosts with ports. `more`: further allowed hosts. */
 export function registryHosts(
   tool: 'npm' | 'pip',
   { npmrc, pipConf }: ToolSettings,
@@ -40,7 +37,6 @@ function pipIndexes(pipConf: string): readonly string[] {
   return isPublic ? [...PYPI, ...addresses] : addresses
 }
 
-/** Returns the operator's proxy for a host. */
 export function upstreamOf(
   tool: 'npm' | 'pip',
   { npmrc, pipConf }: ToolSettings,

@@ -28,16 +28,12 @@ import { ProcessRunner } from './version-runner.ts'
 export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
   readonly tenant: string
   readonly store: Store
-  /** limits of concurrent jobs, shared by the tenants of a host */
   readonly places?: JobPlaces
-  /** programs of the host, shared by its tenants */
   readonly programs: FunctionPrograms
   readonly models?: () => InternalModels | undefined
-  /** vault with the secrets that manifests name */
   readonly vault?: () => InternalVault | undefined
   /** Announces ids of new and removed webscripts to the hosts that accept calls. */
   readonly announceWebscripts?: ((ids: readonly string[], removed: readonly string[]) => Promise<void>) | undefined
-  /** called for each line that a process writes */
   readonly onLine?: (line: FunctionLine) => void
   readonly logger?: Logger
 }
@@ -168,7 +164,6 @@ class Functions implements InternalFunctions {
     this.#announced = ids
   }
 
-  /** Computes from the records what rules may use and clients may call. */
   #read(): Promise<void> {
     const { tenant, isTaken, logger } = this.#options
     return this.#reading.run('', async () => {
@@ -194,16 +189,12 @@ class Functions implements InternalFunctions {
   }
 }
 
-/** True when a plug is unchanged for rules; its description may change after publication. */
 function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: FunctionRecord): boolean {
   if (former?.revision !== revision) return false
   return former.manifest === manifest || JSON.stringify(former.manifest) === JSON.stringify(manifest)
 }
 
-/**
- * True when the version was once published and verified: a later build or a failed check does not stop rules that use
- * it.
- */
+/** Once published and verified: a later build or a failed check does not stop rules that use it. */
 function isUsable(record: FunctionRecord): boolean {
   // callers of a draft of a webscript name its version
   return (!record.draft || record.type === 'webscripts') && isRunning(record)

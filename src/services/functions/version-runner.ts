@@ -13,13 +13,10 @@ export interface VersionRunner {
   deploy(record: FunctionRecord): Promise<void>
   /** Calls a version. Returns a problem with its response; rejects when the version did not respond. */
   ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
-  /** Called once the record says that the version is verified. */
   verified?(id: FunctionId): Promise<void>
   /** Ends the processes of a version until its next call. */
   rest(record: FunctionRecord): Promise<void>
-  /** Called once a version is removed or undeployed. */
   ended?(id: FunctionId): Promise<void>
-  /** Called after the metadata of a version changed. */
   described?(record: FunctionRecord): Promise<void>
   lines?(record: FunctionRecord): readonly string[]
 }

@@ -23,7 +23,6 @@ export const PREFIX = '/registry/v2'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** `tenant`: used in addresses of webscripts. */
 export function pageBody({ entities, count, limit, page }: FunctionPage, tenant: string): Wire {
   const tags = new Map(entities.flatMap(({ tags: embedded = [] }) => embedded.map((tag) => [tag.name, tag] as const)))
   return {
@@ -135,7 +134,6 @@ export function jobReportBody(found: FunctionJob): Wire {
   return { ...jobBody(found), request: requestOf(found), result: job.result, job: technical(job, type) }
 }
 
-/** Formats the request that a job carries out, by its type. */
 function requestOf({ type, function: about, job }: FunctionJob): Wire {
   const data = (job.data ?? {}) as Wire
   if (about === undefined) return type === 'batch' ? batchRequest(data) : data

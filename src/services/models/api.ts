@@ -174,7 +174,6 @@ export function modelsRoutes(app: FastifyInstance, { service }: { service: Model
   return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 
-/** Reads the fields of a form: texts, and the bytes of its file. Throws `VALIDATION` for duplicate parts. */
 async function readForm(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const { 'content-length': length, 'content-type': type = '' } = request.headers
   const bytes = await bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))

@@ -60,7 +60,6 @@ export class CallBatcher {
     this.#running--
   }
 
-  /** Takes the first call and the following calls of the same kind, up to the limits. */
   #take(): readonly Waiting[] {
     const taken: Waiting[] = []
     const left: Waiting[] = []
@@ -102,7 +101,6 @@ export class CallBatcher {
     return this.#options.isOfAll?.(error) === true
   }
 
-  /** Rejects the calls of the batch and all pending calls. */
   #failAll(batch: readonly Waiting[], error: unknown): void {
     const waiting = this.#waiting
     this.#waiting = []

@@ -1,8 +1,5 @@
 /**
- * Port for running models. A driver opens a model from its files, and returns an object that handles calls.
- *
- * Names, rights of tenants, storage, HTTP and call formats are handled elsewhere. A call contains instances as rows,
- * and its result contains one value per instance.
+ * Port for running models. A call contains instances as rows, and its result contains one value per instance.
  *
  * DRIVER-1 a result has one value for each instance, in their order, plain JSON without NaN or infinities
  * DRIVER-2 an invalid instance is `VALIDATION` with its position; a failure of the model is `MODEL_FAILED`; a failure
@@ -15,12 +12,8 @@ import type { RemoteModel, RuntimeInfo } from './model-schema.ts'
 
 export interface ModelDriver {
   readonly name: string
-  /** Returns why the driver cannot run a model; undefined when it can. */
   refuses(model: ModelPackage): Promise<string | undefined>
-  /**
-   * Loads a model. Throws `VALIDATION` for unreadable files, `MODEL_FAILED` for a model that fails to load, and
-   * `REMOTE_FAILED` or `REMOTE_LATE` for a model that may become available later.
-   */
+  /** `REMOTE_FAILED` and `REMOTE_LATE`: the model may become available later. */
   open(model: ModelPackage): Promise<OpenModel>
   runtimes(): Promise<readonly RuntimeInfo[]>
   close(): Promise<void>
@@ -50,23 +43,18 @@ interface PackageName {
 
 export interface OpenModel {
   readonly signatures: readonly Signature[]
-  /** version of the library that runs the model */
   readonly frameworkVersion?: string
-  /** notes for the model's owner, a sentence each */
   readonly warnings: readonly string[]
   call(call: ModelCall): Promise<readonly Json[]>
   /** Releases resources; later calls are rejected. */
   close(): Promise<void>
 }
 
-/** An operation of a model, with its inputs. */
 export interface Signature {
   /** name; absent when the model has no named signatures */
   readonly name?: string
   readonly operation: ModelOperation
-  /**
-   * inputs; with a single unnamed input, each instance is its value; an empty list means that the inputs are unknown
-   */
+  /** a single unnamed input: each instance is its value; empty: the inputs are unknown */
   readonly inputs: readonly SignatureInput[]
 }
 

@@ -1,13 +1,9 @@
 /** Defines the frameworks of models, their operations and file layouts. */
 
-/**
- * Supported frameworks. `custom` is a Python object with its own classes; for a remote model, a framework that only its
- * server knows.
- */
+/** `custom`: a Python object with its own classes, or for a remote model what only its server knows. */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 
-/** Common spellings of the frameworks. */
 export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ...FRAMEWORKS.map((one) => [one, one] as const),
   ['scikit-learn', 'sklearn'],
@@ -55,7 +51,6 @@ export function belongs(framework: Framework, path: string): boolean {
   return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
 }
 
-/** Returns the framework with a name or alias; undefined when unknown. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
 }

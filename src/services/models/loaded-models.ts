@@ -85,7 +85,6 @@ export class LoadedModels {
     await Promise.all(entries.map(closed))
   }
 
-  /** Returns why no driver can run a model; undefined when one can. */
   async refusal(model: ModelPackage): Promise<string | undefined> {
     const found = await this.#driverFor(model)
     return typeof found === 'string' ? found : undefined

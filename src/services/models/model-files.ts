@@ -1,7 +1,4 @@
-/**
- * Reads the files of a model from a zip or from plain files, keeping those of the framework's layout, with limits
- * before and during decompression.
- */
+/** Reads the files of a model that fit the framework's layout, with limits before and during decompression. */
 import { createHash } from 'node:crypto'
 import { type Entry, fromBufferPromise } from 'yauzl'
 import { AppError, Issues, messageOf } from '#kernel'
@@ -15,7 +12,6 @@ export const MAX_ZIP = 52_428_800
 const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 
-/** Returns the files by path. Throws `VALIDATION` with all problems, or `TOO_LARGE`. */
 export async function readZip(framework: Framework, bytes: Uint8Array): Promise<ReadonlyMap<string, Uint8Array>> {
   if (bytes.length > MAX_ZIP) throw new AppError('TOO_LARGE', `the zip is larger than ${MAX_ZIP} bytes`)
   try {

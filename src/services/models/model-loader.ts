@@ -88,7 +88,6 @@ export class ModelLoader {
   }
 }
 
-/** Returns the reason for the owner; rethrows errors that are not the model's fault. */
 function failedState(error: unknown): ModelState {
   if (!(error instanceof AppError)) throw error
   const { code, message: reason } = error

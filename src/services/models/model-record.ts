@@ -45,7 +45,6 @@ export const MODELS: CollectionSpec<ModelRecord> = {
   },
 }
 
-/** Returns the record that follows the former record of a name, if any. */
 export function nextRecord(
   former: ModelRecord | undefined,
   given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,

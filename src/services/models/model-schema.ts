@@ -136,7 +136,6 @@ const RemoteSchema = closed(
   },
   { title: 'ServerOfModel' },
 )
-/** A model that stays on another server. */
 export interface RemoteModel extends Decoded<typeof RemoteSchema> {}
 
 export const ModelSchema = Type.Object(

@@ -28,7 +28,6 @@ export class ModelStore {
     return found
   }
 
-  /** Lists records by name. `text`: part of the name. */
   async list(text: string | undefined): Promise<readonly ModelRecord[]> {
     const where = text === undefined ? [] : [{ field: 'name', op: 'contains', value: text } as const]
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
@@ -76,7 +75,6 @@ export class ModelStore {
     return changed !== undefined
   }
 
-  /** Changes the record, retrying after conflicts. Returns undefined when it does not exist, or nothing changes. */
   async change(
     name: string,
     change: (record: ModelRecord) => ModelRecord | undefined,
@@ -90,9 +88,7 @@ export class ModelStore {
     })
   }
 
-  /**
-   * Removes exactly the record that `isMeant` accepted last, not a later one. Returns undefined when it accepted none.
-   */
+  /** Removes exactly the record that `isMeant` accepted last, not a later one. */
   async remove(
     name: string,
     isMeant: (record: ModelRecord) => boolean | Promise<boolean>,

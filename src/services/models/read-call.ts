@@ -9,7 +9,6 @@ const MAX_INSTANCES = 10_000
 /** Frameworks whose instances may be objects of named features. */
 const NAMED: ReadonlySet<Framework> = new Set(['xgboost', 'tensorflow', 'custom'])
 
-/** Parses a prediction request. Throws `VALIDATION` with all problems, or `TOO_LARGE` above the instance limit. */
 export function readPredict(framework: Framework, body: PredictRequest): ModelCall {
   const { instances, inputs, signature_name: signature, probabilities } = body
   const issues = new Issues('CALL', 20)
@@ -35,7 +34,6 @@ export function readPredict(framework: Framework, body: PredictRequest): ModelCa
   }
 }
 
-/** Merges the features of `context` into each example. Throws like `readPredict`. */
 export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
   if (framework !== 'tensorflow') {
     const message = `${operation} is for models of tensorflow; this one is of ${framework}: call predict`

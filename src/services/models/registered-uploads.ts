@@ -14,10 +14,7 @@ export class RegisteredUploads {
     this.#registry = registry
   }
 
-  /**
-   * Publishes the next version of the model, which the registry builds, deploys and verifies. Returns undefined without
-   * a registry.
-   */
+  /** Undefined without a registry. */
   async publish(
     caller: Caller,
     { name, framework, description }: Described,
@@ -44,10 +41,7 @@ export class RegisteredUploads {
     await gone(api.get(name, release).then(({ draft }) => (draft ? undefined : api.remove(name, release))))
   }
 
-  /**
-   * Returns conditions to commit with a record, which fail once the version is deleted. Throws `CONFLICT` when it is
-   * already deleted.
-   */
+  /** Conditions to commit with a record, which fail once the version is deleted. */
   async whileThere({ name, release }: ModelRecord): Promise<readonly Write[]> {
     const registry = this.#registry()
     if (registry === undefined || release === undefined) return []
@@ -73,7 +67,6 @@ export class RegisteredUploads {
     if (release !== undefined) await gone(this.#api(caller)?.remove(name, undefined, { force: true }))
   }
 
-  /** Throws `FORBIDDEN` for another user's protected version. */
   async checkReadable(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release === undefined) return
     const registry = this.#registry()

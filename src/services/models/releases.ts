@@ -1,7 +1,4 @@
-/**
- * Runs versions of the function registry as models: loads them, calls them once, and installs them under their name.
- * The registry decides which version a name refers to; other versions are only loaded for verification.
- */
+/** Runs versions of the registry as models; those that no name refers to are only loaded for verification. */
 import { AppError, retryOnConflict } from '#kernel'
 import { Zip, ZipPassThrough } from 'fflate'
 import { partsOf } from '#services/shared'
@@ -123,15 +120,11 @@ export class Releases implements ModelReleases {
     if (found?.value.release === version) loaded.drop({ tenant: store.tenant, digest: found.value.digest })
   }
 
-  /** Throws `VALIDATION` for files that do not fit the framework. */
   #packageOf(release: ModelRelease): PackageOfFiles {
     return { ...readFiles(release), tenant: this.#options.store.tenant, name: release.name }
   }
 
-  /**
-   * Installs a version. Returns undefined when it is already installed, another version stays installed, or this one
-   * was deleted.
-   */
+  /** Undefined when it is already installed, another version stays installed, or this one was deleted. */
   async #place(
     { name, version, description, user, whileThere }: ModelRelease,
     { framework, digest, files }: PackageOfFiles,
@@ -166,7 +159,6 @@ export class Releases implements ModelReleases {
   }
 }
 
-/** Rejects a version whose name belongs to a remote model. */
 function refuseRemote(record: ModelRecord | undefined): void {
   if (record?.remote !== undefined)
     throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)

@@ -148,15 +148,12 @@ class Models implements InternalModels {
     return infoOf(placed)
   }
 
-  /** Returns why this host cannot run an upload, before loading it. */
   async #refusal({ name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
     if (files === undefined) return undefined
     return this.#loaded.refusal({ tenant: this.#options.tenant, name, framework, digest, files })
   }
 
-  /**
-   * Loads a model again that no driver accepted, if one does now. Skips boosters, which would have to be read for this.
-   */
+  /** Tries a refused model again, except boosters, which would have to be read for this. */
   #lookAgain(record: ModelRecord): ModelRecord {
     const { state, framework, name, digest } = record
     if (state.kind !== 'unsupported' || record.remote !== undefined || framework === 'xgboost') return record
@@ -180,10 +177,7 @@ class Models implements InternalModels {
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 
-  /**
-   * Installs an upload under its name. Throws `CONFLICT` when another upload came first, or its version was deleted
-   * meanwhile; the registry may have installed this upload already.
-   */
+  /** `CONFLICT` when another upload came first or its version is gone; the registry may have installed it already. */
   async #place(
     caller: Caller,
     record: ModelRecord,
@@ -282,7 +276,6 @@ class Models implements InternalModels {
   }
 }
 
-/** Description of an upload, with its files if they were already read. */
 type UploadedModel = Pick<ModelRecord, 'name' | 'framework' | 'description' | 'digest' | 'remote'> & {
   readonly files?: ReadonlyMap<string, Uint8Array>
   readonly zip?: Uint8Array

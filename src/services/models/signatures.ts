@@ -1,7 +1,4 @@
-/**
- * Reads signatures reported by workers and servers, and builds matching example bodies. Invalid parts are left out,
- * since a model may report anything.
- */
+/** Reads signatures, leaving out invalid parts since a model may report anything, and builds example bodies. */
 import { isPlainObject, type Json, type JsonObject } from '#kernel'
 import type { Signature, SignatureInput } from './driver.ts'
 import { OPERATIONS } from './frameworks.ts'

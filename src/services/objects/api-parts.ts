@@ -5,7 +5,6 @@ import { addRoutes, type Refusal, type Route } from '#services/shared'
 import { ErrorSchema } from './object-schema.ts'
 import { BASE } from './show.ts'
 
-/** Returns a path below the base of the service, with the bare path as an alias. */
 export function at<const Path extends string>(path: Path) {
   return { path: `${BASE}${path}` as const, aliases: [path] as readonly string[] }
 }
@@ -14,7 +13,6 @@ export function originOf({ protocol, host, server }: FastifyRequest): string {
   return `${protocol}://${host}${server.prefix}`
 }
 
-/** Changes query parameters of an address; removes those set to undefined. */
 export function hrefWith(href: string, query: unknown, change: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams(query as Readonly<Record<string, string>>)
   for (const [name, value] of Object.entries(change)) {
@@ -24,7 +22,6 @@ export function hrefWith(href: string, query: unknown, change: Readonly<Record<s
   return parameters.size === 0 ? href : `${href}?${parameters.toString()}`
 }
 
-/** Adds routes whose errors use the status codes of this API. */
 export async function addObjectRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },

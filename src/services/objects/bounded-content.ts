@@ -2,13 +2,9 @@
 import { AppError, makeIssue } from '#kernel'
 import { type LengthBounds, MAX_OBJECT_BYTES } from './contract.ts'
 
-/** type of the issue for a content below its minimum size */
 export const TOO_SMALL = 'TOO_SMALL'
 
-/**
- * Passes the pieces through. Throws `TOO_LARGE` at the first byte too many, or `VALIDATION` at the end when too few
- * arrived.
- */
+/** Throws `TOO_LARGE` at the first byte too many, or `VALIDATION` at the end when too few arrived. */
 export async function* boundedContent(
   content: Uint8Array | AsyncIterable<Uint8Array>,
   { min = 0, max = MAX_OBJECT_BYTES }: LengthBounds = {},

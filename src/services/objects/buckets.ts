@@ -4,7 +4,6 @@ import type { BucketRight, ObjectBucket, ObjectStore } from './contract.ts'
 
 interface BucketKind {
   readonly alias: string
-  /** rights that users have on the bucket */
   readonly rights: readonly BucketRight[]
   readonly isPublic: boolean
   readonly hasSubscriptions: boolean
@@ -22,7 +21,6 @@ const BUCKETS: readonly BucketKind[] = [
 /** Prefix of bucket names, and therefore of signed addresses; other routes must not begin with this prefix. */
 export const NAME_PREFIX = 'reflexarc-ws-'
 
-/** Returns the buckets of a tenant. `isInside`: grants every right. */
 export function bucketsOf(tenant: string, store: ObjectStore, isInside: boolean): readonly ObjectBucket[] {
   return BUCKETS.map((kind) => ({
     ...kind,
@@ -41,7 +39,6 @@ export function readBucketName(name: string): { readonly alias: string; readonly
   return undefined
 }
 
-/** Throws `FORBIDDEN` when the bucket lacks the right. */
 export function requireRight({ alias, rights }: ObjectBucket, right: BucketRight): void {
   if (rights.includes(right)) return
   throw new AppError('FORBIDDEN', `The bucket ${alias} lets you ${rights.join(' and ') || 'do nothing'}, not ${right}`)

@@ -186,7 +186,6 @@ export class CallerObjects implements ObjectsApi {
     return shownEntry(entry, this.#bucket(entry.bucket), origin, true)
   }
 
-  /** Finds a bucket by alias or name; throws `NOT_FOUND`. */
   #bucket(bucket: string): ObjectBucket {
     const found = this.#dependencies.buckets.find(({ alias, name }) => alias === bucket || name === bucket)
     if (found !== undefined) return found
@@ -214,9 +213,7 @@ function lengthOf({
   throw new AppError('VALIDATION', `The minimum length ${min} exceeds the maximum, ${max}`)
 }
 
-/**
- * Returns the query parameters of an address for an upload in parts. Throws `VALIDATION` for an unknown combination.
- */
+/** Query parameters of an address for an upload in parts. */
 function partParameters(
   method: SignedMethod,
   upload: string,

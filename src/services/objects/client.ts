@@ -26,15 +26,12 @@ export interface ObjectsClient {
   buckets(): Promise<readonly BucketAnswer[]>
   bucket(bucket: string): Promise<BucketAnswer>
   list(bucket: string, prefix?: string, query?: ListQuery): Promise<ListingAnswer>
-  /** Throws `NOT_FOUND`. */
   stat(bucket: string, path: string): Promise<ObjectAnswer>
   sign(bucket: string, path: string, method: SignedMethod, query?: SignQuery): Promise<ObjectLink>
-  /** Returns the response, whose body is the content. Throws `NOT_FOUND`. */
   get(bucket: string, path: string): Promise<Response>
   put(bucket: string, path: string, content: Uint8Array | string, contentType?: string): Promise<void>
   putFolder(bucket: string, path: string, query?: { readonly all?: boolean }): Promise<ObjectAnswer>
   copy(bucket: string, target: string, source: string, query?: { readonly move?: boolean }): Promise<ObjectAnswer>
-  /** Returns the number of removed objects. */
   remove(
     bucket: string,
     path: string,
@@ -84,7 +81,6 @@ function encodedPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Throws the XML error in a response as an AppError. */
 async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response
   const text = await response.text()
@@ -93,7 +89,6 @@ async function accepted(response: Response): Promise<Response> {
   throw new AppError(response.status >= 500 ? 'INTERNAL' : code, message)
 }
 
-/** Methods throw `VALIDATION`, `NOT_FOUND`, `CONFLICT` or `FORBIDDEN`. */
 export interface SubscriptionsClient {
   list(bucket: string, query?: SubscriptionQuery): Promise<readonly Subscription[]>
   get(bucket: string, id: string): Promise<Subscription>

@@ -126,7 +126,6 @@ export const REMOVE_QUERY = {
   ...AFTER,
 }
 
-/** Makes optional fields accept null as absent. */
 type OrNull<P extends TProperties> = {
   [Name in keyof P]: P[Name] extends TOptional ? TOptional<TCodec<TSchema, StaticDecode<P[Name]>>> : P[Name]
 }

@@ -24,9 +24,7 @@ const ENTRIES: CollectionSpec<ObjectEntry> = {
   name: 'objects',
   version: 1,
   fields: {
-    // index of objects by bucket and path
     key: { type: 'text', of: (entry) => (isFolder(entry) ? undefined : keyOf(entry.bucket, entry.path)) },
-    // index of objects and folders by the folder around them
     sibling: {
       type: 'text',
       of: ({ bucket, path }) => siblingIn(bucket, folderOf(path), path.slice(folderOf(path).length)),
@@ -115,7 +113,6 @@ export function openTable(store: Store): ObjectTable {
   }
 }
 
-/** Value of the indexed fields `key` and `hidden`. */
 export function keyOf(bucket: string, path: string): string {
   return `${bucket}/${path}`
 }
@@ -138,7 +135,6 @@ export async function findObject(
   return found === undefined || isFolder(found.value) ? undefined : { ...found, value: found.value }
 }
 
-/** Lists objects with a path prefix in order; with the field `hidden`, hidden objects only. */
 export async function objectsFrom(
   { entries }: ObjectTable,
   bucket: string,

@@ -1,8 +1,4 @@
-/**
- * Writes objects to storage. A content is claimed and stored first; then one commit creates the object, its folders and
- * its change, and releases what it replaces (OBJECT-1, OBJECT-2). Writers of the same path take turns; after a conflict
- * with another host the commit is retried, without storing the content again.
- */
+/** Writes objects: a content is claimed and stored first, then one commit creates the object (OBJECT-1, OBJECT-2). */
 import type { EffectDraft } from '#services/shared'
 import { AppError, FORBIDDEN_KEYS, Issues, type Json, KeyedMutex, retryOnConflict, shown } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -26,7 +22,6 @@ const MAX_METADATA_BYTES = 2_048
 export const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 
-/** Checks the options of a put. Throws `VALIDATION` with all problems. */
 export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'contentType' | 'metadata'>): void {
   const issues = new Issues('OBJECT')
   if (contentType !== undefined && !isContentType(contentType)) {
@@ -130,7 +125,6 @@ export class ObjectWriter {
     })
   }
 
-  /** Moves an object without copying its content. */
   async move(bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(bucket, source)
     if (source === target) return found.value
@@ -178,7 +172,6 @@ export class ObjectWriter {
     changed({ put: 0, removed: stored.length })
   }
 
-  /** Removes one object. Returns false when it does not exist. */
   removeOne(bucket: string, path: string): Promise<boolean> {
     return this.#mutex.run(keyOf(bucket, path), () =>
       retryOnConflict(async () => {
@@ -281,11 +274,7 @@ function replaced(path: string): AppError {
   return new AppError('CONFLICT', `The object ${path} was replaced or removed meanwhile; look again`)
 }
 
-/**
- * Deletes the documents of folders that no longer contain an object (TABLE-1). `gone` and `made`: paths of one bucket
- * that the same commit removes and creates. Versions are read before the folders are searched, so a concurrent put,
- * which rewrites these documents, makes the commit conflict.
- */
+/** Deletes empty folders (TABLE-1); versions are read before the search, so a concurrent put conflicts. */
 async function foldersWithout(
   table: ObjectTable,
   bucket: string,

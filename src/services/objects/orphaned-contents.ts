@@ -1,8 +1,4 @@
-/**
- * Tracks contents without an object. A content is claimed before it is stored, and the commit that creates its object
- * ends the claim. Claimed, replaced and removed contents each have a document, so that the sweep finds and deletes
- * them, in this session of the host or a later one.
- */
+/** Tracks contents without an object, so that the sweep finds and deletes them, in this session or a later one. */
 import { AppError, RepeatableWork, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Condition, StoreTime, Write } from '#storage'
 import type { ContentStore } from './contract.ts'
@@ -46,10 +42,7 @@ export class OrphanedContents {
     })
   }
 
-  /**
-   * Claims a new content. With `until` (epoch ms on the store's clock) the claim outlives the session; otherwise the
-   * claim ends with it.
-   */
+  /** With `until` (epoch ms on the store's clock) the claim outlives the session. */
   async claim(until?: number): Promise<Claim> {
     const { table, newId } = this.#dependencies
     const id = newId()
@@ -78,7 +71,6 @@ export class OrphanedContents {
     }
   }
 
-  /** Deletes orphaned contents in the background. */
   sweep(): void {
     this.#work.wake()
   }

@@ -1,7 +1,4 @@
-/**
- * Handles uploads in parts. Each part is a content, claimed until the upload ends; completing joins the parts into one
- * object.
- */
+/** Uploads in parts: each part is a content, claimed until the upload ends. */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { boundedContent } from './bounded-content.ts'
@@ -18,7 +15,6 @@ import type { ObjectTable, PartRecord, UploadRecord } from './object-table.ts'
 import { checkPut, type ObjectWriter } from './object-writer.ts'
 import { S3Error } from './signing/s3-error.ts'
 
-/** ms until an upload expires */
 export const UPLOAD_MS = 86_400_000
 /** most open uploads per tenant */
 export const MAX_UPLOADS = 1_000
@@ -34,7 +30,6 @@ export interface PartUploadsDependencies {
   readonly orphans: OrphanedContents
   readonly newId: () => string
   readonly now: () => number
-  /** Resolves the names. Throws unless the caller may write an object there. */
   readonly locate: (bucket: string, path: string) => { readonly bucket: string; readonly path: string }
 }
 
@@ -174,7 +169,6 @@ export class PartUploads implements UploadsApi {
   }
 }
 
-/** Returns the named parts. Throws an S3Error for parts that are out of order, missing, or have another etag. */
 function chosen(
   named: readonly Pick<UploadedPart, 'number' | 'etag'>[],
   parts: readonly PartRecord[],

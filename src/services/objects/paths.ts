@@ -6,10 +6,7 @@ import { isHidden, MAX_PATH_BYTES } from './contract.ts'
 const UNUSABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u
 const FOLDER_MARK = '.folder'
 
-/**
- * Normalizes the path of an object, or of a folder (which ends in one slash); removes leading slashes. Throws
- * `VALIDATION`.
- */
+/** Removes leading slashes; the path of a folder ends in one slash. */
 export function readPath(text: string): string {
   const path = tidied(text)
   check(path, path === '' ? 'is empty' : problemIn(path.endsWith('/') ? path.slice(0, -1) : path))
@@ -30,12 +27,10 @@ export function readPrefix(text: string): string {
   return prefix
 }
 
-/** Returns the folder that contains a path: empty, or ending with a slash. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
 }
 
-/** Returns all folders that contain a path, outermost first. */
 export function foldersAround(path: string): readonly string[] {
   const folders: string[] = []
   for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {

@@ -58,7 +58,6 @@ async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Remo
 }
 
 interface RemovedSlice {
-  /** removed paths, without `.folder` */
   readonly gone: readonly string[]
   readonly after: string
   readonly isLeft: boolean
@@ -81,7 +80,6 @@ async function removeSlice(
   }
 }
 
-/** Throws `CONFLICT` when a hidden object is below a path. Hidden names in the path itself do not count. */
 async function refuseHidden(table: ObjectTable, bucket: string, path: string): Promise<void> {
   for (let after = ''; ;) {
     const found = await objectsFrom(table, bucket, path, { after, limit: SLICE, field: 'hidden' })

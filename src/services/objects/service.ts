@@ -23,7 +23,6 @@ export interface ObjectsOptions {
 }
 
 export class Objects {
-  /** objects API with every right on every bucket */
   readonly inside: ObjectsApi
   readonly changes: ObjectChanges
   readonly #users: ObjectsApi
@@ -56,18 +55,15 @@ export class Objects {
     this.#writer = writer
   }
 
-  /** Returns the objects API with the rights of users. */
   as(_caller: Caller): ObjectsApi {
     return this.#users
   }
 
-  /** Calls the listener after each commit in this process. Returns a function that unsubscribes. */
   onChanges(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Starts deleting orphaned contents of earlier sessions in the background. */
   async start(): Promise<void> {
     this.#orphans.sweep()
   }
@@ -76,7 +72,6 @@ export class Objects {
     return this.#orphans.stop()
   }
 
-  /** Resolves when the sweep of orphaned contents is idle. */
   settled(): Promise<void> {
     return this.#orphans.idle()
   }

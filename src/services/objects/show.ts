@@ -71,7 +71,6 @@ export function contentHref(origin: string, bucketName: string, path: string): s
   return `${origin}/${percentEncoded(bucketName)}/${encodedPath(path)}`
 }
 
-/** Formats a time as ISO 8601, in whole seconds with an offset. */
 export function shownTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}+00:00`
 }

@@ -181,7 +181,6 @@ async function execute({ api, query, reply }: Execution, source: QuerySource): P
   const said = headerOfList(messages)
   if (said !== undefined) void reply.header('query-messages', said)
   const { first, all } = await begun(parts)
-  // a result that is a single part is sent with its length
   if (first.length < 2) return reply.send(first[0] ?? '')
   return reply.send(Readable.from(all, { objectMode: false, highWaterMark: 65_536 }))
 }
@@ -222,7 +221,6 @@ function pageBody(reply: FastifyReply, page: StoredQueryPage, q = ''): object {
   }
 }
 
-/** Formats an error with one message per problem, as in results. */
 export function queriesErrorBody({ error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
   const details = issues.map(issueLine)
   const messages = issues.map((issue) => ({ message: issueLine(issue), level: 'error' as const, code: issue.type }))

@@ -4,20 +4,14 @@
  * EFFECT-1 an effect is rejected as `SUPERSEDED` when a later effect of its task was already applied to the same thing
  * EFFECT-2 the last effect is stored in the commit of the change: it survives a crash, and of two concurrent writers
  *   one conflicts
- *
- * Services define what a thing is, and how to respond to a repeated effect.
  */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored, Write } from '#storage'
 
-/** Identifies an effect of a task that causes a change. */
 export interface EffectOfTask {
   readonly task: string
-  /**
-   * `task/run/input/place`, plus `#item` for an item of a loop and `.part` for a call within a call. Other texts have
-   * no order.
-   */
+  /** `task/run/input/place`, plus `#item` of a loop and `.part` of a call within a call; other texts have no order */
   readonly effect: string
   /** true when the id has no order, so the effect is neither rejected nor remembered */
   readonly unordered?: boolean
@@ -49,12 +43,10 @@ export class EffectLedger {
     this.#most = most
   }
 
-  /** Begins the effects of one commit. `now`: epoch ms. */
   draft(now: number): EffectDraft {
     return new EffectDraft(this.#records, now)
   }
 
-  /** Removes day-old records, and the oldest records above the limit. */
   async sweep(now: number): Promise<void> {
     const over = (await this.#records.count()) - this.#most
     const old = await this.#delete([{ field: 'at', op: 'lte', value: now - KEPT_MS }], Infinity)
@@ -73,7 +65,6 @@ export class EffectLedger {
 }
 
 export interface Admitted {
-  /** true when this was already the last effect */
   readonly isAgain: boolean
   note(): void
 }

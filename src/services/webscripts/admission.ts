@@ -20,10 +20,7 @@ export interface AdmissionOptions {
 /** Stands in for the secret of unknown webscripts, so that timing does not reveal which ids exist. */
 const UNKNOWN_SECRET = randomBytes(32).toString('base64')
 
-/**
- * Authorizes a call. Throws `NOT_FOUND`, `UNAUTHORIZED` (no credentials) or `FORBIDDEN`. A public webscript accepts all
- * calls.
- */
+/** Throws `NOT_FOUND`, `UNAUTHORIZED` (no credentials) or `FORBIDDEN`; a public webscript accepts all calls. */
 export async function admit(
   script: DeployedWebscript | undefined,
   secrets: readonly string[],

@@ -22,7 +22,6 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'strict-transport-security',
 ])
 
-/** Returns the checked status and headers. Throws `PLUG_FAILED`. */
 export function headOf({ status, headers }: { readonly status?: unknown; readonly headers?: unknown }): WebHead {
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
     throw wrong(`the status ${shown(status)}; it is a number from 200 to 599`)

@@ -106,7 +106,6 @@ const ROUTES = [
   }),
 ]
 
-/** Adds these routes and the routes of calls. */
 export async function webscriptsRoutes(
   app: FastifyInstance,
   { service, ...routing }: CallRouting & { readonly service: Pick<InternalWebscripts, 'as'> },

@@ -34,10 +34,7 @@ export class CallQuota {
     if (wait > 0) throw refused('Too many calls of webscripts in a second', wait)
   }
 
-  /**
-   * Begins a call and returns a function that ends it, to be called once. Throws `RATE_LIMITED` when too many calls are
-   * open.
-   */
+  /** Returns a function that ends the call, to be called once. */
   begin(): () => void {
     this.#refuseBeyondOpen()
     this.#open += 1

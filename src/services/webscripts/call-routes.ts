@@ -16,9 +16,7 @@ export const BASE = '/api/v1'
 export const CALL_BASES = [BASE, '/functions/v1'] as const
 
 export interface CallRouting extends AdmissionOptions {
-  /** returns the webscripts of a tenant; undefined when the tenant does not exist */
   readonly find: (tenant: string) => InternalWebscripts | undefined
-  /** returns the webscripts of the tenants that are open on this host */
   readonly all: () => Iterable<InternalWebscripts>
   /** public address of this host when it is behind a proxy */
   readonly ownUrl?: string | undefined
@@ -33,7 +31,6 @@ const VERSION_HEADER = 'x-webscript-version'
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 
-/** A call that was authorized before its body is read. */
 interface AdmittedCall extends Admitted {
   readonly script: DeployedWebscript
   readonly service: InternalWebscripts
@@ -64,7 +61,6 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
     const requested = typeof version === 'string' ? version.trim() : undefined
     const script = located?.service.choose(located.name, requested)
     const { authorization } = headers
-    /** Admits the call; returns the error when that is refused. */
     const enter = (caller: Admitted): Error | undefined => {
       try {
         if (script === undefined || located === undefined) throw noWebscript()
@@ -148,7 +144,6 @@ interface LocatedScript {
   readonly path: string
 }
 
-/** Finds the webscript of an encoded address: `{id}/{path}` or `{tenant}/{name}/{path}`. */
 function locate(address: string, { find, all }: CallRouting): LocatedScript | undefined {
   const [first = '', second = ''] = address.split('/', 2)
   const [id, named] = [decodedText(first), decodedText(second)]

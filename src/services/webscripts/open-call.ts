@@ -35,7 +35,6 @@ export interface CallFacts {
 }
 
 export class OpenCall {
-  /** resolves when the response begins */
   readonly answer: Promise<ScriptAnswer>
   /** deadline that is renewed while the response proceeds */
   readonly timer = new Deadline()
@@ -44,7 +43,6 @@ export class OpenCall {
   readonly #begin: number
   #resolve: (answer: ScriptAnswer) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
-  /** stream of a response in pieces */
   #pieces: Readable | undefined
   #resume: (() => void) | undefined
   #isLate = false
@@ -81,7 +79,6 @@ export class OpenCall {
     return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
   }
 
-  /** Begins a response in pieces. Throws `PLUG_FAILED`. */
   begin(params: Readonly<Record<string, unknown>>): void {
     if (this.#pieces !== undefined) throw refused('the answer has begun already')
     const head = headOf(params)

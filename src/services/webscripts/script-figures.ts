@@ -26,7 +26,6 @@ export class ScriptFigures {
     return { calls: this.#calls, errors, coldStarts, open, p50: this.#at(0.5), p99: this.#at(0.99), bytesIn, bytesOut }
   }
 
-  /** Returns the upper bound of the class that contains a quantile. */
   #at(share: number): number {
     let left = this.#calls * share
     if (left === 0) return 0

@@ -18,7 +18,6 @@ interface KeptLines {
   characters: number
 }
 
-/** Lines of a tenant's webscripts, least recently logged first. */
 interface TenantLines {
   readonly scripts: Map<string, KeptLines>
   characters: number
@@ -99,7 +98,6 @@ export class ScriptLog {
     return this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
   }
 
-  /** Yields stored lines after `after`, then new ones. */
   async *tail(script: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncGenerator<ScriptLine> {
     const fits = testOf(query)
     const reader = this.#feed.read({ topic: script, signal: query.signal })
@@ -108,7 +106,6 @@ export class ScriptLog {
     for await (const { value } of reader) if (fits(value)) yield shown(value)
   }
 
-  /** Ends all tails. */
   end(): void {
     this.#feed.end()
   }

@@ -28,9 +28,7 @@ import type { LogLevel } from './webscript-schema.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
   readonly tenant: string
-  /** returns the function registry; undefined when it is not served */
   readonly functions: () => InternalFunctions | undefined
-  /** Requests the API of this host as the tenant. */
   readonly askApi: (
     caller: Caller,
     request: ApiRequest,
@@ -187,10 +185,7 @@ class Webscripts implements InternalWebscripts {
     }
   }
 
-  /**
-   * Returns the longest chain among open calls, since an API request does not name its call. Counting on from it ends
-   * loops.
-   */
+  /** The longest chain among open calls, since an API request does not name its call; counting on ends loops. */
   #causationOf(name: string): Causation | undefined {
     let longest: Causation | undefined
     for (const { name: called, causation } of this.#calls.values()) {
@@ -211,7 +206,6 @@ class Webscripts implements InternalWebscripts {
     return figures
   }
 
-  /** Returns the key of a webscript in the log. */
   #keyOf(name: string): string {
     return `${this.#options.tenant}/${name}`
   }

@@ -34,7 +34,6 @@ export const InfoSchema = Type.Object(
 )
 export interface WebscriptInfo extends Decoded<typeof InfoSchema> {}
 
-/** The outcome of a request, and where to follow its progress. */
 export const OperationSchema = Type.Object(
   {
     message: Text,

@@ -95,7 +95,6 @@ export async function rebuild(
   return context.change(`Rebuilding ${label}`, changed, options, { plan, causes })
 }
 
-/** Returns the runtime for a rebuild. Throws `VALIDATION` for an unknown version of the runtime. */
 function runtimeOfRebuild(
   context: ChangeContext,
   record: FunctionRecord,

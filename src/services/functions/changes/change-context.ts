@@ -21,7 +21,6 @@ export interface ApiDependencies extends LifecycleDependencies {
   readonly newId: () => string
   /** returns 32 random bytes in base64 */
   readonly newSecret: () => string
-  /** true for the name of a built-in plug */
   readonly isTaken: (name: string) => boolean
 }
 
@@ -60,7 +59,6 @@ export class ChangeContext {
     return this.store.stored({ type: this.type, name, version })
   }
 
-  /** Returns one version, or all versions of a name. Throws `NOT_FOUND`. */
   async chosen(name: string, version: string | undefined): Promise<readonly FunctionRecord[]> {
     if (version !== undefined) return [(await this.stored(name, version)).value]
     const records = await this.store.versions(this.type, name)
@@ -68,10 +66,7 @@ export class ChangeContext {
     return records
   }
 
-  /**
-   * Returns a draft that the caller may change. Throws `CONFLICT` for a published version, `FORBIDDEN` for another
-   * user's draft.
-   */
+  /** Throws `CONFLICT` for a published version, `FORBIDDEN` for another user's draft. */
   async draft(name: string, version: string, isTaken = false): Promise<Stored<FunctionRecord>> {
     const found = await this.stored(name, version)
     const record = found.value
@@ -101,7 +96,6 @@ export class ChangeContext {
     await this.dependencies.changed()
   }
 
-  /** Returns writes that create missing tags. */
   async newTags(tags: readonly TagRecord[]): Promise<readonly Write[]> {
     const known = (await this.store.indexed()).tags
     return tags.flatMap((tag) => (known.has(tag.name) ? [] : this.store.puttingTag(tag)))
@@ -127,7 +121,6 @@ export class ChangeContext {
     return `${this.who.tenant}$${this.dependencies.newId()}`
   }
 
-  /** Plans a chain of jobs, root first; each job waits for the next one in the list. */
   plan(types: readonly JobType[], record: FunctionId & { readonly revision: string }, data: PlanData): Plan {
     const ids = types.map(() => this.newJobId())
     const { type, name, version, revision } = record
@@ -151,7 +144,6 @@ export class ChangeContext {
     return { job, type: types[0] ?? 'verify', ids }
   }
 
-  /** Plans the jobs to build, deploy and verify a version. */
   whole(
     record: FunctionId & { readonly revision: string },
     runtime: PlanData['runtime'],
@@ -162,7 +154,6 @@ export class ChangeContext {
     return this.plan(types, record, { operation, runtime })
   }
 
-  /** Returns why the assets cannot be built; undefined when they can. */
   assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
     try {
       this.dependencies.builder.check(runtime, assets)
@@ -173,7 +164,6 @@ export class ChangeContext {
     }
   }
 
-  /** Returns the root of a version's jobs in progress. */
   async openJob({ updates }: Pick<FunctionRecord, 'updates'>): Promise<JobLink | undefined> {
     const id = updates.find(({ jobs = [] }) => jobs.length > 0)?.jobs?.[0]
     const job = id === undefined ? undefined : await this.jobs.get(id)

@@ -113,7 +113,6 @@ interface Doing {
   readonly tags?: readonly Tag[]
 }
 
-/** Changes one version and adds an entry to its list of updates; retries after conflicts. */
 async function changeOne(
   context: ChangeContext,
   record: FunctionRecord,

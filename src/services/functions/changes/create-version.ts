@@ -21,7 +21,6 @@ const EXAMPLE = '!example'
 
 interface Basis {
   readonly assets: Upload
-  /** manifest without the overrides from the request */
   readonly manifest: Readonly<Record<string, unknown>>
   readonly overrides?: FunctionRecord['overrides'] | undefined
   /** range of the copied version; present when the copy has the same name */
@@ -134,7 +133,6 @@ async function basisOf(context: ChangeContext, upload: Upload, options: CreateOp
   const isSameName = (options.name ?? explicit?.['name'] ?? manifest['name']) === manifest['name']
   return {
     assets: new Map([...copied.assets, ...upload]),
-    // an uploaded manifest replaces the copied one
     manifest: uploaded ?? { ...manifest, ...sent },
     ...(explicit === undefined && copied.overrides && { overrides: copied.overrides }),
     ...(isSameName && explicit?.['version'] === undefined && copied.range !== undefined && { range: copied.range }),
@@ -197,7 +195,6 @@ function versionOf(manifest: Manifest, range: string | undefined, existing: read
   return manifest.version
 }
 
-/** Stores the effective manifest among the assets. */
 export function withManifest(assets: Upload, file: string, manifest: Manifest): Upload {
   const written = `${JSON.stringify(manifest, undefined, 2)}\n`
   const former = assets.get(file)

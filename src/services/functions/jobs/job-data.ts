@@ -26,7 +26,7 @@ export function storedTypes(type: JobType): readonly string[] {
   return type === 'batch' ? [storedType(type), ...OTHER_BATCHES] : [storedType(type)]
 }
 
-/** Returns the type as shown; undefined for types that the registry does not list. */
+/** Undefined for types that the registry does not list. */
 export function shownType(type: string): JobType | undefined {
   if (OTHER_BATCHES.includes(type)) return 'batch'
   return type.startsWith(PREFIX) ? JOB_TYPES.find((one) => storedType(one) === type) : undefined

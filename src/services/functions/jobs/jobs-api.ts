@@ -64,10 +64,7 @@ function shownJob(job: Job): FunctionJob | undefined {
   return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
-/**
- * Yields events. The stream begins with `ack`, and ends with `close` for a single job. A late subscriber first receives
- * what has already begun and ended.
- */
+/** Begins with `ack`, ends with `close` for a single job; a late subscriber first gets what has begun and ended. */
 async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<FunctionJobEvent> {
   const { type, id, children = false, signal } = query
   // read the position before the job, so that the end of the job is not missed

@@ -1,6 +1,5 @@
 /**
- * Handles the jobs of functions: build, deploy, verify, scale, undeploy, cleanup. Handlers are idempotent, and commit
- * their result to the record under the lease of the job.
+ * Handles the jobs of functions idempotently; they commit their result to the record under the lease of the job.
  *
  * LIFECYCLE-1 a job whose assets were replaced, or whose version was removed, has no effect
  */
@@ -21,10 +20,8 @@ export interface LifecycleDependencies {
   readonly runnerOf: (type: FunctionType) => VersionRunner
   readonly store: FunctionStore
   readonly now: () => number
-  /** counts the tasks and templates that use a version */
   readonly usesOf: (id: FunctionId) => Promise<number>
   readonly queue: () => JobQueue
-  /** called after each change of a record */
   readonly changed: () => Promise<void>
 }
 
@@ -85,7 +82,6 @@ class Work {
     return found !== undefined && this.#isAbout(found.value) ? found.value : undefined
   }
 
-  /** True when the job still applies to the record. */
   #isAbout({ revision, updates }: FunctionRecord): boolean {
     if (revision !== this.data.revision) return false
     const { id, type } = this.context.job
@@ -96,7 +92,6 @@ class Work {
     return going < 0 || (added >= 0 && added < going)
   }
 
-  /** Changes the record under the lease of the job. Returns undefined when the job no longer applies. */
   async become(
     change: Partial<FunctionRecord> | ((record: FunctionRecord) => Partial<FunctionRecord>),
   ): Promise<FunctionRecord | undefined> {
@@ -154,7 +149,6 @@ async function deploy(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   await work.runner.deploy(record)
-  // the assets are already verified
   const isKnown = record.verified === record.revision
   const status = work.data.skipsVerify === true && isKnown ? 'running' : 'deployed'
   if ((await work.become({ status })) === undefined) {

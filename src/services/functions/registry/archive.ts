@@ -1,7 +1,4 @@
-/**
- * Reads and writes archives of assets: tar, plain or gzipped, containing only files and folders, with limits on bytes,
- * files and paths.
- */
+/** Reads and writes tar archives of assets, plain or gzipped, with limits on bytes, files and paths. */
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
@@ -12,7 +9,6 @@ import { formEntries, partsOf } from '#services/shared'
 export type Assets = ReadonlyMap<string, Uint8Array>
 
 export const MAX_ASSETS = 1_000
-/** most bytes of all assets of a version */
 export const MAX_BYTES = 52_428_800
 /** most bytes of a form, which is read as a whole */
 export const MAX_FORM = 5_242_880
@@ -44,7 +40,6 @@ export function pathProblem(path: string): string | undefined {
   return reserved === undefined ? undefined : `"${reserved}" is for the build alone; leave it out`
 }
 
-/** Throws `TOO_LARGE` when the assets exceed the limits of a version. */
 export function boundedAssets(assets: Assets): Assets {
   const size = [...assets.values()].reduce((sum, one) => sum + one.length, 0)
   if (size > MAX_BYTES) throw tooLarge()
@@ -98,7 +93,6 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   return assets
 }
 
-/** Reads the parts of a form, named by file name or else by field name. Throws `VALIDATION` or `TOO_LARGE`. */
 export async function readForm(type: string, bytes: Uint8Array): Promise<Assets> {
   const assets = new Map<string, Uint8Array>()
   for (const [name, value] of await formEntries(type, bytes)) {

@@ -34,7 +34,6 @@ const OF_VERSIONS = [
 export interface Showing {
   readonly tags: ReadonlyMap<string, TagRecord>
   readonly showTags?: ShowTags | undefined
-  /** true to include updates and invocation */
   readonly isSingle?: boolean
 }
 
@@ -44,7 +43,6 @@ export function shown(record: FunctionRecord, showing: Showing): FunctionVersion
   return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
-/** Returns the latest version of a name. Throws `NOT_FOUND`. */
 export function latestIn(indexed: Indexed, type: FunctionType, name: string, query: InclusionQuery): FunctionRecord {
   const found = latestOf(indexed.versions(type, name), inclusionOf(query))
   if (found === undefined) throw noFunction(type, name)
@@ -82,7 +80,6 @@ export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery,
   return { entities, count: chosen.length, limit, ...(page !== undefined && { page }) }
 }
 
-/** Returns the newest draft and the newest published version of the name, leaving out the version itself. */
 export function relatedOf(
   record: FunctionRecord,
   others: readonly FunctionRecord[],

@@ -31,7 +31,6 @@ export function listRuntimes(query: Omit<RuntimeQuery, 'showTags'>): readonly Sh
   })
 }
 
-/** Returns the newest version in a range. Throws `NOT_FOUND`. */
 export function runtimeAt(
   name: string,
   range: string,
@@ -50,7 +49,6 @@ export interface ChosenRuntime extends Runtime {
   readonly version: string
 }
 
-/** Returns the newest matching version. Throws `VALIDATION`. */
 export function findRuntime(
   type: FunctionType,
   { runtime, runtimeVersion = '*' }: { readonly runtime: string; readonly runtimeVersion?: string | undefined },

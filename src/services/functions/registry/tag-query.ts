@@ -1,7 +1,4 @@
-/**
- * Parses the query language `wql`: `tag:` conditions, combined with AND, OR, NOT and brackets. A condition holds if any
- * tag of the function matches; `not(...)` inside a condition negates the match of a single tag.
- */
+/** Parses `wql`: `tag:` conditions with AND, OR, NOT; `not(...)` inside one negates the match of a single tag. */
 import { type ConditionText, type NegatedConditions, readNegatable, TextProblem } from '#services/shared'
 import { wildcard } from './wildcard.ts'
 
@@ -133,7 +130,6 @@ function readTests(text: ConditionText, level: number): readonly TagTest[] {
   do {
     text.skipSpace()
     const test = readTest(text, level + 1)
-    // a plain name tests for equality
     tests.push(typeof test === 'string' ? inIgnoreCase([test]) : test)
     text.skipSpace()
     if (tests.length > MAX_VALUES) throw new TextProblem(`has more than ${MAX_VALUES} tags in one list`)

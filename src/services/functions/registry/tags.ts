@@ -26,13 +26,11 @@ export function noTag(name: string): AppError {
   return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
 }
 
-/** Returns matching tags. `name`: a case-insensitive pattern. */
 export function tagsLike(tags: readonly Tag[], { name = '*', color }: TagQueryOptions): readonly Tag[] {
   const fits = wildcard(name.toLowerCase())
   return tags.filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
 }
 
-/** Returns a tag. Throws `NOT_FOUND`. */
 export function oneTag(tags: readonly Tag[], name: string): { readonly tag: Tag } {
   const tag = tags.find((one) => one.name === name)
   if (tag === undefined) throw noTag(name)
@@ -49,7 +47,6 @@ export function tagsIn(inputs: readonly TagInput[]): readonly TagRecord[] {
   return [...tags.values()]
 }
 
-/** Sets the author in the metadata. */
 export function withAuthor<M extends { readonly metadata?: object }>(manifest: M, author: string | undefined): M {
   return author === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, author } }
 }

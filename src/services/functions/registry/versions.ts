@@ -5,12 +5,10 @@ import { AppError } from '#kernel'
 export const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
 const MAX_RANGE = 100
 
-/** True for `major.minor.patch`. */
 export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** Compares two versions, ascending. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a.split('.'), b.split('.')]
   for (let i = 0; i < 3; i++) {
@@ -29,11 +27,7 @@ export function isInRange(version: string, range: string): boolean {
   return range === 'latest' || satisfies(version, range)
 }
 
-/**
- * Picks the version for a new function. In a range, raises its newest existing version at the highest level that the
- * range permits, or starts with its lowest version; without a range, raises the patch number of the newest. Throws
- * `CONFLICT` when all of these exist.
- */
+/** Raises the newest in the range at the highest level that it permits; without a range, the patch number. */
 export function nextVersion(existing: readonly string[], range: string | undefined): string {
   const all = range === undefined || range === 'latest' ? '*' : range
   const newest = maxSatisfying(existing, all)
@@ -49,7 +43,6 @@ export function nextVersion(existing: readonly string[], range: string | undefin
   throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
 }
 
-/** True when `other` is an earlier version that the policy covers. */
 export function isPrevious(version: string, other: string, policy: 'patch' | 'minor' | 'all'): boolean {
   if (compare(other, version) >= 0) return false
   if (policy === 'all') return true

@@ -1,7 +1,4 @@
-/**
- * Compiles a pattern in which `*` matches any text and `?` any character. Backtracks only to the last star, so matching
- * takes linear time per star.
- */
+/** Compiles `*` and `?`; backtracks only to the last star, so matching takes linear time per star. */
 export function wildcard(pattern: string): (text: string) => boolean {
   return (text) => {
     let at = 0

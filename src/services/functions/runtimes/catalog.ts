@@ -21,7 +21,6 @@ export interface Runtime {
   readonly language: 'node' | 'python'
   readonly versions: readonly [RuntimeVersion, ...RuntimeVersion[]]
   readonly main: string
-  /** names of the files that list dependencies, and lock them */
   readonly project: string
   readonly lock: string
   /** how processes run; absent when this host runs none for the runtime */

@@ -98,7 +98,6 @@ async function askApi(host: HostSide, input: string | URL | Request, init?: Requ
   return new Response(empty ? null : text, { status, headers: headers.map(([name, value]) => [name, value]) })
 }
 
-/** Adds the names that the original platform uses. */
 function withAliases(client: Client) {
   const { resources, rules, broker, converter } = client
   return {

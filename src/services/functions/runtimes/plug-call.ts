@@ -4,7 +4,6 @@ import type { PlugContext } from '../../../core/plug/plug.ts'
 export interface PlugCallParams {
   readonly properties: Readonly<Record<string, unknown>>
   readonly streamData: Readonly<Record<string, unknown>>
-  /** names of the values in the message itself */
   readonly news: readonly string[]
   /** labels of the nodes with new data */
   readonly newNodes: readonly string[]
@@ -16,7 +15,6 @@ export interface PlugCallParams {
   readonly task: PlugContext['task']
   readonly node: PlugContext['node']
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** current time of the engine, epoch ms */
   readonly now: number
   readonly id: string
   readonly hops: number

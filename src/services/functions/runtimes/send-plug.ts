@@ -1,6 +1,4 @@
-/**
- * Loads plugs of the original platform: a function of `options` and `send`, or just its statements without a module.
- */
+/** Loads plugs of the original platform: a function of `options` and `send`, or just its statements. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { messageOf } from '../../../kernel/errors.ts'
@@ -58,7 +56,6 @@ function resultOf(value: unknown): PlugResult {
   return { ...rest, ...(observedState !== undefined && { state: observedState }) }
 }
 
-/** Returns the raw data of a node, or one of its values. Throws when missing. */
 export function getRawData({ rawData }: SendOptions, node: string, name?: string): unknown {
   const data = rawData[node]
   const found = name === undefined ? data : data?.[name]

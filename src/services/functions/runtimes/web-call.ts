@@ -32,7 +32,6 @@ export type WebAnswer = (WebHead & { readonly text?: string; readonly bytes?: st
  */
 export interface ApiRequest {
   readonly method: string
-  /** path with its query */
   readonly path: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body?: string

@@ -2,7 +2,6 @@
 import type { Buffer } from 'node:buffer'
 import type { WebAnswer, WebCallParams } from './web-call.ts'
 
-/** Ends a request with the given response. */
 export class HttpError extends Error {
   readonly answer: WebAnswer
 
@@ -51,7 +50,6 @@ export class WebRequest {
     this.#call = call
   }
 
-  /** Signal that aborts when the client disconnects. */
   get signal(): AbortSignal {
     return this.#call.signal
   }
@@ -69,7 +67,6 @@ export class WebRequest {
     return this.get(name)
   }
 
-  /** True when the body's type matches, such as `json` or `text/plain`. */
   is(type: string): boolean {
     const sent = (this.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
     return type.includes('/') ? sent === type.toLowerCase() : sent.endsWith(`/${type}`) || sent.endsWith(`+${type}`)

@@ -1,6 +1,4 @@
-/**
- * Represents the response of a webscript in the style of Express, sent whole or in pieces as fast as the client reads.
- */
+/** The response of a webscript in the style of Express, sent whole or as fast as the client reads. */
 import { Buffer } from 'node:buffer'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -103,7 +101,6 @@ export class WebResponse extends Writable {
     return this
   }
 
-  /** Sets the content type, also from a short name such as `json`. */
   type(type: string): this {
     return this.set('Content-Type', TYPES[type] ?? type)
   }
@@ -186,7 +183,6 @@ export class WebResponse extends Writable {
   #whole(body: string | Uint8Array): this {
     if (this.isBegun) throw new Error('it answers twice: the answer was sent already')
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    // a response without a body
     if (this.#isHead && size > PIECE_BYTES) this.#answer({ ...this.#head(), text: '' })
     else if (size <= PIECE_BYTES) {
       const content = typeof body === 'string' ? { text: body } : { bytes: Buffer.from(body).toString('base64') }
@@ -206,7 +202,6 @@ export class WebResponse extends Writable {
   }
 }
 
-/** Reports the end of a write to the stream. */
 async function settled(work: Promise<unknown>, done: (error?: Error | null) => void): Promise<void> {
   let failure: Error | undefined
   try {

@@ -28,16 +28,12 @@ const ENDS_MS = 60_000
 const MAX_WAITS = 5
 
 export interface PythonDriverOptions {
-  /**
-   * Opens the pool for the first model; undefined when this host cannot run models. Only this driver uses the pool, and
-   * closes it.
-   */
+  /** Undefined when this host cannot run models. Only this driver uses the pool, and closes it. */
   readonly pool: (log: PoolOptions['log']) => Promise<ProcessPool | undefined>
   readonly runtimes: PythonRuntimes
   readonly folder: string
   readonly later: StartTimer
   readonly clock: () => number
-  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -146,7 +142,6 @@ interface OpenOptions extends PythonDriverOptions {
   readonly written: LastLines
 }
 
-/** Returns the function that calls the process of one model. */
 function callsOf(
   options: OpenOptions,
   pool: ProcessPool,

@@ -39,7 +39,6 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,60}$/
 
 export class PythonRuntimes {
   readonly #folder: string
-  /** runtimes by name; undefined for a folder that is not a runtime */
   readonly #known = new Map<string, Promise<PythonRuntime | undefined>>()
 
   /** `folder`: absolute path of a folder that contains one virtual environment per subfolder. */

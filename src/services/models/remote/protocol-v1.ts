@@ -1,7 +1,4 @@
-/**
- * Speaks the protocol of TensorFlow Serving and KServe: `/v1/models/{name}:predict` with `instances`, passed through
- * unchanged. Only TensorFlow Serving describes inputs.
- */
+/** The protocol of TensorFlow Serving and KServe; only TensorFlow Serving describes inputs. */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall, RemotePackage, Signature } from '../driver.ts'
 import { readSignatures } from '../signatures.ts'
@@ -13,7 +10,6 @@ const METHODS: ReadonlyMap<unknown, string> = new Map([
   ['tensorflow/serving/regress', 'regress'],
 ])
 
-/** Checks that the model is ready. Throws `REMOTE_FAILED`. */
 export async function openV1(server: RemoteServer, { framework }: RemotePackage): Promise<OpenRemote> {
   const path = `/v1${server.path}`
   if (!isReady(await server.look(path))) throw server.notReady()

@@ -1,7 +1,4 @@
-/**
- * Speaks the Open Inference Protocol, used by MLServer, KServe and Triton: `/v2/models/{name}/infer` with tensors whose
- * rows are instances.
- */
+/** The Open Inference Protocol of MLServer, KServe and Triton: tensors whose rows are instances. */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall } from '../driver.ts'
 import { readSignatures } from '../signatures.ts'
@@ -12,7 +9,6 @@ import { rowsOfOutputs } from './read-outputs.ts'
 /** Output of scikit-learn models with class probabilities. */
 const PROBABILITIES = 'predict_proba'
 
-/** Checks that the model is ready, and reads its inputs. Throws `REMOTE_FAILED`. */
 export async function openV2(server: RemoteServer): Promise<OpenRemote> {
   const path = `/v2${server.path}`
   const status = await server.look(`${path}/ready`)

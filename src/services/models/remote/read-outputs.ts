@@ -5,10 +5,7 @@ import { typeOf } from './tensors.ts'
 const MAX_OUTPUTS = 100
 const MAX_LEVELS = 8
 
-/**
- * Returns, for each instance, the value of a single output or an object of several outputs, and the names of the
- * outputs. `unreadable`: builds the error for invalid outputs.
- */
+/** One value per instance, or an object of several outputs. `unreadable`: the error for invalid outputs. */
 export function rowsOfOutputs(sent: unknown, count: number, unreadable: (why: string) => Error) {
   const outputs: readonly unknown[] = Array.isArray(sent) ? sent : []
   if (outputs.length === 0 || outputs.length > MAX_OUTPUTS)

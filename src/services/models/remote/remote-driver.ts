@@ -16,7 +16,6 @@ const PARALLEL = 4
 const PROTOCOLS = { v1: openV1, v2: openV2 }
 
 export interface RemoteDriverOptions extends RemoteServerOptions {
-  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -66,7 +65,6 @@ function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOp
   }
 }
 
-/** True when an error would affect all pending calls. */
 function isOfAll(error: unknown): boolean {
   return isAway(error) || (error instanceof AppError && error.code === 'CLOSED')
 }

@@ -15,7 +15,6 @@ export interface RemoteRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   readonly timeoutMs: number
-  /** most bytes of the response */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
@@ -61,7 +60,6 @@ export class RemoteServer {
     return new URL(this.#remote.url).host
   }
 
-  /** Path of the model below `/v1` or `/v2`: its name, and its version if any. */
   get path(): string {
     return `/models/${this.#remote.model.split('/').map(encodeURIComponent).join('/')}`
   }
@@ -74,7 +72,6 @@ export class RemoteServer {
     return new AppError('MODEL_FAILED', `the answer of ${this.host} is invalid: ${what}`)
   }
 
-  /** Returns a description; undefined for 404. Throws `REMOTE_FAILED` or `REMOTE_LATE`. */
   async look(path: string): Promise<unknown> {
     const answer = await this.#send('GET', path, undefined, LOOK_MS)
     if (answer.status === 404) return undefined
@@ -82,10 +79,7 @@ export class RemoteServer {
     throw new AppError('REMOTE_FAILED', this.#said(answer))
   }
 
-  /**
-   * Calls the model. Throws `VALIDATION` for input that the server rejects, `MODEL_FAILED` for failures of the model,
-   * `REMOTE_FAILED` or `REMOTE_LATE`.
-   */
+  /** Throws `VALIDATION` for input that the server rejects, `MODEL_FAILED` for failures of the model. */
   async call(path: string, body: object): Promise<unknown> {
     const answer = await this.#send('POST', path, JSON.stringify(body), CALL_MS)
     if (!isGood(answer)) throw this.#refusal(answer)
@@ -168,7 +162,6 @@ function isGood({ status }: RemoteAnswer): boolean {
   return status >= 200 && status < 300
 }
 
-/** Parses a response body; undefined for invalid JSON. */
 function jsonOf({ body }: RemoteAnswer): unknown {
   try {
     return JSON.parse(body)

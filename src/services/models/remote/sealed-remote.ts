@@ -3,7 +3,6 @@ import { at, Issues, ownValue } from '#kernel'
 import { type Seal, SEALED } from '#platform'
 import type { RemoteModel } from '../model-schema.ts'
 
-/** All settings of a server, with sealed headers. */
 export type SealedRemote = Required<RemoteModel>
 
 interface Owner {

@@ -2,7 +2,6 @@
 import { isPlainObject, Issues, type Json, ownValue, shown } from '#kernel'
 import { checkNames, listed } from '../named-features.ts'
 
-/** An input as described by a server. */
 export interface TensorInput {
   readonly name: string
   readonly datatype: string
@@ -21,7 +20,6 @@ const ONLY = 'input-0'
 const MAX_INPUTS = 500
 const MAX_ISSUES = 20
 
-/** Reads the inputs that a server describes; leaves out invalid ones. */
 export function readInputs(described: unknown): readonly TensorInput[] {
   const list: readonly unknown[] = Array.isArray(described) ? described.slice(0, MAX_INPUTS) : []
   return list.flatMap((one) => {

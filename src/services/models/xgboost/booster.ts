@@ -1,7 +1,4 @@
-/**
- * Evaluates XGBoost boosters. Trees are arrays in the order of their nodes, with 32-bit floats as in the library, so
- * that results are equal.
- */
+/** Evaluates XGBoost boosters with 32-bit floats as in the library, so that results are equal. */
 import type { Objective } from './objectives.ts'
 
 export interface Booster {

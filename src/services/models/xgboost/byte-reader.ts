@@ -3,7 +3,6 @@ import { AppError } from '#kernel'
 
 export class ByteReader {
   readonly view: DataView
-  /** offset of the next byte */
   at = 0
 
   constructor(bytes: Uint8Array) {

@@ -8,7 +8,6 @@ export interface Objective {
 
 const { fround } = Math
 
-/** Returns an objective by name; undefined when it is not supported. */
 export function objectiveOf(name: string): Objective | undefined {
   const known = KNOWN.find(([names]) => names.includes(name))
   if (known === undefined) return undefined

@@ -1,7 +1,4 @@
-/**
- * Parses the binary format of XGBoost before 3.1: consecutive little-endian structures of fixed size. Training
- * attributes after the model are ignored.
- */
+/** Parses the binary format of XGBoost before 3.1; training attributes after the model are ignored. */
 import type { Booster, Tree, TreeModel, LinearModel } from './booster.ts'
 import { ByteReader, wrong } from './byte-reader.ts'
 import { checkedTree, MAX_FEATURES, MAX_GROUPS, requireObjective } from './read-document.ts'
@@ -16,7 +13,6 @@ const MAX_NAME = 100
 /** mask of the feature number; the remaining bit is the default direction */
 const FEATURE_BITS = 0x7fffffff
 
-/** Parses a booster. Throws `VALIDATION` for invalid bytes and unsupported features. */
 export function readBinary(bytes: Uint8Array): Booster {
   const reader = new Reader(bytes)
   // older versions do not write this mark

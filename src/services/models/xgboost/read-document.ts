@@ -7,7 +7,6 @@ import { type Objective, objectiveOf } from './objectives.ts'
 export const MAX_GROUPS = 10_000
 export const MAX_FEATURES = 1_000_000
 
-/** Parses a booster. Throws `VALIDATION` for an invalid document and unsupported features. */
 export function readDocument(document: unknown): Booster {
   const learner = member(document, 'learner')
   const parameters = member(learner, 'learner_model_param')
@@ -48,7 +47,6 @@ function major(version: unknown): number {
   return Array.isArray(version) ? Number(version[0]) : 0
 }
 
-/** Returns the objective. Throws `VALIDATION` when it is unknown. */
 export function requireObjective(name: unknown): Objective {
   const objective = typeof name === 'string' ? objectiveOf(name) : undefined
   if (objective !== undefined) return objective

@@ -7,7 +7,6 @@ import { ByteReader, wrong } from './byte-reader.ts'
 const MAX_DEPTH = 50
 const MARK = { list: 0x5b, listEnd: 0x5d, object: 0x7b, objectEnd: 0x7d, type: 0x24, count: 0x23 } as const
 
-/** Returns values as in JSON; typed lists of numbers become plain arrays. Throws `VALIDATION`. */
 export function readUbjson(bytes: Uint8Array): unknown {
   const reader = new Reader(bytes)
   return reader.value(reader.mark(), 0)

@@ -16,7 +16,6 @@ const OPEN_OBJECT = 0x7b
 const MAX_ISSUES = 20
 
 export interface XgboostDriverOptions {
-  /** Resolves after other work has had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -98,7 +97,6 @@ function checked(value: number | readonly number[], at: number): Json {
   )
 }
 
-/** Converts instances to rows, with NaN for missing features. Throws `VALIDATION` with all problems. */
 function rowsOf(
   instances: readonly Json[],
   features: number,

@@ -1,7 +1,4 @@
-/**
- * Stores contents in S3 or a compatible store, under `<prefix><tenant>/<id>`. Large contents are uploaded in parts,
- * with one part in memory at a time (OBJECT-6).
- */
+/** Stores contents in S3 under `<prefix><tenant>/<id>`, with one part of a large content in memory (OBJECT-6). */
 import { createHash } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { AppError, messageOf } from '#kernel'
@@ -16,7 +13,6 @@ export interface S3Location {
   /** prefix of all keys: empty, or ends with a slash */
   readonly prefix: string
   readonly region: string
-  /** address of a compatible server */
   readonly endpoint?: string
 }
 
@@ -38,10 +34,7 @@ export function readS3Location(text: string): S3Location {
   }
 }
 
-/**
- * Opens the store, with credentials from the environment or an AWS profile. Throws `USAGE` when the SDK package is
- * missing.
- */
+/** Credentials come from the environment or an AWS profile. Throws `USAGE` when the SDK package is missing. */
 export async function openS3Contents(location: S3Location): Promise<SharedContents> {
   const sdk = await loadSdk()
   const { endpoint, region, bucket, prefix } = location
@@ -73,7 +66,6 @@ async function loadSdk(): Promise<typeof Sdk> {
   }
 }
 
-/** Bucket and key prefix of one tenant. */
 interface Folder {
   readonly Bucket: string
   readonly prefix: string
@@ -199,7 +191,6 @@ function storeError(doing: string, error: unknown): AppError {
 
 async function* noContent(): AsyncIterable<Uint8Array> {}
 
-/** Splits a content into parts of equal size; the last part may be shorter. */
 async function* inParts(
   content: AsyncIterable<Uint8Array>,
   size: number,

@@ -83,7 +83,6 @@ function isFinal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500 && error.code !== 'RATE_LIMITED'
 }
 
-/** Writes the file and returns its size in bytes. */
 async function writeFile(
   options: ExportJobsOptions,
   context: JobContext,

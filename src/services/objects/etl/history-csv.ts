@@ -1,7 +1,4 @@
-/**
- * Writes the series of a resource as CSV that `import` and `simulate` read back unchanged: one row per time, one column
- * per metric. A column name includes the type where the cells alone would be misread.
- */
+/** Writes the series of a resource as CSV that `import` and `simulate` read back unchanged. */
 import { AppError, csvText, withoutFormula } from '#kernel'
 import { ColumnLook, lookAt, typedName, type ValueType } from '#formats/recording'
 import { SampleReader } from '#services/shared'
@@ -20,10 +17,7 @@ const HELD = 100_000
 const MAX_OF_ONE = 10_000
 const PIECE = 65_536
 
-/**
- * Reads the series twice, because the first row needs the types of all columns. Throws `STORE` when values changed
- * meanwhile.
- */
+/** Reads the series twice, because the first row needs the types of all columns; `STORE` when values changed. */
 export async function* historyCsv(series: Series, history: History, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { resource, metrics, from, until, isSafe = false } = history
   const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
@@ -92,7 +86,6 @@ async function formOf(metric: string, pages: AsyncIterable<SampleColumns>): Prom
 
 const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }
 
-/** Iterates over the samples of one metric. */
 class Column {
   readonly #form: ColumnForm
   readonly #pages: AsyncIterator<SampleColumns>
@@ -122,7 +115,6 @@ class Column {
     return text
   }
 
-  /** Time of the current sample; infinite at the end. */
   get time(): number {
     return this.#page.times[this.#index] ?? Number.POSITIVE_INFINITY
   }

@@ -13,7 +13,6 @@ import { unpacked } from './import-reading.ts'
 
 export interface ImportBatch {
   readonly samples: readonly Sample[]
-  /** number of accepted lines, including lines without samples */
   readonly messages: number
   readonly refused: readonly LineProblem[]
   readonly line: number

@@ -1,8 +1,4 @@
-/**
- * Imports turn files under `upload/` in the bucket `etl-import` into series, batch by batch, in the order in which the
- * files were stored. The position in the file is committed after the samples are durable: after a restart the import
- * continues after the last recorded batch, and may overwrite samples with equal ones.
- */
+/** Imports files in the order in which they were stored; a restart continues after the last recorded batch. */
 import { AppError } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
@@ -31,7 +27,6 @@ export const IMPORTS = transferRecords<ImportRecord>('object_imports')
 
 export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
-/** suffix of report files, which are never imported */
 export const REPORT_SUFFIX = '.report.json'
 export const MAX_REFUSED = 1_000
 /** most batches written concurrently */
@@ -121,7 +116,6 @@ class ImportRun {
       }
       await open.at(-1)
     } finally {
-      // records the end after all batches
       await Promise.allSettled(open)
     }
     const { messages, refusedCount } = this.#stored.value
@@ -136,7 +130,6 @@ class ImportRun {
     await this.#note({ ...record, ...(unreported !== undefined && { error: unreported }) })
   }
 
-  /** Writes the report. Returns why that failed: the path is too long, or the object is gone or was replaced. */
   async #report(record: ImportRecord): Promise<string | undefined> {
     const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
     const api = this.#options.objects().inside
@@ -206,7 +199,6 @@ export function reportOf(record: ImportRecord): object {
   }
 }
 
-/** Formats an import for responses; a single import also contains `lines`, `types` and `notes`. */
 export function importInfo(id: string, record: ImportRecord): ImportInfo {
   const { source, messages, points, refusedCount, bytes = 0 } = record
   const { etag, size, metadata } = source

@@ -20,7 +20,6 @@ export interface GivenReading {
   readonly encoding?: string
 }
 
-/** What a report says about the columns of a file. */
 export interface FoundColumns {
   /** type by column, for the first 100 columns */
   readonly types: Readonly<Record<string, string>>
@@ -31,7 +30,6 @@ export interface FoundColumns {
 export interface SurveyedFile {
   readonly reading: ReadingOptions
   readonly columns: FoundColumns
-  /** problems that concern the whole file */
   readonly problems: readonly LineProblem[]
 }
 
@@ -47,7 +45,6 @@ export function givenReading(metadata: Readonly<Record<string, string>> = {}): G
   }
 }
 
-/** Parses the settings. Throws `VALIDATION` with all problems of the metadata. */
 export function readingOf(given: GivenReading = {}): ReadingOptions {
   const problems: string[] = []
   const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
@@ -72,7 +69,6 @@ export function readingOf(given: GivenReading = {}): ReadingOptions {
   }
 }
 
-/** Reads the whole content once. Returns undefined when `isOver` becomes true. */
 export async function surveyFile(
   content: AsyncIterable<Uint8Array>,
   reading: ReadingOptions,
@@ -97,7 +93,6 @@ export async function surveyFile(
   }
 }
 
-/** Returns the content, decompressed if gzipped. */
 export async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const chunks = content[Symbol.asyncIterator]()
   const first = await chunks.next()

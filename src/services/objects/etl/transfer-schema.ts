@@ -7,7 +7,6 @@ import { optionalText, Links, orNull, PAGE_SIZE, Text } from '../object-schema.t
 const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
 export type TransferState = (typeof TRANSFER_STATES)[number]
 
-/** most columns in an exported file */
 export const MAX_METRICS = 500
 /** path limit that leaves room for the suffix of reports */
 const MAX_OBJECT_BYTES = 1_000
@@ -54,7 +53,6 @@ const EXPORT = {
 }
 const ImportInfoSchema = Type.Object(IMPORT)
 const ExportInfoSchema = Type.Object(EXPORT)
-/** An import as in responses, without links. */
 export interface ImportInfo extends Decoded<typeof ImportInfoSchema> {}
 export interface ExportInfo extends Decoded<typeof ExportInfoSchema> {
   readonly request: Json

@@ -4,14 +4,12 @@ import type { JobContext, JobOutcome } from '#jobs'
 import type { Collection, CollectionSpec } from '#storage'
 import type { TransferState } from './transfer-schema.ts'
 
-/** Fields of an import or export. Times are epoch ms. */
 export interface Transfer {
   readonly state: TransferState
   readonly object: string
   readonly created: number
   readonly started?: number
   readonly ended?: number
-  /** why the transfer failed, or why its last attempt did */
   readonly error?: string
 }
 
@@ -27,7 +25,6 @@ export function transferRecords<T extends Transfer>(name: string): CollectionSpe
   }
 }
 
-/** most attempts of a job */
 export const ATTEMPTS = 10
 const DAY_MS = 86_400_000
 /** ms for which a record is kept */

@@ -80,7 +80,6 @@ export class Transfers {
     const imports = store.collection(IMPORTS)
     const exports = store.collection(EXPORTS)
     return {
-      /** Newest first. */
       imports: async (query?: TransferQuery) =>
         (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
       import: async (id: string): Promise<ImportInfo> => {
@@ -90,7 +89,6 @@ export class Transfers {
       exports: async (query?: TransferQuery) =>
         (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
       export: async (id: string) => exportInfo(id, await found(exports, id, 'export')),
-      /** Checks the body, and starts an export. */
       startExport: async (body: unknown) => {
         const sent = ExportRequest.read(body)
         const { query } = sent

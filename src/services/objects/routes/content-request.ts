@@ -31,7 +31,6 @@ export interface AdmittedRequest extends ContentAddress {
   readonly grant?: Grant
 }
 
-/** Parses the address. Throws `NoSuchBucket` for an unknown bucket. `prefix`: the host's path prefix. */
 export function contentAddress(request: FastifyRequest, prefix: string): ContentAddress {
   const { raw, method, host } = request
   const url = raw.url ?? ''
@@ -47,7 +46,6 @@ export function contentAddress(request: FastifyRequest, prefix: string): Content
   return { ...bucket, bucketName, key: decoded(rest.join('/')), sent }
 }
 
-/** Admits a request for a public content, or with a valid signature; otherwise throws an S3Error. */
 export async function admitRequest(
   address: ContentAddress,
   right: BucketRight,

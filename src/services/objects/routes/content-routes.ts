@@ -28,7 +28,6 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
     done()
   })
   const url = `/${NAME_PREFIX}:bucket/*`
-  /** Handles an operation on an upload in parts, if the request is one. */
   const answering =
     (right: BucketRight, handler: (...[request, reply, admitted]: Answering) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -82,7 +81,6 @@ async function removeContent(...[request, reply, { api, alias, key }]: Answering
   return reply.code(204).send()
 }
 
-/** Sends an error response. Internal errors are logged with the id in the response. */
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id, raw, method } = request
   const known = s3ErrorOf(thrown)

@@ -18,10 +18,7 @@ export type PartRequest =
   | { readonly kind: 'part'; readonly upload: string; readonly number: number }
   | { readonly kind: 'complete' | 'abort' | 'list'; readonly upload: string }
 
-/**
- * Parses the operation; undefined when the request is for the object itself. Throws an S3Error for an unknown
- * operation.
- */
+/** Undefined when the request is for the object itself. */
 export function partRequest({ sent: { method, query } }: ContentAddress): PartRequest | undefined {
   const parameters = new URLSearchParams(query)
   const [begins, upload, number] = ['uploads', 'uploadId', 'partNumber'].map((name) => parameters.get(name))
@@ -115,7 +112,6 @@ function partNumber(text: string): number {
   throw new S3Error('InvalidArgument', `Part number must be an integer between 1 and ${MAX_PARTS}, inclusive`)
 }
 
-/** Parses `<CompleteMultipartUpload>`; ignores other elements. */
 function readParts(text: string): readonly { readonly number: number; readonly etag: string }[] {
   if (!text.includes('<CompleteMultipartUpload')) throw malformed()
   const parts = text.split('<Part>').slice(1)

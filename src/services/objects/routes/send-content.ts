@@ -100,10 +100,7 @@ interface PartOfContent {
   readonly until: number
 }
 
-/**
- * Parses a range. Returns undefined for an absent, invalid or multiple range, so the whole content is sent; `none` for
- * a range beyond the end.
- */
+/** Undefined for an absent, invalid or multiple range: the whole is sent. `none`: a range beyond the end. */
 function readRange(header: string | undefined, size: number): PartOfContent | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined

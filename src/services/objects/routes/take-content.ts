@@ -66,7 +66,6 @@ function lengthBounds(text: string | undefined): { readonly min: number; readonl
   return { min: Number(min), max: Math.min(Number(max), MAX_OBJECT_BYTES) }
 }
 
-/** Rejects a content by its declared length, before reading the body. */
 function checkDeclared(
   declared: string | undefined,
   { min, max }: { readonly min: number; readonly max: number },

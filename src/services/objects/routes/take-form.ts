@@ -26,7 +26,6 @@ export async function takeForm(
 ): Promise<FastifyReply> {
   const form = new IncomingForm(request.headers['content-type'])
   const source = Readable.from(arriving(request.raw, routing.later), { objectMode: false })
-  // errors are reported through the form
   source.once('error', (error) => form.fail(error)).pipe(form.parser)
   const cancel = routing.later(MAX_BEFORE_FILE, () =>
     form.fail(new S3Error('RequestTimeout', `The file did not begin within ${MAX_BEFORE_FILE} ms`)),
@@ -141,7 +140,6 @@ class IncomingForm {
   readonly fail = (error: Error): void => {
     this.#failure ??= error
     for (const reject of this.#rejecting) reject(this.#failure)
-    // makes reading the content fail as well
     this.#content?.destroy(this.#failure)
   }
 

@@ -2,7 +2,6 @@
 import { TOO_SMALL } from '../bounded-content.ts'
 import { AppError, type ErrorCode } from '#kernel'
 
-/** By S3 error code: the HTTP status, and the code of the AppError. */
 const S3_ERRORS = {
   AccessDenied: [403, 'FORBIDDEN'],
   AuthorizationQueryParametersError: [400, 'VALIDATION'],

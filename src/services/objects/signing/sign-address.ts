@@ -28,7 +28,6 @@ export interface AddressOrder extends Order {
   /** origin and path prefix of the host, such as `https://host:8080` */
   readonly origin: string
   readonly expiry: number
-  /** further query parameters to sign */
   readonly more?: readonly (readonly [name: string, value: string])[]
 }
 
@@ -104,14 +103,12 @@ export function signingTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
 }
 
-/** Parses a signing time to epoch ms; undefined for another format. */
 export function readSigningTime(text: string): number | undefined {
   const [, year = '', month = '', day = '', ...clock] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   const ms = Date.parse(`${year}-${month}-${day}T${clock.join(':')}Z`)
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Returns a Content-Disposition header with the name of the object. */
 export function attachment(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const plain = name.replaceAll(/[^ -~]/g, '_').replaceAll(/["\\]/g, '_')

@@ -30,7 +30,6 @@ export class SigningKeys {
     return { id, secret: this.#secretOf(id) }
   }
 
-  /** Parses an id; undefined for a malformed one. */
   read(id: string): (KeyScope & { readonly secret: string }) | undefined {
     const [, tenant = '', bucket = '', rights = ''] = ID.exec(id) ?? []
     if (rights === '') return undefined

@@ -45,7 +45,6 @@ export function isSameSignature(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Percent-encodes everything except letters, digits and `-_.~`. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }

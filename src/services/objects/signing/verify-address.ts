@@ -31,10 +31,7 @@ export function isSigned(query: string): boolean {
   return /(?:^|&)x-amz-(?:algorithm|signature|credential)=/i.test(query)
 }
 
-/**
- * Throws an S3Error when the signature is malformed, expired, made for another request, or made with an unknown key.
- * `now`: epoch ms.
- */
+/** `now`: epoch ms. */
 export function verifyAddress(keys: SigningKeys, request: SentRequest, now: number): Grant {
   const query = readQuery(request.query)
   const parameters = new Map<string, string>()

@@ -25,7 +25,7 @@ export interface SentForm {
   readonly key: string
 }
 
-/** Throws an S3Error for an invalid signature, or a form that violates its policy. `now`: epoch ms. */
+/** `now`: epoch ms. */
 export function verifyForm(keys: SigningKeys, form: SentForm, now: number): FormGrant {
   const field = (name: string): string => {
     const value = form.fields.get(name)

@@ -29,7 +29,6 @@ export interface CallerSubscriptionsOptions {
   readonly api: ObjectsApi
   readonly outbox: Outbox
   readonly seal: Seal
-  /** built-in subscriptions by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
   readonly newId: () => string
   /** mutex by bucket, so that concurrent changes respect the limit */
@@ -121,7 +120,6 @@ export class CallerSubscriptions {
     }
   }
 
-  /** Writes a subscription, filling in defaults. */
   async #write(
     alias: string,
     id: string,
@@ -178,7 +176,6 @@ export class CallerSubscriptions {
     throw new AppError('TOO_LARGE', `The bucket ${alias} has ${count} subscriptions, which is as many as it may have`)
   }
 
-  /** Returns all subscriptions of a bucket, sorted by id. */
   async #all(alias: string): Promise<readonly SubscriptionRecord[]> {
     const found = await this.#records.find({
       where: [{ field: 'bucket', op: 'eq', value: alias }],

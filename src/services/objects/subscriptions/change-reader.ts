@@ -1,7 +1,4 @@
-/**
- * Forwards object changes in order, to the rules and as deliveries of subscriptions. Each change is forwarded once, in
- * the same commit as the reader's new position.
- */
+/** Forwards each object change once and in order, in the same commit as the reader's new position. */
 import { RepeatableWork, type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
 import type { CollectionSpec, Store, Stored, Write } from '#storage'
 import { isHidden, type ObjectChange, type ObjectChanges, type ObjectForwarding } from '../contract.ts'
@@ -9,7 +6,6 @@ import type { Outbox } from './outbox.ts'
 import { isAbout, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 interface Cursor {
-  /** position of the last forwarded change */
   readonly position: number
 }
 
@@ -49,7 +45,6 @@ export class ChangeReader {
     })
   }
 
-  /** Reads new changes in the background. */
   wake(): void {
     this.#work.wake()
   }

@@ -6,7 +6,6 @@ import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts
 
 export interface DeliveryJobsOptions {
   readonly outbox: () => Outbox
-  /** built-in subscriptions by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
   /** Resolves when the target accepts the delivery, otherwise rejects. `id`: the same for all attempts. */
   readonly deliver: (id: string, of: DeliveryOf, signal: AbortSignal) => Promise<void>
@@ -38,7 +37,6 @@ export function deliveryHandler(options: DeliveryJobsOptions): JobHandler {
   }
 }
 
-/** The target responded with an error status. */
 export class Refused extends AppError {
   readonly answered: number
 

@@ -1,8 +1,4 @@
-/**
- * Stores the deliveries of one tenant. A matching change becomes a delivery in the commit that forwards it. Deliveries
- * of the same subscription and object form a lane: only the head of the lane has a job, and the commit that ends the
- * head starts a job for the next delivery. Commits that change a lane expect its version, so concurrent ones conflict.
- */
+/** Deliveries of one tenant: those of one subscription and object form a lane, of which only the head has a job. */
 import { createHash } from 'node:crypto'
 import { AppError, retryOnConflict } from '#kernel'
 import type { AddedJobs, JobQueue } from '#jobs'
@@ -31,10 +27,8 @@ const SWEPT_AT_ONCE = 500
 export interface DeliveryRecord {
   readonly state: DeliveryState
   readonly attempts: number
-  /** time at which the delivery succeeded or failed */
   readonly ended?: number
   readonly lastError?: DeliveryError
-  /** key of the subscription */
   readonly subscription: string
   readonly lane: string
   /** job of an active delivery */
@@ -47,13 +41,11 @@ export interface DeliveryRecord {
 interface DeliveryError {
   readonly time: number
   readonly message: string
-  /** HTTP status of the response */
   readonly status?: number
 }
 
 /** Queue of one subscription's deliveries for one object; the head has a job. */
 interface LaneRecord {
-  /** id of the active delivery */
   readonly head: string
   readonly waiting: number
 }
@@ -101,7 +93,6 @@ export class Outbox {
     this.#now = now
   }
 
-  /** Prepares one delivery per subscription. */
   async adding(change: ObjectChange, subscriptions: readonly string[]): Promise<AddedDeliveries> {
     const writes: Write[] = []
     const jobs: AddedJobs[] = []
@@ -149,7 +140,6 @@ export class Outbox {
     })
   }
 
-  /** Returns the writes that make the next delivery the head of a lane. */
   async #next(lane: Stored<LaneRecord>): Promise<AddedDeliveries> {
     const [next] = await this.deliveries.find({ where: waitingIn(lane.id), sort: [{ field: 'position' }], limit: 1 })
     if (next === undefined) return { writes: [this.#lanes.deleting(lane.id, lane.version)], jobs: [] }
@@ -178,7 +168,6 @@ export class Outbox {
     return [lane, this.deliveries.putting(oldest.id, { ...oldest.value, ...ended, state: 'failed' }, oldest.version)]
   }
 
-  /** Deletes expired deliveries and returns their number. */
   async sweep(): Promise<number> {
     const where = [{ field: 'removeTime', op: 'lte', value: this.#now() }] as const
     let count = 0

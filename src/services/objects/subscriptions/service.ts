@@ -28,9 +28,7 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
   readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
-  /** subscriptions that every tenant has */
   readonly system: readonly SystemSubscription[]
-  /** handlers of other services that share the job runner */
   readonly handlers: readonly JobHandler[]
   readonly now: () => number
   readonly newId: () => string
@@ -118,12 +116,10 @@ export class Subscriptions {
     })
   }
 
-  /** Queue for the jobs of all handlers. */
   get queue(): JobQueue {
     return this.#jobs.queue
   }
 
-  /** Resumes forwarding and deliveries. */
   async start(): Promise<void> {
     const { objects, timers } = this.#options
     this.#unlisten = objects().onChanges(() => this.#handOn())
@@ -174,7 +170,6 @@ export class Subscriptions {
     this.#stopPolling = timers.later(POLL_MS, () => this.#polls.wake())
   }
 
-  /** Deletes expired deliveries, and fails those whose job is gone. */
   async #sweep(): Promise<void> {
     const { store } = this.#options
     await this.#outbox.repair((writes) => store.commit(writes))

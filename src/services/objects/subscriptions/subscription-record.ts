@@ -4,7 +4,6 @@ import { isHidden, type ObjectChange } from '../contract.ts'
 import type { Filter, Subscription, SubscriptionQuery } from './subscription-schema.ts'
 
 export interface SubscriptionRecord extends Subscription {
-  /** alias of the bucket */
   readonly bucket: string
   /** log position when the subscription was created; earlier changes do not match */
   readonly since: number
@@ -22,7 +21,6 @@ export function keyOf(bucket: string, id: string): string {
   return `${bucket}/${id}`
 }
 
-/** Returns an opaque, stable name for a filter. */
 export function queueOf(bucket: string, id: string, index: number): string {
   return `objects:${bucket}:${id}:${index}`
 }
@@ -38,7 +36,6 @@ function fits({ prefix = '', suffix = '' }: Filter, path: string): boolean {
   return path.startsWith(prefix) && path.endsWith(suffix)
 }
 
-/** True when a subscription matches the filters of a list request. */
 export function isRequested({ channel, filters }: Subscription, query: SubscriptionQuery): boolean {
   const { prefix, suffix, event_type: eventType, channel_type: channelType, channel_id: channelId } = query
   if (channelType !== undefined && channel.type !== channelType) return false

@@ -28,7 +28,6 @@ const INSIDE = '192.0.2.2'
 const READER = 'system/subscriptions'
 const LINKS = { GET: 'get_object', PUT: 'put_object', POST: 'post_object' } as const
 
-/** Calls the webscript. Rejects with `Refused` unless the status is 200 to 299. */
 export async function callWebscript(
   options: WebscriptChannelOptions,
   id: string,

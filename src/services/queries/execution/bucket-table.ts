@@ -35,7 +35,6 @@ export async function readBuckets(
   return { times: buckets.times, cells }
 }
 
-/** The columns that share a series, by index. */
 interface Read {
   readonly column: ColumnPlan
   readonly places: readonly number[]

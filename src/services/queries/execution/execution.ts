@@ -121,7 +121,6 @@ function seriesText(column: ColumnPlan): string {
   return `(${parts.map((part) => `'${part}'`).join(', ')})`
 }
 
-/** Collects all rows. Throws `TOO_LARGE`. */
 export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowBatch> {
   const all: RowBatch[] = []
   let rows = 0

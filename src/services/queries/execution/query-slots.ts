@@ -1,6 +1,5 @@
 /**
- * Limits how many queries a host runs at once to what keeps the readers of storage busy. Further queries wait, so that
- * one turn of the event loop works on few queries, and posts are processed in between.
+ * Limits how many queries a host runs at once, so that posts are processed in between.
  *
  * SLOTS-1 queries begin in order of arrival
  * SLOTS-2 a query beyond the waiting limit is rejected (`RATE_LIMITED`), and no query waits forever
@@ -18,7 +17,6 @@ export class QuerySlots {
   readonly #limit = new Semaphore(MAX_RUNNING, () => machineTimers.breathe())
   readonly #most: number
 
-  /** `most`: number of queries that may wait. */
   constructor(most = MAX_WAITING) {
     this.#most = most
   }

@@ -86,7 +86,6 @@ class Cursor {
     return this.#page.times.length
   }
 
-  /** Takes the value of the next sample if its time matches. */
   take(time: number): Cell {
     if (this.#page.times[this.#at] !== time) return null
     this.#at += 1

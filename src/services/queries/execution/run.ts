@@ -40,7 +40,6 @@ export interface Run {
   readonly yielder: Yielder
   readonly batches: AsyncIterable<RowBatch>
   readonly messages: () => readonly QueryMessage[]
-  /** ms until reading began */
   readonly planTook: number
 }
 

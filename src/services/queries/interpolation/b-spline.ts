@@ -58,7 +58,6 @@ function basisAt(knots: Float64Array, place: number, span: number, degree: numbe
   }
 }
 
-/** Solves the system row by row, with a band of `degree` on both sides of the diagonal. */
 function solve(x: Float64Array, y: Float64Array, knots: Float64Array, degree: number): Float64Array {
   const count = x.length
   const width = 2 * degree + 1

@@ -4,14 +4,12 @@ import { lastAtOrBefore } from '#services/shared'
 /** Returns the value at a position between the first and the last point. */
 export type Curve = (x: number) => number
 
-/** Builds a curve through known points, given in ascending order of `x`. */
 export type MakeCurve = (x: Float64Array, y: Float64Array) => Curve
 
 export function lastKnown(x: Float64Array, place: number): number {
   return Math.max(lastAtOrBefore(x, place), 0)
 }
 
-/** Builds a curve of cubic Hermite pieces from points and slopes. */
 export function hermite(x: Float64Array, y: Float64Array, slopes: Float64Array): Curve {
   return (place) => {
     const i = Math.min(lastKnown(x, place), x.length - 2)

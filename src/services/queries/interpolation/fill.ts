@@ -13,7 +13,6 @@ export type Cell = SampleValue | null
 
 export interface Interpolation {
   readonly method: MethodName
-  /** the value for `fixed` */
   readonly value?: number
   readonly order?: number
   readonly limit?: number

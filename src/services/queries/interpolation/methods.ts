@@ -1,7 +1,4 @@
-/**
- * Provides the methods of interpolation by name. All fill between known points; only `pad`, `fixed`, `backfill` and
- * `linear` also fill outside.
- */
+/** Methods of interpolation by name; only `pad`, `fixed`, `backfill` and `linear` also fill outside known points. */
 import { bSpline } from './b-spline.ts'
 import { type Curve, hermite, lastKnown, type MakeCurve } from './curve.ts'
 
@@ -68,7 +65,6 @@ export const INTERPOLATION_METHODS = [
 
 export type MethodName = (typeof INTERPOLATION_METHODS)[number]
 
-/** Methods that take an `order`. */
 export const ORDERED: ReadonlySet<string> = new Set(['polynomial', 'spline'])
 
 const DEGREES: Readonly<Partial<Record<MethodName, number>>> = { quadratic: 2, cubic: 3 }

@@ -11,7 +11,6 @@ export const PLAIN_AGGREGATIONS: readonly string[] = [...DEFINITIONS.keys()]
 
 const FRACTION = String.raw`percentile\((?:0?\.\d{1,20}|0|1|[01]\.0{1,20}|0\.\d{1,20})\)`
 
-/** JSON Schema pattern that matches all names. */
 export const AGGREGATION_PATTERN = `^(?:${PLAIN_AGGREGATIONS.join('|')}|${FRACTION})$`
 
 /** Aggregations that also work on texts. */
@@ -21,7 +20,6 @@ export function isNumeric(name: string): boolean {
   return !OF_ANY.has(name)
 }
 
-/** Returns an aggregation. `name` must match the pattern. */
 export function aggregationOf(name: string): Aggregate {
   const definition = DEFINITIONS.get(name)
   if (definition !== undefined) return { name, ...definition }

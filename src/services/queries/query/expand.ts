@@ -58,7 +58,6 @@ async function selected(
     .map(([group, resources]) => ({ label: { group }, resources }))
 }
 
-/** Returns the group of a resource; undefined when the resource lacks an attribute. */
 function groupOf(resource: SelectedResource, groupBy: readonly string[]): string | undefined {
   const values = groupBy.map((key) => textOf(ownValue(resource, key) as Json | undefined))
   return values.every((value) => value !== undefined) ? values.join('/') : undefined

@@ -35,7 +35,6 @@ export interface ColumnPlan extends Omit<SeriesPlan, 'source'> {
   readonly resources: readonly string[]
 }
 
-/** Returns the text that identifies the resource or group of a column. */
 export function ownerOf({ label }: Pick<ColumnPlan, 'label'>): string {
   return 'resource' in label ? label.resource : label.group
 }

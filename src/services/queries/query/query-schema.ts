@@ -89,7 +89,6 @@ export const QueryBody = checked(QuerySchema, { subject: 'the query', type: 'QUE
 export type Query = Decoded<typeof QuerySchema>
 export type SeriesOfQuery = NonNullable<Query['data']>[number]
 
-/** The document served at `/schema/query.json`. */
 export const QUERY_SCHEMA_DOCUMENT = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Queries of time series',

@@ -19,7 +19,6 @@ const NO_AGGREGATION = 'freq without aggregation: mean is used'
 /** Error when `UPLOAD` is used with several resources. */
 export const ONE_RESOURCE = 'UPLOAD takes a single resource'
 
-/** Parses a query. Throws `VALIDATION` with all problems. */
 export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery): QueryPlan {
   const query = QueryBody.read(withOverrides(body, overrides))
   const issues = new Issues('QUERY')

@@ -9,10 +9,7 @@ type Arrow = typeof ArrowPackage
 
 const MISSING = 'results as Arrow need the package apache-arrow, which this host lacks: npm install apache-arrow@21'
 
-/**
- * Streams rows. A column has the type of its first value; later values of other types become null, since the schema of
- * the stream is fixed. A column without a value in the first batch is numeric.
- */
+/** A column has the type of its first value (without one: numeric); later values of other types become null. */
 export async function* arrowParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,

@@ -62,7 +62,6 @@ class Rows {
     }
   }
 
-  /** Returns the bytes written since the last call. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#at)
     // the default size, so that one long text does not enlarge all later buffers
@@ -100,10 +99,7 @@ const [DAY, HOUR, MINUTE, SECOND] = [86_400_000, 3_600_000, 60_000, 1_000] as co
 /** bytes of the longest time, since years beyond four digits are written with a sign and six digits */
 const LONGEST_TIME = 30
 
-/**
- * Writes times in UTC with six fractional digits. The text of the day is cached, since consecutive times usually share
- * it.
- */
+/** Times in UTC with six fractional digits; the text of the day is cached. */
 class TimeText {
   #day = Number.NaN
   #text: Uint8Array = new Uint8Array()

@@ -7,7 +7,6 @@ export const MAX_DIGITS = 26
 /** limit of the fast path in thousandths; below it, the decimal text is also the shortest one for the number */
 const MAX_THOUSANDTHS = 1e12
 
-/** Writes a number and returns the position after it. */
 export function writeNumber(value: number, into: Uint8Array, from: number): number {
   const thousandths = Math.round(Math.abs(value) * 1_000)
   // most measurements have at most three decimals

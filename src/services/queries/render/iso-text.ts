@@ -6,10 +6,7 @@ const MINUTE = 60_000
 
 const TWO = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
 
-/**
- * Returns a function that formats times as ISO 8601 with the offset of a zone, adding six fractional digits unless the
- * second is whole.
- */
+/** ISO 8601 with the offset of a zone; six fractional digits unless the second is whole. */
 export function isoTexts(zone: string | undefined): (time: number) => string {
   const day = dayTexts()
   return (time) => {

@@ -11,7 +11,6 @@ import { objectsOf } from './objects.ts'
 const STRIDE = 256
 const ROLE: JsonObject = { role: 'input' }
 
-/** Builds the data set. `isLazy`: rows become a `LazyList`, for `jsonParts`. */
 export async function layOut(layout: Layout, yielder: Yielder, isLazy: boolean): Promise<DataSet> {
   const { options, columns } = layout
   const { header_array: heads, data_axis: axis = 'column', row_key: rowKey = 'data' } = options
@@ -32,7 +31,6 @@ export async function layOut(layout: Layout, yielder: Yielder, isLazy: boolean):
   } as RowSet
 }
 
-/** Index columns: the times, and their texts. */
 type Index = readonly (readonly [name: string, values: CellColumn])[]
 
 async function indexOf({ table, options, zone }: Layout, yielder: Yielder): Promise<Index> {

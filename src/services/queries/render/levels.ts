@@ -1,14 +1,10 @@
-/**
- * Determines the levels that identify the columns of a result: resource or group, metric, aggregation, and a name where
- * these do not suffice.
- */
+/** Determines the levels that identify columns: resource or group, metric, aggregation, and a name where needed. */
 import type { JsonObject } from '#kernel'
 import type { WindowSpec } from '../contract.ts'
 import type { RowBatch } from '../execution/row-batch.ts'
 import { type ColumnPlan, ownerOf } from '../query/plan.ts'
 import type { RenderOptions } from './render-modes.ts'
 
-/** What a data set is built from. */
 export interface Layout {
   readonly columns: readonly ColumnPlan[]
   readonly table: RowBatch
@@ -19,7 +15,6 @@ export interface Layout {
 
 export type Levels = ReadonlyMap<string, string>
 
-/** Order of levels when they are joined to a text. */
 const ORDER = ['resource', 'group', 'metric', 'aggregation', 'name']
 
 function levelsOf(columns: readonly ColumnPlan[]): readonly Levels[] {
@@ -60,10 +55,7 @@ export function levelsIn({ columns, options }: Layout): RolledUp {
   return { levels, common }
 }
 
-/**
- * Returns the header of each series: its name, or else `resource/metric` or `resource/metric/aggregation`. Duplicates
- * are numbered.
- */
+/** Its name, or `resource/metric` or `resource/metric/aggregation`; duplicates are numbered. */
 export function headersOf(columns: readonly ColumnPlan[]): readonly string[] {
   const known = new Map<string, number>([['timestamp', 1]])
   return columns.map((column) => {

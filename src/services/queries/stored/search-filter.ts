@@ -99,10 +99,7 @@ function hasAll(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((tag) => tags.includes(tag))
 }
 
-/**
- * Compares case-insensitively; `*` matches any text and `?` any one character. The number of steps is at most the
- * product of both lengths.
- */
+/** Case-insensitive `*` and `?`, in at most the product of both lengths steps. */
 function isLike(anyCase: string, wanted: string): boolean {
   const [text, pattern] = [anyCase.toLowerCase(), wanted.toLowerCase()]
   let [at, star, mark] = [0, -1, 0]
@@ -127,7 +124,6 @@ function isLike(anyCase: string, wanted: string): boolean {
 
 const CALL = /^(like|contains)\((.*)\)$/s
 
-/** Parses a condition of the form `value`, `like(*x*)` or `contains('x')`. */
 function metaTest(path: string, value: string): Test {
   const [, call, argument = ''] = CALL.exec(value) ?? []
   const text = argument.replace(/^(['"])(.*)\1$/s, '$2')

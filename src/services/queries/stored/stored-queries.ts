@@ -68,7 +68,6 @@ export function queryNotFound(name: string): AppError {
   return new AppError('NOT_FOUND', `Query '${name}' not found`)
 }
 
-/** Reads a body. `ofPath`: the name in the path. Throws `VALIDATION`. */
 function entityOf(body: unknown, ofPath: string | undefined): Pick<QueryRecord, 'name' | 'query' | 'meta'> {
   if (ofPath === undefined) {
     const { name, query, meta } = NewStoredQuery.read(body)

@@ -1,7 +1,4 @@
-/**
- * Divides time into buckets: multiples of a fixed width, or periods in the calendar of a time zone. Buckets are
- * numbered, so they can be counted without iterating.
- */
+/** Divides time into numbered buckets: multiples of a fixed width, or periods in the calendar of a time zone. */
 import { beginOfPeriod, periodOf, type PeriodUnit, skippedDays } from '#services/shared'
 
 export interface Grid {
@@ -16,7 +13,6 @@ export interface Grid {
   beginOf(number: number): number
 }
 
-/** Returns a grid of buckets of `width` ms, aligned to `origin`. */
 export function evenGrid(width: number, origin: number, text: string): Grid {
   return {
     text,

@@ -54,19 +54,14 @@ const SIZES: readonly (readonly [ms: number, before: string, after: string])[] =
   [60_000, 'PT', 'M'],
 ]
 
-/**
- * Formats a duration in ISO 8601, in the largest unit among days, hours, minutes and seconds that divides it: `P7D`,
- * `PT25H`, `PT90M`, `PT1.5S`.
- */
+/** In the largest unit among days, hours, minutes and seconds that divides it: `P7D`, `PT25H`, `PT1.5S`. */
 export function textOfDuration(ms: number): string {
   const [unit, before, after] = SIZES.find(([size]) => ms !== 0 && ms % size === 0) ?? [1_000, 'PT', 'S']
   return `${before}${ms / unit}${after}`
 }
 
-/** Width of buckets: fixed, or periods of a calendar. */
 export type Freq = { readonly width: number; readonly text: string } | Grid
 
-/** Matches a number of days, weeks, months or years. */
 const CALENDAR = /^P(\d{1,6})([DWMY])$/i
 const UNITS: Readonly<Record<string, PeriodUnit>> = {
   D: { unit: 'day', count: 1 },
@@ -82,10 +77,7 @@ export const freq = refined(durationText, (value) => {
   return [{ message: 'a frequency that is inferred is not supported', suggestion: 'write ISO 8601 such as PT1H' }]
 })
 
-/**
- * Parses `freq`. With a time zone in `align`, days and weeks (from Monday) follow its calendar; otherwise they are
- * multiples of 24 hours. Months and years always follow a calendar, by default UTC.
- */
+/** With a zone in `align`, days and weeks (from Monday) follow its calendar; months always one, by default UTC. */
 export function freqOf(value: string, zone: string | undefined): Freq {
   const periods = periodsOf(value)
   if (periods !== undefined && (zone !== undefined || periods.unit === 'month'))

@@ -1,6 +1,5 @@
 /**
- * Resolves the time range of a query from `from`, `until`, `window`, `periods` and `freq`, in any consistent
- * combination.
+ * Resolves the time range of a query from `from`, `until`, `window`, `periods` and `freq`.
  *
  * TIMELINE-1 with a frequency, both ends lie on its grid, and the range is a whole number of buckets, at least one
  * TIMELINE-2 a resolved range whose ends are passed as `from` and `until` resolves to itself
@@ -24,7 +23,6 @@ export interface TimeLine {
   readonly zone: string | undefined
 }
 
-/** Consecutive buckets of a grid. */
 export interface GridRange {
   readonly grid: Grid
   readonly first: number
@@ -150,10 +148,7 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
   return { from, until, grid: { grid, first, count } }
 }
 
-/**
- * Returns the default shift. Without a size or with both ends given, the range covers everything requested; otherwise
- * it ends with a whole bucket.
- */
+/** Without a size or with both ends given, covers everything requested; otherwise ends with a whole bucket. */
 function usualShift({ from, until, window, periods }: Given): NonNullable<Given['align']['shift']> {
   if (from === undefined) return 'backward'
   return until === undefined && (window !== undefined || periods !== undefined) ? 'backward' : 'wrap'

@@ -1,7 +1,4 @@
-/**
- * Validates outside values by schema, and decodes their fields. The compiled check decides; only after a rejection are
- * all problems collected.
- */
+/** Validates outside values by schema, and decodes their fields; problems are collected only after a rejection. */
 import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
@@ -34,10 +31,7 @@ type Described = { readonly description?: string } | undefined
 
 export interface Checked<S extends TSchema = TSchema> {
   readonly schema: S
-  /**
-   * Checks and decodes a value. Throws `VALIDATION` with all problems. Values that this method returned pass without
-   * another check.
-   */
+  /** Throws `VALIDATION` with all problems. Values that this method returned pass without another check. */
   read(value: unknown): Decoded<S>
 }
 
@@ -68,10 +62,7 @@ export function checked<const S extends TSchema>(schema: S, options: CheckOption
 
 type Decode = (value: unknown) => unknown
 
-/**
- * Builds a decoder; undefined when decoding changes nothing. Leaves out fields that are read-only or become undefined.
- * A union may contain one form each for null, lists and everything else.
- */
+/** Undefined when decoding changes nothing. A union may contain one form each for null, lists and everything else. */
 function decoderOf(schema: TSchema): Decode | undefined {
   if (Type.IsCodec(schema)) return schema['~codec'].decode
   if (Type.IsArray(schema)) {
@@ -139,9 +130,7 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
     yield* rulesWithin(part, ownValue(value, name), `${path}${at('', name)}`)
 }
 
-/**
- * Ranks errors at the same place: the lowest rank is the most specific, a failed form of a union the least specific.
- */
+/** Lowest: the most specific error at a place; a failed form of a union is the least specific. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
 function rankOf({ keyword }: SchemaError, value: unknown): number {
@@ -214,9 +203,7 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/**
- * Reports an unknown name, and suggests the most similar known name. `taken`: names that have, or will have, a value.
- */
+/** `taken`: names that have, or will have, a value. */
 function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
   const isFree = like !== undefined && !taken.has(like)

@@ -21,7 +21,6 @@ import {
 
 export const REVISION = 'incremented by each write; the ETag for If-Match'
 
-/** A problem that a schema alone cannot express. */
 export interface Problem {
   /** path within the value; default: the value itself */
   readonly at?: string
@@ -34,16 +33,12 @@ export interface Problem {
 
 type FindProblems = (value: unknown) => readonly Problem[]
 
-/** Marks a schema that has checks beyond JSON Schema. */
 export const CHECKED = { 'x-check': true } as const
 
 /** Functions that find problems, by the check stored in the schema. */
 const FOUND_BY = new WeakMap<(value: never) => boolean, FindProblems>()
 
-/**
- * Adds a rule to the schema. `find` describes all problems, including problems that the schema itself detects, so it must
- * accept any value. `holds`: a faster equivalent for values that match the schema.
- */
+/** `find` must accept any value, and describes all problems; `holds` is a faster equivalent for valid values. */
 export function refined<S extends TSchema>(
   schema: S,
   find: FindProblems,
@@ -52,7 +47,6 @@ export function refined<S extends TSchema>(
   return Object.assign(worded(schema, find, holds), CHECKED)
 }
 
-/** Replaces the error messages of a schema with those of `find`. */
 export function worded<S extends TSchema>(schema: S, find: FindProblems, holds = (_value: unknown) => true): S {
   // a separate function for each schema
   const check = (value: unknown): boolean => holds(value)
@@ -94,7 +88,6 @@ export const id = refined(
   },
 )
 
-/** Schema for one of several upper-case words, in any letter case. `name`: name of the field, for errors. */
 export function word<const W extends string>(name: string, words: readonly W[]): TCodec<TSchema, W> {
   const anyCase = words.map((one) => one.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`))
   const list = words.join(', ')
@@ -116,7 +109,6 @@ export function nearestOf(value: unknown, words: readonly unknown[]): Fix | unde
   return like === undefined ? undefined : replacing(like)
 }
 
-/** Schema of an instant, as epoch ms or ISO 8601; decoded to epoch ms. */
 export const instant: TCodec<TSchema, number> = Type.Decode(
   refined(
     Type.Union([Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })], {
@@ -130,7 +122,6 @@ export const instant: TCodec<TSchema, number> = Type.Decode(
   (value) => Math.trunc(epochMs(value)),
 )
 
-/** Schema for the text of a positive duration of at most ten years. */
 export function duration(description = 'ISO 8601 duration, or a short form such as 5m; at most 3650 days') {
   return refined(text(100, { pattern: DURATION_PATTERN, description }), (value) => {
     const ms = typeof value === 'string' ? msOf(value) : Number.NaN
@@ -140,7 +131,6 @@ export function duration(description = 'ISO 8601 duration, or a short form such 
   })
 }
 
-/** Schema for one value, or a list of values. */
 export function oneOrMore<S extends TSchema>(item: S, maxItems: number) {
   return Type.Union([item, Type.Array(item, { minItems: 1, maxItems })])
 }

@@ -11,10 +11,7 @@ export const Whole = Type.Integer({ minimum: 0 })
 
 export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
-/**
- * Returns a reader that throws `VALIDATION` with all problems. Parameters without a schema are left out. `together`:
- * finds problems that involve several parameters.
- */
+/** Parameters without a schema are left out. `together`: finds problems that involve several parameters. */
 export function parameterReader<P extends TProperties>(
   parameters: P,
   together?: (query: unknown) => readonly Problem[],
@@ -41,10 +38,7 @@ function isEmpty(query: unknown): boolean {
   return true
 }
 
-/**
- * Returns the value of a parameter. An empty value counts as absent, except for plain texts. If a single-valued
- * parameter is repeated, the last value counts.
- */
+/** Empty counts as absent, except for plain texts; the last of repeated values counts. */
 function valueOf(schema: TSchema, sent: unknown): unknown {
   if (Array.isArray(sent)) return takesList(schema) ? sent : valueOf(schema, sent.at(-1))
   if (typeof sent !== 'string') return sent

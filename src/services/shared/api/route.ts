@@ -1,7 +1,4 @@
-/**
- * Defines routes as values: input, scope, responses and handler. Types, the check of the input, and the operation on
- * the API page are derived from them.
- */
+/** Routes as values, from which types, checks of input and the operation on the API page are derived. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
 import { type TProperties, type TSchema, Type } from 'typebox'
 import type { Caller } from '#kernel'
@@ -29,7 +26,6 @@ type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
       ? '*'
       : never
 
-/** What a handler receives. */
 export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   readonly params: Params
@@ -85,7 +81,6 @@ export interface Route<Api> extends Unshown {
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
-/** Returns a function that defines routes of a service. */
 export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
@@ -115,13 +110,11 @@ export function routesOf<Api>() {
 
 interface RoutesOptions<Api> {
   readonly tag: string
-  /** schema of the service's errors */
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
   readonly addParsers?: (own: FastifyInstance) => void
 }
 
-/** Adds the routes in a separate scope of the server. */
 export async function addRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },

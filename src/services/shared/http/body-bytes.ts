@@ -39,7 +39,6 @@ async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buff
   return whole
 }
 
-/** Splits bytes into parts, yielding to the event loop in between. */
 export async function* partsOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE) {
     if (at > 0) await machineTimers.breathe()

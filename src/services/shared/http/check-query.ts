@@ -8,7 +8,6 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { TSchema } from 'typebox'
 import { at, type Issue, makeIssue, nearest, refuse } from '#kernel'
 
-/** The parameters that a route reads. */
 export interface QueryParameters {
   readonly named: Readonly<Record<string, TSchema>>
   readonly others?: RegExp
@@ -39,10 +38,7 @@ export function queryFaults(query: unknown, { named, others }: QueryParameters):
   return { unknown, repeated }
 }
 
-/**
- * Returns a hook that runs before the handler of a route. WebSocket routes check parameters themselves, since their
- * response has no headers.
- */
+/** WebSocket routes check parameters themselves, since their response has no headers. */
 export function checkQuery(parameters: QueryParameters) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (isEmpty(request.query) || isSocket(request)) return done()

@@ -1,7 +1,4 @@
-/**
- * Parses conditions in query texts, combined with AND, OR and brackets, and with NOT in languages that have it. Each
- * language parses its own conditions. NOT binds tightest, then AND.
- */
+/** Parses conditions combined with AND, OR and brackets, and with NOT in languages that have it. */
 
 const LONGEST = 4_000
 const MAX_TERMS = 50
@@ -107,7 +104,6 @@ function deeper(level: number): void {
   if (level >= MAX_BRACKETS) throw new TextProblem(`nests deeper than ${MAX_BRACKETS} brackets`)
 }
 
-/** A text with a read position. */
 export class ConditionText {
   readonly #text: string
   #at = 0
@@ -167,10 +163,7 @@ export class ConditionText {
     return this.#text.slice(start, this.#at)
   }
 
-  /**
-   * Reads a quoted text, from the opening to the closing quote. `escape`: the character that makes the next character
-   * literal; if not given, none does.
-   */
+  /** `escape`: the character that makes the next one literal; default: none. */
   quoted(escape?: string): string {
     this.#at += 1
     let text = ''

@@ -1,7 +1,4 @@
-/**
- * Protects against cross-origin requests: a page of another origin must not write with credentials that the browser
- * attached.
- */
+/** Protects against pages of another origin that write with credentials that the browser attached. */
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -13,10 +10,8 @@ export interface SentByPage {
 }
 
 /**
- * Returns the page of another origin that sent a write, as reported by its browser: its origin, `null` for a sandboxed
- * page, or the relation between the two sites. Undefined for reads, for pages of this origin, and for clients that
- * report no page. A WebSocket counts as a write. `ownUrl`: public address of this host, for a proxy that sends another
- * `Host`.
+ * Origin of the page that sent a write, `null` for a sandboxed page, or the relation of the sites; undefined for reads,
+ * own pages, and clients that report none. A WebSocket counts as a write. `ownUrl`: for a proxy with another `Host`.
  */
 export function foreignPage({ method, headers, host }: SentByPage, ownUrl?: string): string | undefined {
   const origin = headers['origin']?.toString()
@@ -35,7 +30,6 @@ export function mayBeAttached(authorization: string | undefined): boolean {
   return authorization !== undefined && /^basic\s/i.test(authorization)
 }
 
-/** Returns the error message for a rejected page. */
 export function refusedPage(page: string): string {
   return (
     `A page of another origin (${page.slice(0, 200)}) may not write with the key pair that this browser keeps; ` +

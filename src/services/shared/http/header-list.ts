@@ -4,7 +4,6 @@ import type { Json } from '#kernel'
 /** most characters; proxies accept headers of a few thousand */
 const MAX_CHARACTERS = 4_000
 
-/** Formats a list; undefined when it is empty, or its first item is too long. */
 export function headerOfList(list: readonly object[]): string | undefined {
   const texts: string[] = []
   let characters = 2
@@ -17,7 +16,6 @@ export function headerOfList(list: readonly object[]): string | undefined {
   return texts.length === 0 ? undefined : `[${texts.join(',')}]`
 }
 
-/** Parses the text of `headerOfList`; returns an empty list when the header is missing. */
 export function listOfHeader(header: string | null): readonly Json[] {
   return header === null ? [] : (JSON.parse(header) as readonly Json[])
 }

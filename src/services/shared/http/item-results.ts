@@ -5,7 +5,6 @@ export interface ItemResult {
   readonly error?: string
 }
 
-/** Results by resource id. */
 export interface ItemResults {
   readonly success: Readonly<Record<string, ItemResult>>
   readonly failure: Readonly<Record<string, ItemResult>>

@@ -30,7 +30,6 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Decodes a body as UTF-8. Throws `NOT_JSON` for invalid UTF-8. */
 export function bodyText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new AppError('NOT_JSON', 'The body is not JSON: it is not UTF-8')
   return bytes.toString()
@@ -80,7 +79,6 @@ export function parsePlain(text: string, levels = MAX_JSON_DEPTH): unknown {
   return readPlain(text, levels).value
 }
 
-/** `keys`: number of keys in the text. */
 function readPlain(text: string, levels: number): { readonly value: unknown; readonly keys: number } {
   const keys = keysIn(text, levels)
   if (keys < 0) {

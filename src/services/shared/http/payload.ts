@@ -1,7 +1,4 @@
-/**
- * Keeps JSON of devices for templates. Only its text is stored, so it may contain any key, and integers of any length.
- * Objects with integer-like keys become Maps, since objects would not keep the order of such keys.
- */
+/** Keeps JSON of devices for templates; integer-like keys become Maps, since objects would not keep their order. */
 import { hasDigits, isLongInteger } from '#kernel'
 import { parsePlain } from './parse-body.ts'
 
@@ -44,10 +41,7 @@ export function payloadValue(given: unknown): unknown {
   return given instanceof Payload ? given.value : given
 }
 
-/**
- * Like JSON.parse, but with bigints for long integers, and with Maps. Throws `NOT_JSON`, or `TOO_LARGE` beyond the
- * depth.
- */
+/** Like JSON.parse, but with bigints for long integers, and with Maps. */
 export function parsePayload(text: string): unknown {
   const plain = parsePlain(text)
   return hasDigits(text, LONG_DIGITS) || NUMBERED_KEY.test(text) ? new PayloadReader(text).value() : plain

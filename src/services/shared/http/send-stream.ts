@@ -7,7 +7,6 @@ import { withFirst, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { ServerEvent } from './server-event.ts'
 
-/** Comments in a stream of server-sent events, sent as heartbeats. */
 export const HERE = ': here\n\n'
 export const STILL_HERE = ': still here\n\n'
 
@@ -29,7 +28,6 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEven
 
 export interface TextStreamOptions<T> {
   readonly type: string
-  /** formats a value; ideally once for all readers */
   textOf(value: T): string
   readonly turns: Pick<Yielder, 'soon'>
   /** sent at once; if absent, only the response headers are sent at once */
@@ -69,7 +67,6 @@ async function* lineTexts(lines: AsyncIterable<unknown>): AsyncGenerator<string>
   for await (const line of lines) yield `${JSON.stringify(line)}\n`
 }
 
-/** Formats an event for the stream. */
 function eventText({ id, event, data }: ServerEvent): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 }

@@ -4,7 +4,6 @@ import { AppError, type ExpectedVersion, type RevisionOptions } from '#kernel'
 
 type WithHeaders = Pick<FastifyRequest, 'headers'>
 
-/** Sets the ETag of an entity, and returns the entity. */
 export function withTag<T extends { readonly revision?: number }>(reply: FastifyReply, entity: T): T {
   if (entity.revision !== undefined) void reply.header('etag', `"${entity.revision}"`)
   return entity
@@ -29,7 +28,6 @@ export async function writeCondition(
   return { ifVersion: version ?? 'absent' }
 }
 
-/** Like `writeCondition`, for entities with a `revision`. */
 export async function revisionCondition(
   request: WithHeaders,
   current: () => Promise<{ readonly revision?: number }>,

@@ -66,10 +66,7 @@ export class BucketFigures implements Figures {
   }
 }
 
-/**
- * Computes the deviation from sums. The difference of two large sums loses digits when numbers are far from 0 and close
- * together. A sum of n terms may be off by n rounding errors; returns undefined when that exceeds the tolerance.
- */
+/** Undefined when rounding errors of n terms exceed the tolerance, as for numbers far from 0 and close together. */
 function deviationOf({ numeric, sum, sumOfSquares, min, max }: Bucket): number | null | undefined {
   if (sum === null || sumOfSquares === null) return null
   if (min === max) return 0
@@ -109,7 +106,6 @@ export class Gathering implements Figures {
     return this.numeric === 1 ? 0 : Math.sqrt(this.#squares / (this.numeric - 1))
   }
 
-  /** Adds a sample. `previous`: the preceding number in the series, if any. */
   add(value: SampleValue, previous: number | undefined): void {
     this.count += 1
     this.last = value

@@ -1,7 +1,4 @@
-/**
- * Computes the values of groups of samples: from the store's sums where these suffice, otherwise from the samples, with
- * one group in memory at a time.
- */
+/** Computes groups of samples from the store's sums where these suffice, else with one group in memory at a time. */
 import type { SampleValue } from '#storage'
 import { BucketFigures, type Figures, Gathering } from './figures.ts'
 import type { SampleReader, Span } from './sample-reader.ts'
@@ -34,7 +31,6 @@ export interface GroupRequest {
   readonly since?: number
 }
 
-/** Returns values by the start of the group, leaving out empty groups. */
 export async function valuesOfGroups(
   reader: SampleReader,
   request: GroupRequest,

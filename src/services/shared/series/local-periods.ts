@@ -1,7 +1,4 @@
-/**
- * Divides time into days, weeks and months in the calendar of a time zone, numbered from 1970. A day may have 23 or 25
- * hours when clocks change; weeks begin on Mondays.
- */
+/** Divides time into days, weeks (from Monday) and months in a time zone, numbered from 1970. */
 import { FixedOffsetZone, IANAZone, type Zone } from 'luxon'
 
 /** Periods of `count` units, counted from 1970: two months are January and February, March and April ... */
@@ -22,7 +19,6 @@ export function periodOf(time: number, zone: string, { unit, count }: PeriodUnit
   return Math.floor(unitOf(day, unit) / count)
 }
 
-/** Returns the first instant of a period. */
 export function beginOfPeriod(period: number, zone: string, { unit, count }: PeriodUnit): number {
   const midnight = firstDayOf(period * count, unit) * DAY
   // offsets before and after: where clocks skip midnight, the day begins at the change

@@ -3,7 +3,6 @@ import { AppError } from '#kernel'
 import type { Bucket, Sample, SampleColumns, Series } from '#storage'
 import { MAX_TIME } from './times.ts'
 
-/** Resources, and a range of samples; both ends are inclusive. */
 export interface Span {
   readonly resources: readonly string[]
   readonly metric: string
@@ -19,15 +18,12 @@ const MAX_READ = 1_000_000
 export interface ReaderOptions {
   /** most samples; default 1,000,000 */
   readonly most?: number | undefined
-  /**
-   * samples per read; default 10,000. Must exceed the number of resources, which may all have a sample at the same time
-   */
+  /** samples per read; default 10,000. More than the resources, which may all have a sample at the same time */
   readonly page?: number
   readonly ahead?: boolean
   readonly signal?: AbortSignal
 }
 
-/** Reads the store in pages for one request, and rejects when the limit is exceeded. */
 export class SampleReader {
   readonly #series: Series
   readonly #most: number

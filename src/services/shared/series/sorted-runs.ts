@@ -1,7 +1,4 @@
-/**
- * Collects numbers for queries by rank. The numbers are sorted in runs while they arrive, so that no single sort blocks
- * the event loop; a rank is found by narrowing down all runs together.
- */
+/** Numbers for queries by rank, sorted in runs as they arrive, so that no single sort blocks the event loop. */
 export class SortedRuns {
   readonly #runs: Float64Array[] = []
   #open = new Float64Array(16)

@@ -45,7 +45,6 @@ export class Http {
     return response.ok ? response : this.refused(response)
   }
 
-  /** Throws the error that a response reports. */
   async refused(response: Response): Promise<never> {
     throw errorOf(response, await response.text())
   }
@@ -62,7 +61,6 @@ export class Http {
   }
 }
 
-/** Casts responses to the types of the contract, in this one place. */
 export async function typed<T>(answer: Promise<unknown>): Promise<T> {
   return (await answer) as T
 }
@@ -103,7 +101,6 @@ function issueOf({ instancePath, msgs, ...issue }: Detail): Issue {
   return { path, type, message, severity, ...rest }
 }
 
-/** Parses `/path <- what is wrong`. */
 function textIssue(text: string): Partial<Issue> {
   const [path = '', ...rest] = text.split(' <- ')
   return rest.length === 0 ? { message: text } : { path: path === '/' ? '' : path, message: rest.join(' <- ') }
