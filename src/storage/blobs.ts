@@ -15,10 +15,7 @@ export interface BlobInfo {
 export type Digest = 'sha256' | 'md5'
 
 export interface Blobs {
-  /**
-   * Replaces the whole object or nothing. `expect`: the required current etag, or `'absent'`; otherwise throws
-   * `CONFLICT`.
-   */
+  /** Replaces all or nothing. `expect`: the required current etag, or `'absent'`; otherwise throws `CONFLICT`. */
   put(
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,

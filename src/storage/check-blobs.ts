@@ -79,7 +79,6 @@ export function checkList(query: Parameters<Blobs['list']>[0]): CheckedList {
   return { prefix, after, limit }
 }
 
-/** Throws `CONFLICT` when the current etag, or the object's absence, is not the expected one. */
 export function checkExpectedEtag(path: string, expect: string | undefined, etag: string | undefined): void {
   if (expect === undefined || expect === (etag ?? 'absent')) return
   const is = etag === undefined ? 'is not there' : `is there with etag ${etag}`

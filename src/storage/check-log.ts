@@ -12,7 +12,7 @@ export function checkLogName(name: string): void {
   problems.throwIfAny('The log')
 }
 
-/** Checks a query. `after`: the position to read after, or to trim up to. Returns the effective limit. */
+/** `after`: the position to read after, or to trim up to. Returns the effective limit. */
 export function checkLogQuestion(log: string, partition: number, after = 0, limit = DEFAULT_LIMIT): number {
   const problems = new Problems()
   checkPartition(partition, '/partition', problems)

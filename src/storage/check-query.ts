@@ -33,7 +33,6 @@ const OPERATORS: Readonly<Record<FieldType, ReadonlySet<string>>> = {
   place: new Set(['box', 'exists']),
 }
 
-/** Checks a query. Throws `VALIDATION` or `TOO_LARGE`, with all problems at once. */
 export function checkQuery(known: KnownSpec, query: Query): CheckedQuery {
   const problems = new Problems()
   const where = query.where ?? []
@@ -50,7 +49,6 @@ export function checkQuery(known: KnownSpec, query: Query): CheckedQuery {
   return { where, sort, offset, limit, afterId }
 }
 
-/** Checks the conditions of `count` and `countBy`. */
 export function checkWhere(known: KnownSpec, where: readonly Condition[] = []): readonly Condition[] {
   const problems = new Problems()
   new Conditions(known, problems).check(where, '', 0)
@@ -58,7 +56,7 @@ export function checkWhere(known: KnownSpec, where: readonly Condition[] = []): 
   return where
 }
 
-/** Returns the text field whose values `countBy` counts; throws `VALIDATION` for any other. */
+/** Returns the text field whose values `countBy` counts. */
 export function checkCountField(known: KnownSpec, name: string): KnownField {
   const field = known.byName.get(name)
   if (field?.type === 'text') return field
@@ -72,7 +70,6 @@ export function checkCountField(known: KnownSpec, name: string): KnownField {
   throw new Error('a problem was reported')
 }
 
-/** Returns the valid ids, in order; throws `TOO_LARGE` for too many. */
 export function checkIds(ids: readonly string[]): readonly string[] {
   const problems = new Problems()
   if (ids.length > MAX_GET_MANY)

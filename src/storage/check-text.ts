@@ -1,7 +1,4 @@
-/**
- * Checks that a text can be stored and compared in every medium: limited length, no NUL (PostgreSQL), no unpaired
- * surrogates (UTF-8).
- */
+/** Checks that a text can be stored and compared in every medium: length, no NUL, no unpaired surrogates. */
 import { kindOf, UNSTORABLE } from '#kernel'
 import type { Problems } from './problems.ts'
 
@@ -13,7 +10,7 @@ export interface TextBounds {
   readonly empty?: boolean
 }
 
-/** Returns whether `value` is valid, and reports to `problems` if not. `what`: such as `an id` or `a name`. */
+/** `what`: such as `an id` or `a name`. */
 export function checkText(
   value: unknown,
   path: string,
@@ -45,7 +42,6 @@ export function isStorable(value: unknown, max: number): value is string {
   return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value) && !isLongerThan(value, max)
 }
 
-/** Checks the name of a collection or log, which becomes part of a table's name. */
 export function checkName(value: unknown, path: string, what: string, problems: Problems): value is string {
   if (typeof value === 'string' && NAME.test(value)) return true
   const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : kindOf(value)

@@ -83,7 +83,6 @@ export function checkedCollection<D extends Document>(
   }
 }
 
-/** How a medium reads and trims a log; its input is already checked. */
 export interface LogMedium {
   read(partition: number, after: number, limit: number): Promise<readonly LogEntry[]>
   bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
@@ -122,10 +121,7 @@ async function resultOf({ commit }: Access, write: Write): Promise<number> {
   return results[0] ?? 0
 }
 
-/**
- * How a medium stores samples and messages of one tenant; its input is already checked. `now`: epoch ms, after which
- * expired data counts as absent.
- */
+/** How a medium stores series of one tenant. `now`: epoch ms, after which expired data counts as absent. */
 export interface SeriesMedium {
   append(batch: PreparedBatch): Promise<void>
   applied(log: string, partition: number): Promise<number>

@@ -11,13 +11,11 @@ export interface Conflict {
   readonly actual: number | 'absent'
 }
 
-/** True when the document has the expected version, or is absent as expected. */
 export function isExpected(expect: Expectation, version: number | undefined): boolean {
   if (expect === 'any') return true
   return expect === 'absent' ? version === undefined : version === expect
 }
 
-/** Builds a `CONFLICT` error that names each conflicting write by its index. */
 export function conflictError(conflicts: readonly Conflict[]): AppError {
   const issues = conflicts.map(({ place, collection, id, expected, actual }): Issue => {
     const is = actual === 'absent' ? 'is not there' : `is there in version ${actual}`

@@ -21,7 +21,6 @@ export class DamageWatch {
     this.#logger = logger
   }
 
-  /** Number of reads and writes since the start that failed because of damage. */
   get count(): number {
     return this.#count
   }
@@ -32,7 +31,6 @@ export class DamageWatch {
     return first === undefined ? undefined : `The store is damaged (${this.#count} reads failed): ${first}`
   }
 
-  /** Counts a `DAMAGED` error; ignores other errors. */
   note(error: unknown): void {
     if (!(error instanceof AppError) || error.code !== 'DAMAGED') return
     this.#count += 1

@@ -1,14 +1,11 @@
 /**
- * Lets only one of several processes write to a store at a time. A process takes the fence for a term; the medium then
- * rejects commits of earlier terms, even from a process that was frozen or cut off. Wrongly taking a process for dead
- * may therefore cost time, but never consistency.
+ * Lets only one of several processes write to a store at a time, by a fence that rejects commits of earlier terms.
  *
  * FENCE-1 once a fence is taken, commits of its former holder have no effect
  * FENCE-2 a new holder sees all confirmed commits of its predecessors
  * FENCE-3 terms only rise: an earlier term cannot take the fence
  *
- * Samples (`series`) and objects (`blobs`) are not fenced: repeated appends are idempotent, and contents of objects are
- * found by documents only.
+ * Samples and objects are not fenced: appends are idempotent, and objects are found by documents only.
  */
 import { WrappedCollection } from './wrapped-collection.ts'
 import { AppError, retryOnConflict } from '#kernel'
@@ -24,7 +21,6 @@ import type {
   Write,
 } from './contract.ts'
 
-/** Document that stores who holds a fence. */
 interface FenceRecord {
   readonly holder: string
   readonly term: number
@@ -32,7 +28,6 @@ interface FenceRecord {
 
 export const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1, fields: {} }
 
-/** A fence that this process holds. */
 export interface HeldFence {
   readonly name: string
   readonly term: number
@@ -40,16 +35,12 @@ export interface HeldFence {
   readonly version: number
 }
 
-/** Identifies the process that takes a fence. */
 export interface FenceHolder {
   readonly holder: string
   readonly term: number
 }
 
-/**
- * Takes the fence for a term; taking it again for the same term is fine. `holder` names the process in errors. Throws
- * `FENCED` when a later term has taken the fence.
- */
+/** Takes the fence; again for the same term is fine. Throws `FENCED` when a later term has taken it. */
 export async function takeFence(store: Store, name: string, { holder, term }: FenceHolder): Promise<HeldFence> {
   const fences = store.collection(FENCES)
   return retryOnConflict(async () => {
@@ -64,10 +55,7 @@ function fenced(name: string, term: number, now: FenceHolder | undefined): AppEr
   return new AppError('FENCED', `${who} has taken over ${name}: what is asked for in term ${term} is refused`)
 }
 
-/**
- * Wraps a store so that its commits are rejected with `FENCED` once another process has taken the fence. `lost` is
- * called at the first rejection: whatever was read before may be outdated.
- */
+/** `lost` is called at the first commit rejected with `FENCED`: whatever was read before may be outdated. */
 export function fenceStore(store: Store, fence: HeldFence, lost: (error: AppError) => void = () => undefined): Store {
   return new FencedStore(store, fence, lost)
 }

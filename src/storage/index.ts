@@ -1,7 +1,4 @@
-/**
- * Exports the types of stores, and helpers that walk through pages. Each medium is loaded lazily through its own
- * module.
- */
+/** Exports the types of stores, and helpers that walk through pages; media have modules of their own. */
 export type { BlobMedium } from './blob-medium.ts'
 export type {
   Blobs,

@@ -1,13 +1,9 @@
-/**
- * Serializes JSON of limited size for a medium. The content was checked where it entered the host, so it is trusted.
- */
+/** Serializes JSON of limited size for a medium; the content was checked where it entered the host. */
 import { JsonText, kindOf, messageOf } from '#kernel'
 import { MAX_JSON_BYTES } from './limits.ts'
 import type { Problems } from './problems.ts'
 
-/**
- * Returns JSON, without `undefined` members. When the value has no JSON form, reports a problem and returns undefined.
- */
+/** Undefined when the value has no JSON form. */
 export function jsonText(value: unknown, path: string, problems: Problems): string | undefined {
   let text: string | undefined
   try {

@@ -25,9 +25,7 @@ export const MAX_LIMIT = 10_000
 export const MAX_IN = 1_000
 /** conditions in a query, including nested ones */
 export const MAX_CONDITIONS = 200
-/** nesting depth of `any` */
 export const MAX_ANY_DEPTH = 2
-/** stars in one `like` pattern */
 export const MAX_STARS = 32
 export const MAX_SORT_FIELDS = 8
 

@@ -1,7 +1,4 @@
-/**
- * Orders text as all media do: by code point, which equals UTF-8 bytes, SQLite's BINARY and PostgreSQL's COLLATE "C".
- * JavaScript's `<` compares UTF-16 units instead, and sorts emoji before U+E000 and above.
- */
+/** Orders text by code point, as SQLite's BINARY and PostgreSQL's COLLATE "C" do; `<` compares UTF-16 units. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i += 1) {

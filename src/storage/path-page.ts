@@ -1,7 +1,6 @@
 /** Cuts pages from a sorted list of paths. */
 import { compareText } from './order.ts'
 
-/** Returns the sorted paths that have a prefix and come after a path, at most `limit`. */
 export function pathPage(
   paths: readonly string[],
   { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },

@@ -22,7 +22,7 @@ export type PreparedWrite =
   | { readonly kind: 'expect'; readonly known: KnownSpec; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly texts: readonly string[] }
 
-/** Prepares writes. Throws `VALIDATION` or `TOO_LARGE`; paths of issues begin with the index of the write. */
+/** Paths of issues begin with the index of the write. */
 export function prepareWrites(writes: readonly Write[], specs: Specs): readonly PreparedWrite[] {
   const problems = new Problems()
   const count = writes.length > MAX_WRITES ? changesIn(writes) : writes.length
@@ -88,7 +88,6 @@ function prepareAppend(
   return problems.count === before ? { kind: 'append', log, partition, texts } : undefined
 }
 
-/** Checks the number of a partition; anything invalid is `VALIDATION`. */
 export function checkPartition(partition: unknown, path: string, problems: Problems): partition is number {
   if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition <= MAX_PARTITION) {
     return true

@@ -23,7 +23,6 @@ export class Problems {
     return this.#issues.count
   }
 
-  /** `subject` names the input at the beginning of the message. */
   throwIfAny(subject: string): void {
     const { count, list } = this.#issues
     if (count === 0) return

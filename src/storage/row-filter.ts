@@ -13,7 +13,7 @@ export type RowFilter = (row: SearchedRow) => boolean
 
 type One = Exclude<Condition, { readonly any: unknown }>
 
-/** Compiles conditions, which must be valid. */
+/** The conditions must be valid. */
 export function rowFilter(known: KnownSpec, where: readonly Condition[]): RowFilter {
   const filters = where.map((condition) => filterOf(known, condition))
   const [first, second] = filters

@@ -21,10 +21,7 @@ export interface KnownField {
   /** index of the field in `KnownSpec.fields`, and of its value in a document's values */
   readonly index: number
   readonly of: (document: never) => unknown
-  /**
-   * true when an index would not help: the field is only searched for substrings, or is a list of texts, which are
-   * indexed separately
-   */
+  /** true when an index would not help: only searched for substrings, or a list of texts */
   readonly unindexed: boolean
 }
 
@@ -33,18 +30,16 @@ export interface KnownSpec {
   readonly version: number
   readonly fields: readonly KnownField[]
   readonly byName: ReadonlyMap<string, KnownField>
-  /** combinations of fields with a combined index */
   readonly together: readonly (readonly KnownField[])[]
 }
 
 const FIELD_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/
 const FIELD_TYPES: ReadonlySet<unknown> = new Set(['text', 'number', 'texts', 'place'])
 
-/** Specifications known to one open medium, for all tenants. */
 export class Specs {
   readonly #known = new Map<string, { readonly spec: object; readonly known: KnownSpec }>()
 
-  /** Checks a specification. Throws `VALIDATION` when it is invalid or differs from another of the same name. */
+  /** Throws `VALIDATION` when it differs from another specification of the same name. */
   know<D extends Document>(spec: CollectionSpec<D>): KnownSpec {
     const before = this.#known.get(spec.name)
     if (before?.spec === spec) return before.known
@@ -60,7 +55,7 @@ export class Specs {
   }
 }
 
-/** Caches checked specifications. They are immutable, and all media of a process receive the same objects. */
+/** Specifications are immutable, and all media of a process receive the same objects. */
 const readBefore = new WeakMap<object, KnownSpec>()
 
 function readOnce(spec: CollectionSpec<never>): KnownSpec {
@@ -136,7 +131,7 @@ function shapeOf(known: KnownSpec): string {
   return `version ${known.version} (${[...fields, ...together].join(', ')})`
 }
 
-/** Computes the values of a document's fields, by index of the field. Reports invalid values to `problems`. */
+/** By index of the field. */
 export function readFields(
   known: KnownSpec,
   document: Document,

@@ -10,12 +10,10 @@ export function checkTenant(id: string): void {
   throw new AppError('VALIDATION', `${shown} is not a valid name of a tenant; use 1 to 64 of a-z A-Z 0-9 . _ -`)
 }
 
-/** Builds the error of a closed medium. */
 export function closedError(): AppError {
   return new AppError('CLOSED', 'The store is closed; open it again to read or write')
 }
 
-/** Builds the error for a collection that a newer version of the program has written. */
 export function newerError(collection: string, stored: number, known: number): AppError {
   return new AppError(
     'STORE',

@@ -1,7 +1,4 @@
-/**
- * Walks over all documents of a collection in order of ids, a page at a time; concurrent writes may or may not be
- * included. Long walks yield to the event loop between pages, since a store may respond without waiting.
- */
+/** Walks over a collection in order of ids, a page at a time; concurrent writes may or may not be included. */
 import type { Collection, Document, Query, Stored } from './contract.ts'
 
 const PORTION = 1_000
@@ -28,7 +25,7 @@ export function portions<D extends Document>(
   )
 }
 
-/** Yields the ids of matching documents, `size` at a time. */
+/** `size` at a time. */
 export function portionsOfIds(
   collection: Pick<Collection<Document>, 'ids'>,
   where: Query['where'] = [],
@@ -43,10 +40,7 @@ export function portionsOfIds(
 
 const SLICE = 1_000
 
-/**
- * Deletes documents by a number field: first those up to a value, then the lowest until a given number is left. Returns
- * how many were deleted.
- */
+/** First those up to a value, then the lowest until a given number is left. */
 export async function forgetOldest<D extends Document>(
   collection: Collection<D>,
   field: string,

@@ -14,7 +14,6 @@ export interface ExaminedObject {
   readonly problem: string | undefined
 }
 
-/** Examines all objects of a folder. Yields nothing if the folder does not exist. */
 export async function* examineObjects(folder: string): AsyncIterable<ExaminedObject> {
   const root = join(folder, 'objects')
   for (const name of await namesIn(root)) {

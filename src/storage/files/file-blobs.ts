@@ -1,7 +1,4 @@
-/**
- * Stores the objects of one tenant as files. An object is written to a temporary file, synced, and renamed: readers see
- * either the old or the new object, and after a crash the old object is still there.
- */
+/** Stores objects of one tenant as files: written aside, synced and renamed, so the old or the new one is there. */
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rename, unlink } from 'node:fs/promises'
@@ -30,9 +27,7 @@ const READ_AT_ONCE = 262_144
 /** number of files that one listing reads concurrently */
 const READERS = 16
 
-/** What the tenants of one folder share. */
 export interface FileHost {
-  /** folder with the objects of all tenants */
   readonly root: string
   /** folder for unfinished files, on the same file system */
   readonly temporary: string
@@ -44,7 +39,6 @@ export interface FileHost {
   checkOpen(): void
 }
 
-/** What all `FileBlobs` of a tenant share. */
 export interface TenantFiles {
   readonly folder: string
   readonly paths: PathList
@@ -264,7 +258,6 @@ export class FileBlobs implements Blobs {
   }
 }
 
-/** An incoming content, and the error of its stream. */
 interface Sent {
   readonly pieces: AsyncIterable<Uint8Array>
   failure: unknown

@@ -19,7 +19,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open on this machine',
 }
 
-/** Returns a `STORE` error with advice; an AppError is returned unchanged. */
 export function storeError(doing: string, thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const advice = ADVICE[codeOf(thrown) ?? ''] ?? 'look at the disk'

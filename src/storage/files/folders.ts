@@ -1,15 +1,10 @@
-/**
- * Finds and creates folders. Symbolic links are rejected, since they may lead out of the data; new folders are synced.
- */
+/** Finds and creates folders. Symbolic links are rejected, since they may lead out of the data. */
 import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { codeOf } from './file-errors.ts'
 
-/**
- * Returns the folder at a path below a root; undefined if it does not exist. Throws `STORE` when something else is
- * there.
- */
+/** Undefined if it does not exist. Throws `STORE` when something else is there. */
 export async function folderAt(root: string, names: readonly string[]): Promise<string | undefined> {
   let folder = root
   for (const name of names) {
@@ -19,7 +14,6 @@ export async function folderAt(root: string, names: readonly string[]): Promise<
   return folder
 }
 
-/** Returns the folder at a path, creating missing folders. */
 export async function makeFolderAt(root: string, names: readonly string[]): Promise<string> {
   let folder = root
   for (const name of names) {

@@ -1,8 +1,4 @@
-/**
- * Stores one object as one file: the content, its metadata as JSON, the checksum of that JSON (`crc32`, 4 bytes), the
- * JSON's length (4 bytes), and a mark (8 bytes). A rename replaces content and metadata together. A file that does not
- * end with the mark is not an object. The content comes first, so ranges need no offset.
- */
+/** Stores one object as one file: content, JSON of metadata, its `crc32` (4 bytes), JSON's length (4), a mark (8). */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
@@ -122,10 +118,7 @@ function parseInfo(text: string, path: string): BlobInfo | undefined {
   }
 }
 
-/**
- * Verifies a streamed content. Throws `DAMAGED` at the last piece when the digest differs from the etag, so that a
- * damaged content never looks complete.
- */
+/** Throws `DAMAGED` at the last piece, so that a damaged content never looks complete. */
 export function contentCheck({ path, etag, size }: BlobInfo): (piece: Uint8Array) => void {
   const hash = createHash(etag.length === MD5_CHARACTERS ? 'md5' : 'sha256')
   let left = size

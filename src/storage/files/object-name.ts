@@ -1,8 +1,7 @@
 /**
- * Converts between paths of objects and file names. A path is cut into pieces of 60 bytes, all but the last of which
- * become folders. Bytes that some file system cannot distinguish or accept (capitals included) become `%` and two
- * digits, and a slash becomes `+`. A name is never `.` or `..`, and has at most 182 characters. Sorting by decoded
- * pieces sorts by path.
+ * Converts between paths of objects and file names that every file system accepts and distinguishes.
+ * A path is cut into pieces of 60 bytes; all but the last become folders. A name has at most 182 characters and is
+ * never `.` or `..`. Sorting by decoded pieces sorts by path.
  */
 const PIECE = 60
 const PLAIN = /^[a-z0-9_.-]$/
@@ -10,7 +9,6 @@ const PLAIN = /^[a-z0-9_.-]$/
 const FOLDER = '.d'
 const OBJECT = '.o'
 
-/** Returns the folders, outermost first, and the file for a path. */
 export function objectNames(path: string): { readonly folders: readonly string[]; readonly file: string } {
   const bytes = Buffer.from(path)
   const pieces: string[] = []
@@ -19,7 +17,7 @@ export function objectNames(path: string): { readonly folders: readonly string[]
   return { folders: pieces.map((piece) => piece + FOLDER), file: last + OBJECT }
 }
 
-/** Returns the piece of a path that a name stands for; undefined for a name of another origin. */
+/** Undefined for a name of another origin. */
 export function pieceOf(name: string): { readonly kind: 'folder' | 'object'; readonly bytes: Buffer } | undefined {
   const ending = name.slice(-2)
   if (ending !== FOLDER && ending !== OBJECT) return undefined
@@ -33,7 +31,7 @@ export function tenantName(id: string): string {
   return `t-${encode(Buffer.from(id))}`
 }
 
-/** Returns the tenant of a folder; undefined for a folder of another origin. */
+/** Undefined for a folder of another origin. */
 export function tenantOf(name: string): string | undefined {
   if (!name.startsWith('t-')) return undefined
   const id = decode(name.slice(2)).toString()

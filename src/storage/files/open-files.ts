@@ -1,7 +1,6 @@
 /**
- * Opens a folder that stores objects as files: `objects/<tenant>/<path>`, and `temporary/` for unfinished files. Either
- * one process owns the folder and treats files in `temporary` as left over from a crash; or processes share the folder,
- * each tenant being served by one process at a time, and each process uses its own subfolder of `temporary`.
+ * Opens a folder of objects: `objects/<tenant>/<path>`, and `temporary/` for unfinished files.
+ * When processes share the folder, one serves each tenant, and each has its own subfolder of `temporary`.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
@@ -18,7 +17,6 @@ import { PathList, pathsIn } from './path-list.ts'
 import { KeyedMutex } from '#kernel'
 
 export interface FilesOptions {
-  /** folder of the objects; created if needed */
   readonly folder: string
   /** epoch ms; default: the machine's clock */
   readonly clock?: () => number
@@ -31,7 +29,6 @@ export interface FilesOptions {
 /** ms after which a process's temporary folder must be left over from a crash, since no write takes this long */
 const REMAINS_MS = 86_400_000
 
-/** Opens the folder. Throws `STORE` when it is not usable. */
 export async function openFiles({
   folder,
   clock = Date.now,
@@ -50,7 +47,7 @@ export async function openFiles({
   }
 }
 
-/** Deletes unfinished files after a crash. `before`: only those last changed before this time. */
+/** Deletes unfinished files after a crash, only those last changed `before` this time. */
 async function sweep(temporary: string, before: number): Promise<void> {
   for (const name of await readdir(temporary)) {
     const path = join(temporary, name)

@@ -11,14 +11,13 @@ export class PathList {
   /** changes made while the folders are being read */
   #changes: (readonly [path: string, there: boolean])[] = []
 
-  /** Returns the paths in order. `folder` returns the folder to read; undefined while it does not exist. */
+  /** `folder` returns undefined while the folder does not exist. */
   async inOrder(folder: () => Promise<string | undefined>): Promise<readonly string[]> {
     if (this.#paths !== undefined) return this.#paths
     this.#reading ??= this.#read(folder)
     return this.#reading
   }
 
-  /** Call after an object was put or deleted. */
   changed(path: string, there: boolean): void {
     if (this.#reading !== undefined) this.#changes.push([path, there])
     else if (this.#paths !== undefined) apply(this.#paths, path, there)

@@ -1,21 +1,16 @@
-/**
- * Commits units of work in memory: a unit is evaluated as a whole and then applied, so nothing ever needs to be undone
- * (STORE-1).
- */
+/** Commits units of work in memory: evaluated as a whole, then applied, so nothing is ever undone (STORE-1). */
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
 import type { PreparedWrite } from '../prepare-writes.ts'
 import type { KnownSpec } from '../spec.ts'
 import type { MemoryLogs } from './memory-logs.ts'
 import type { MemoryTable } from './memory-table.ts'
 
-/** State of a document after the unit's writes so far. */
 interface Draft {
   there: boolean
   /** highest version that the id has had so far */
   version: number
 }
 
-/** Commits the writes. Returns results by index; throws `CONFLICT` without changing anything. */
 export function commitInMemory(
   writes: readonly PreparedWrite[],
   tableOf: (known: KnownSpec) => MemoryTable,

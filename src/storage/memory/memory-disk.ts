@@ -12,13 +12,11 @@ export interface TenantData {
   readonly tables: Map<string, MemoryTable>
   readonly logs: MemoryLogs
   readonly series: SeriesData
-  /** true once something was written */
   touched: boolean
 }
 
 export class MemoryDisk {
   readonly #tenants = new Map<string, TenantData>()
-  /** the specification of each collection's fields */
   readonly #specs = new Map<string, KnownSpec>()
   readonly objects = new Map<string, Map<string, MemoryObject>>()
   #open = false
@@ -49,10 +47,7 @@ export class MemoryDisk {
     return written.sort(compareText)
   }
 
-  /**
-   * Returns a tenant's table with fields by this specification. Throws `STORE` when a newer specification was used
-   * before.
-   */
+  /** Throws `STORE` when a newer specification was used before. */
   table(tenant: TenantData, known: KnownSpec): MemoryTable {
     this.#bring(known)
     let table = tenant.tables.get(known.name)

@@ -10,7 +10,6 @@ interface Partition {
 export class MemoryLogs {
   readonly #logs = new Map<string, Map<number, Partition>>()
 
-  /** Returns the position of the last entry; 0 for an empty partition. */
   last(log: string, partition: number): number {
     const kept = this.#logs.get(log)?.get(partition)
     return kept === undefined ? 0 : kept.first + kept.texts.length - 1

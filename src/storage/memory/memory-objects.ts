@@ -14,7 +14,7 @@ export interface MemoryObject {
 
 type Tenants = Map<string, Map<string, MemoryObject>>
 
-/** Opens a medium. `clock`: epoch ms. `keep`: content that survives closing; by default nothing survives. */
+/** `keep`: content that survives closing; by default nothing survives. */
 export function openMemoryBlobs(options: { readonly clock?: () => number; readonly keep?: Tenants } = {}): BlobMedium {
   const { clock = Date.now, keep = new Map<string, Map<string, MemoryObject>>() } = options
   const state = { closed: false }

@@ -20,7 +20,6 @@ import type { MemoryDisk, TenantData } from './memory-disk.ts'
 import type { MemoryTable } from './memory-table.ts'
 import { storedOf } from './row.ts'
 
-/** What the stores of one open medium share. */
 export interface MemoryHost {
   readonly disk: MemoryDisk
   readonly specs: Specs
@@ -29,7 +28,6 @@ export interface MemoryHost {
   /** id of this opening */
   readonly session: string
   checkOpen(): void
-  /** Counts a commit and records its duration in ms. */
   committed(ms: number): void
 }
 

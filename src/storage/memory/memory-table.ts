@@ -19,10 +19,7 @@ export class MemoryTable {
     this.#search = new RowSearch(known, this.#rows, this.#indexes)
   }
 
-  /**
-   * Computes the fields of all documents again, by another specification. Throws `VALIDATION` without changing
-   * anything.
-   */
+  /** Throws `VALIDATION` without changing anything. */
   reindex(known: KnownSpec): void {
     const problems = new Problems()
     const fields = [...this.#rows.values()].map((row) =>
@@ -42,7 +39,6 @@ export class MemoryTable {
     return this.#rows.get(id)
   }
 
-  /** Returns the highest version that an id has had; 0 if it never existed. */
   lastVersion(id: string): number {
     return this.#rows.get(id)?.version ?? this.#last.get(id) ?? 0
   }
@@ -77,7 +73,6 @@ export class MemoryTable {
     return where.length === 0 ? this.#rows.size : this.#search.all(where).length
   }
 
-  /** Counts the matching rows by value, in order of value. */
   countBy(field: KnownField, where: readonly Condition[]): ReadonlyMap<string, number> {
     const counts = new Map<string, number>()
     if (where.length === 0) {

@@ -1,8 +1,4 @@
-/**
- * Indexes of a table, built on demand and then kept up to date: rows by value for `eq` and `in`, and sorted rows for
- * pages. Fields are indexes into `KnownSpec.fields`; -1 stands for the id. A sorted list that is written often but
- * never read is dropped, because rebuilding is cheaper than maintaining it.
- */
+/** Indexes of a table, built on demand. Fields are indexes into `KnownSpec.fields`; -1 stands for the id. */
 import { compareText, compareValues } from '../order.ts'
 import type { FieldValue } from '../spec.ts'
 import type { Row } from './row.ts'
@@ -29,7 +25,6 @@ export class RowIndexes {
     this.#all = all
   }
 
-  /** Returns the rows whose field has the value, or contains it among its texts. */
   withValue(field: number, value: string | number): ReadonlySet<Row> {
     return this.valuesOf(field).get(value) ?? NONE
   }
@@ -56,7 +51,6 @@ export class RowIndexes {
     return index.rows
   }
 
-  /** Adds a row. */
   added(row: Row): void {
     for (const [field, index] of this.#byValue) addValues(index, row.fields[field], row)
     for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 0, row)
@@ -67,7 +61,6 @@ export class RowIndexes {
     for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 1)
   }
 
-  /** Replaces the fields of a row. */
   change(row: Row, fields: readonly FieldValue[]): void {
     const before = row.fields
     const moved = [...this.#inOrder.values()].filter(({ field }) => field !== BY_ID && before[field] !== fields[field])
@@ -97,7 +90,6 @@ export class RowIndexes {
 
 const NONE: ReadonlySet<Row> = new Set()
 
-/** Returns the value by which a row is sorted. */
 export function keyOf(row: Row, field: number): string | number | undefined {
   if (field === BY_ID) return undefined
   const value = row.fields[field]

@@ -45,7 +45,6 @@ export class RowSearch {
     return found.sort((a, b) => compareRows(a, b, sort)).slice(offset, end)
   }
 
-  /** Returns all matching rows, unordered. */
   all(where: readonly Condition[]): readonly Row[] {
     const holds = rowFilter(this.#known, where)
     return (this.#candidates(where) ?? [...this.#rows.values()]).filter((row) => holds(row))
@@ -83,10 +82,7 @@ export class RowSearch {
     return field && [...values].map((value) => this.#indexes.withValue(field.index, value))
   }
 
-  /**
-   * Returns the first `end` matching rows of a sorted list; undefined when that would take reading more than `budget`
-   * rows.
-   */
+  /** Undefined when that would take reading more than `budget` rows. */
   #walk(
     sort: readonly SortKey[],
     afterId: string | undefined,
@@ -113,7 +109,6 @@ export class RowSearch {
   }
 }
 
-/** Takes matching rows with equal keys, ordered by the remaining sort keys. */
 function takeRun(
   rows: readonly Row[],
   [start, stop]: readonly [number, number],
@@ -130,7 +125,6 @@ function takeRun(
   for (const row of run) found.push(row)
 }
 
-/** Returns the range of rows that have the same key as the row at `start`. */
 function runAfter(rows: readonly Row[], field: number, start: number): readonly [number, number] {
   const key = keyOf(rows[start] as Row, field) // asked within bounds only
   let stop = start + 1

@@ -81,7 +81,6 @@ export class SeriesData {
     keep(this.#messages, resource, (one, of) => stays(one, of) || !isWithin(one, span))
   }
 
-  /** Deletes expired samples and messages, and returns how many. */
   expire(now: number): number {
     let gone = 0
     const stays = (one: { readonly expires?: number }) => {
@@ -100,7 +99,6 @@ function addSample(samples: Sample[], sample: Sample): void {
   samples.splice(at, samples[at]?.time === sample.time ? 1 : 0, sample)
 }
 
-/** Adds a message unless the same message is already there. */
 function addMessage(messages: PreparedMessage[], message: PreparedMessage): void {
   let at = firstAt(messages, message.time)
   for (; messages[at]?.time === message.time; at += 1) {
@@ -143,7 +141,7 @@ function keep<T>(
   if (inner.size === 0) lists.delete(resource)
 }
 
-/** Groups sorted samples into buckets; no sample may be before `from`. */
+/** No sample may be before `from`. */
 function bucketsOf(samples: readonly Sample[], from: number, width: number): readonly Bucket[] {
   const buckets: Bucket[] = []
   let start = 0
@@ -183,7 +181,6 @@ function bucketOf(start: number, samples: readonly Sample[]): Bucket {
   }
 }
 
-/** An entry of a list that is sorted by time. */
 interface Timed {
   readonly time: number
 }

@@ -1,7 +1,4 @@
-/**
- * Computes the effect of a batch of units of work on the stored state. Pure: units are evaluated one after the other,
- * each on top of the earlier ones; a unit with a failed expectation leaves no trace.
- */
+/** Computes the effect of a batch of units on the stored state; a failed unit leaves no trace. */
 import type { AppError } from '#kernel'
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
 import type { PreparedWrite } from '../prepare-writes.ts'
@@ -12,11 +9,9 @@ export interface PreparedUnit {
   readonly writes: readonly PreparedWrite[]
 }
 
-/** The stored state that a batch touches. */
 export interface Before {
-  /** Returns the stored state of a document; undefined when it never existed. */
+  /** Undefined when it never existed. */
   document(collection: string, tenant: string, id: string): Kept | undefined
-  /** Returns the last position of a partition; undefined when it is empty. */
   last(tenant: string, log: string, partition: number): number | undefined
 }
 
@@ -47,14 +42,12 @@ export interface PlannedPartition {
   readonly tenant: string
   readonly log: string
   readonly partition: number
-  /** true when the partition already exists */
   readonly known: boolean
   /** position of the first entry in `bodies` */
   readonly first: number
   readonly bodies: readonly string[]
 }
 
-/** State of a document after the units so far. */
 interface DocumentSlot {
   readonly known: boolean
   kept: Kept
@@ -107,7 +100,7 @@ class Draft {
     return { documents, partitions: [...this.#partitions.values()].filter(({ bodies }) => bodies.length > 0) }
   }
 
-  /** Applies a write. Returns the new version after a put; for a delete, whether the document existed. */
+  /** Returns the new version after a put; for a delete, whether the document existed. */
   #change(slot: DocumentSlot, tenant: string, write: Change): number {
     const { kept, planned, known } = slot
     if (write.kind === 'delete' && !kept.alive) return 0
@@ -126,7 +119,6 @@ class Draft {
     return slot.kept.version
   }
 
-  /** Appends bodies and returns the position of the last one. */
   #append(tenant: string, { log, partition, texts }: Append): number {
     const slot = this.#partition(tenant, log, partition)
     const { length } = slot.bodies

@@ -14,10 +14,7 @@ export interface Column {
   readonly of: (value: FieldValue) => Cell
 }
 
-/**
- * Returns the columns of a field: for a text, the text and its folded form if different; for a place, latitude and
- * longitude; otherwise one column. Prefixes avoid clashes with each other and with the table's own columns.
- */
+/** A text has a second column for its folded form if different; a place has latitude and longitude. */
 export function columnNames({ name, type }: KnownField): readonly [first: string, second: string] {
   if (type === 'place') return [identifier(`lat_${name}`), identifier(`lng_${name}`)]
   return [identifier(`f_${name}`), identifier(`folded_${name}`)]
@@ -43,10 +40,7 @@ export function columnsOf(field: KnownField): readonly Column[] {
   }
 }
 
-/**
- * Returns the DDL of a table and its indexes, which begin with the tenant. Combined fields get no index of their own:
- * long texts would not fit into one key, and the planner can combine indexes of single fields.
- */
+/** Combined fields get no index of their own: long texts would not fit into one key. */
 export function tableDefinition(table: string, { fields }: KnownSpec): readonly string[] {
   const columns = fields.flatMap(columnsOf).map(({ name, type }) => `, ${name} ${type}`)
   const indexes = fields.map((field) => {
@@ -65,7 +59,6 @@ export function tableDefinition(table: string, { fields }: KnownSpec): readonly 
   ]
 }
 
-/** Returns the text as `contains` compares it; null if equal to the text. */
 export function foldedOrNull(text: string): string | null {
   const folded = foldCase(text)
   return folded === text ? null : folded

@@ -2,15 +2,13 @@
 import { AppError, type Issue, messageOf } from '#kernel'
 
 /**
- * Whether a failed write took effect, as the `type` of the error's only issue. An error without an issue means that
- * nothing had been written yet. `UNKNOWN_OUTCOME`: the connection was lost during the commit, and the server could not
- * be asked afterwards.
+ * Fate of a failed write, the `type` of its only issue. No issue: nothing was written.
+ * `UNKNOWN_OUTCOME`: the connection was lost during the commit, and the server could not be asked afterwards.
  */
 export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'
 
 const DISK_FULL = '53100'
 
-/** Advice by error code of the server. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['28P01', 'give the right user and password'],
   ['28000', 'give a user who may connect'],
@@ -29,10 +27,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 /** Codes of conflicts between transactions, after which a retry makes sense. */
 const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
-/**
- * Returns `STORE`, or `UNAVAILABLE` when the server does not respond or is full, with the place and advice. AppErrors
- * are returned unchanged.
- */
+/** `UNAVAILABLE` when the server does not respond or is full. AppErrors are returned unchanged. */
 export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
   if (thrown instanceof AppError) return thrown
   const hint = HINTS.get(codeOf(thrown) ?? '')
@@ -45,7 +40,6 @@ export function storeError(place: string, thrown: unknown, fate?: Fate): AppErro
   return new AppError(passes ? 'UNAVAILABLE' : 'STORE', parts.join('; '), { issues, cause: thrown })
 }
 
-/** True when the server did not respond, or closed the connection. */
 export function isConnectionLoss(thrown: unknown): boolean {
   if (thrown instanceof AppError) return false
   const code = codeOf(thrown)
@@ -53,12 +47,10 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return code?.startsWith('08') === true || code?.startsWith('57P') === true || code === '25P03'
 }
 
-/** True when retrying the statement may succeed. */
 export function isRace(thrown: unknown): boolean {
   return AGAIN.has(codeOf(thrown) ?? '')
 }
 
-/** True when the server received a write and rejected it. */
 export function isRefusal(thrown: unknown): boolean {
   const cause = causeOf(thrown)
   return isServerError(cause) && !isConnectionLoss(cause)
@@ -69,7 +61,6 @@ export function isLostTable(thrown: unknown): boolean {
   return codeOf(causeOf(thrown)) === '42P01'
 }
 
-/** True when a result is out of the range of a number. */
 export function isArithmeticFailure(thrown: unknown): boolean {
   return codeOf(causeOf(thrown)) === '22003'
 }
@@ -86,10 +77,7 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }
 
-/**
- * Returns the text of an error. When several addresses refuse the connection, the combined error has no text of its
- * own.
- */
+/** When several addresses refuse the connection, the combined error has no text of its own. */
 function textOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join(', ')
   return messageOf(thrown)

@@ -1,7 +1,4 @@
-/**
- * Connects to one schema of a PostgreSQL database: a pool for single statements, and settings for dedicated
- * connections. Knows nothing about tables.
- */
+/** Connects to one schema of a PostgreSQL database. */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Pool, types, type ClientBase, type PoolConfig } from 'pg'
@@ -14,7 +11,6 @@ export interface DatabaseOptions {
   readonly url?: string | undefined
   /** settings of the package pg, in addition to the URL or in its place */
   readonly config?: PoolConfig | undefined
-  /** schema that contains all tables */
   readonly schema: string
   /** ms for which calls wait for a lost server before failing */
   readonly patience: number
@@ -47,7 +43,6 @@ const LONG_WORK = 3_600_000
 
 export class Database {
   readonly schemaName: string
-  /** name of the schema, quoted for SQL */
   readonly schema: string
   /** description of the server and schema for messages, without the password */
   readonly place: string
@@ -80,7 +75,6 @@ export class Database {
     this.#pool.on('error', () => undefined)
   }
 
-  /** Runs one statement in its own transaction. */
   async query<Row extends object>(statement: Statement): Promise<Answer<Row>> {
     try {
       const { rows, rowCount } = await this.#pool.query<Row>(statement)
@@ -162,7 +156,6 @@ function placeOf(config: PoolConfig): string {
   }
 }
 
-/** Runs one statement on a dedicated connection. */
 export async function ask<Row extends object>(client: ClientBase, statement: Statement): Promise<Answer<Row>> {
   const { rows, rowCount } = await client.query<Row>(statement)
   return { rows, count: rowCount ?? 0 }

@@ -34,7 +34,6 @@ export class Documents {
     return row && storedOf<D>(row)
   }
 
-  /** Returns the documents that exist, in the order of `ids`. */
   async getMany<D extends Document>(
     table: Table,
     tenant: string,

@@ -1,7 +1,4 @@
-/**
- * Collects items while earlier items are being processed, and then processes the collected ones together. Items added
- * in one turn of the event loop are processed together too.
- */
+/** Collects items while earlier items are being processed, and then processes the collected ones together. */
 export class Gathering<Item extends { readonly size: number }> {
   readonly #work: (items: readonly Item[]) => Promise<void>
   readonly #mostItems: number
@@ -21,7 +18,6 @@ export class Gathering<Item extends { readonly size: number }> {
     this.#mostSize = limits.size
   }
 
-  /** Number of items that wait or are being processed. */
   get queued(): number {
     return this.#waiting.length + this.#underWay
   }
@@ -33,7 +29,6 @@ export class Gathering<Item extends { readonly size: number }> {
     setImmediate(() => void this.#run())
   }
 
-  /** Resolves when all items are processed. */
   idle(): Promise<void> {
     return this.#running ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve()
   }

@@ -1,9 +1,7 @@
 /**
  * One connection on which transactions run in sequence.
  *
- * A transaction takes two round trips: one that begins and reads (and locks), one that writes and commits. Each
- * transaction stores its number in the lane's own row; when the connection is lost during a commit, a new connection
- * reads from it whether the commit succeeded.
+ * A transaction stores its number in the lane's own row, which tells after a lost connection whether it committed.
  *
  * PGLANE-1 a commit is reported only after the server's COMMIT, or after its number was found in the row
  * PGLANE-2 the row is read after the transaction of the old connection has ended: its lock is awaited
@@ -31,7 +29,6 @@ const MAX_RACES = 50
 
 export class Lane {
   readonly #database: Database
-  /** settings of the connection, as SQL */
   readonly #settings: string
   readonly #id = randomUUID()
   #client: Client | undefined
@@ -43,10 +40,8 @@ export class Lane {
   }
 
   /**
-   * Reads, writes and commits. `work` may be called several times, after a conflict with another host or a lost
-   * connection. Must not be called while another `run` is active. Throws `STORE`, or `UNAVAILABLE` when the server
-   * could not be reached within the database's patience; the error has an issue of type `NOT_WRITTEN` or
-   * `UNKNOWN_OUTCOME`.
+   * `work` may be called several times, after a conflict or a lost connection. Must not be called while another `run`
+   * is active. The error has an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`.
    */
   async run<R>(work: (look: Look) => Promise<Finish<R>>): Promise<R> {
     const { place, patience } = this.#database

@@ -1,7 +1,4 @@
-/**
- * Opens storage on PostgreSQL 15 or later. Several hosts may share one database: STORE-1 to STORE-5 hold for all of
- * them together. Objects are stored in the given `blobs`.
- */
+/** Opens storage on PostgreSQL 15 or later. Several hosts may share it: STORE-1 to STORE-5 hold for all together. */
 import type { PoolConfig } from 'pg'
 import { AppError } from '#kernel'
 import type { BlobMedium } from '../blob-medium.ts'
@@ -40,20 +37,14 @@ export interface PostgresOptions {
   readonly clock?: () => number
   /** ms for which calls wait for a lost server before failing with `UNAVAILABLE`; default 10,000 */
   readonly patience?: number
-  /**
-   * `exclusive` excludes all other openings; `shared` excludes exclusive ones; default: no lock. If an excluded process
-   * takes the lock while this one cannot reach the server, later calls are rejected with `STORE`.
-   */
+  /** default: no lock. If a process loses the lock, its later calls are rejected with `STORE` */
   readonly lock?: LockMode
 }
 
 /** ms for which a stalled host may hold a transaction open, which delays a takeover */
 const SHARED_IDLE_LIMIT = 2_000
 
-/**
- * Connects, and creates the tables of an empty schema, one host at a time. Throws `STORE` when the server is not
- * reachable or usable, or the schema belongs to another version of the program or is locked by another host.
- */
+/** Throws `STORE` when the server is unusable, or the schema has another version or is locked. */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000, lock } = options
   if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {

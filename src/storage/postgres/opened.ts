@@ -24,7 +24,6 @@ class SeriesExpiry {
     this.#database = database
   }
 
-  /** Deletes expired samples and messages, and returns how many. */
   async expire(tenant: string, now: number): Promise<number> {
     const { schema } = this.#database
     const samples = await this.#inSlices(
@@ -66,7 +65,6 @@ export class Opened {
   readonly seriesReader: SeriesReader
   readonly seriesWriter: SeriesWriter
   readonly seriesExpiry: SeriesExpiry
-  /** calls in flight */
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
   #lock: StoreLock | undefined
@@ -86,7 +84,7 @@ export class Opened {
     this.seriesExpiry = new SeriesExpiry(this.database)
   }
 
-  /** Takes the lock. Throws `STORE` when another host holds a conflicting lock. */
+  /** Throws `STORE` when another host holds a conflicting lock. */
   async lock(mode: LockMode): Promise<void> {
     this.#lock = await StoreLock.take(this.database, mode, (error) => (this.#lost = error))
   }
@@ -96,10 +94,7 @@ export class Opened {
     return this.#lock
   }
 
-  /**
-   * Runs a call while the storage is open; rejects with `CLOSED` after `close`, and with `STORE` after a takeover. Runs
-   * synchronously up to the call's first await.
-   */
+  /** Rejects with `STORE` after a takeover. Runs synchronously up to the call's first await. */
   act<R>(work: (opened: this) => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) return Promise.reject(closedError())
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
@@ -113,7 +108,6 @@ export class Opened {
     return working
   }
 
-  /** Waits for calls in flight, then releases resources. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

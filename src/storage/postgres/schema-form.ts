@@ -47,10 +47,7 @@ const TABLES: readonly string[] = [
      )`,
 ]
 
-/**
- * Creates the tables of an empty schema, one host at a time. Throws `STORE` when the server is too old or not in UTF-8,
- * or the schema belongs to another version of the program.
- */
+/** Throws `STORE` when the server is too old or not in UTF-8, or the schema has another version. */
 export async function openSchema(database: Database): Promise<void> {
   await database.transaction(async (query) => {
     const { rows: servers } = await query<{ version: number; encoding: string }>({

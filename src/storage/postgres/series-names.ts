@@ -20,17 +20,13 @@ export class SeriesNames {
     this.#database = database
   }
 
-  /** Returns the key of a name that `learn` has seen. */
   of(key: string): number {
     const series = this.#known.get(key)
     if (series === undefined) throw new Error(`series ${key} was not learned`)
     return series
   }
 
-  /**
-   * Assigns keys to all names, in a separate transaction before the one that uses them. Otherwise keys of a failed
-   * transaction would stay in the cache.
-   */
+  /** In a transaction of its own: otherwise keys of a failed transaction would stay in the cache. */
   async learn(batches: readonly Named[]): Promise<void> {
     if (this.#known.size > MOST) this.#known.clear()
     const fresh = new Map<string, readonly [tenant: string, resource: string, metric: string]>()

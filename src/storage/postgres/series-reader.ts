@@ -119,10 +119,7 @@ export class SeriesReader {
     }))
   }
 
-  /**
-   * Builds the query for buckets. First and last values are looked up by their times, which is cheaper than sorting all
-   * samples.
-   */
+  /** First and last values are looked up by their times, which is cheaper than sorting all samples. */
   #bucketQuery(sums: string): string {
     const { schema } = this.#database
     const alive = '(s.expires is null or s.expires > $6)'

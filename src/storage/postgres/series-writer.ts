@@ -1,7 +1,4 @@
-/**
- * Writes samples and messages. Batches that arrive during a transaction are written by the next one, in order. A batch
- * whose log position any host has already applied is skipped.
- */
+/** Writes samples and messages; a batch whose log position any host has already applied is skipped. */
 import { createHash } from 'node:crypto'
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { Sample } from '../series.ts'
@@ -48,14 +45,12 @@ export class SeriesWriter {
     return this.#gathering.queued
   }
 
-  /** Writes a change; resolves when it is durable. */
   async write(change: SeriesChange): Promise<void> {
     const size = sizeOf(change)
     checkStatementSize(size, 'The batch')
     await new Promise<void>((resolve, reject) => this.#gathering.add({ change, size, resolve, reject }))
   }
 
-  /** Waits for earlier batches, then closes the connection. */
   async close(): Promise<void> {
     await this.#gathering.idle()
     await this.#lane.close()
@@ -96,7 +91,6 @@ export class SeriesWriter {
     return { statements: [...statements, ...progress.changes()], result: undefined }
   }
 
-  /** Reads and locks the applied log positions. */
   async #progress(changes: readonly SeriesChange[], look: Look) {
     const { schema } = this.#database
     const wanted = new Map<string, ProgressRow & { known: boolean; moved: boolean }>()

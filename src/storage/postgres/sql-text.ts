@@ -1,9 +1,5 @@
-/**
- * Helpers for SQL text. Input is always passed as a parameter; only validated names and numbers become part of the
- * text.
- */
+/** Helpers for SQL text. Input is always a parameter; only validated names and numbers become text. */
 
-/** Quotes an identifier. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -1,9 +1,6 @@
 /**
- * Commits units of work over documents and logs, many in one transaction, where each unit succeeds or fails on its own.
- *
- * First, everything that a batch touches is read and locked, in the same order on all hosts to prevent deadlocks. Then
- * its effect is planned (batch-plan.ts), written and committed in one go. Missing rows cannot be locked: if another
- * host inserts such a row meanwhile, the server rejects the second insert and the batch restarts.
+ * Commits units over documents and logs, many in one transaction, where each succeeds or fails on its own.
+ * Missing rows cannot be locked: if another host inserts one meanwhile, the server rejects it and the batch restarts.
  */
 import { AppError } from '#kernel'
 import { compareText } from '../order.ts'
@@ -21,10 +18,7 @@ import { partitionValues, TouchedRows, type DocumentKey, type PartitionKey, type
 /** Most units, and characters of JSON, in one transaction. */
 const LIMITS = { items: 2_000, size: 16 * MEBI }
 
-/**
- * Makes the planner use indexes whatever the table size: a statement is planned once, possibly while the table is
- * empty.
- */
+/** Makes the planner use indexes: a statement is planned once, possibly while the table is empty. */
 const BY_KEY = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
 interface Pending extends PreparedUnit {
@@ -58,7 +52,6 @@ export class StateWriter {
     return { queued: this.#gathering.queued, commits: this.#commits, lastCommitMs: this.#lastCommitMs }
   }
 
-  /** Commits a unit. Resolves with results by index of the write once durable. */
   async commit(unit: PreparedUnit): Promise<readonly number[]> {
     const size = sizeOf(unit)
     checkStatementSize(size, 'The unit of work')
@@ -67,7 +60,6 @@ export class StateWriter {
     })
   }
 
-  /** Waits for earlier units, then closes the connection. */
   async close(): Promise<void> {
     await this.#gathering.idle()
     await this.#lane.close()
@@ -82,8 +74,7 @@ export class StateWriter {
       for (const [place, unit] of units.entries()) this.#answer(unit, plan.outcomes[place])
     } catch (error) {
       if (isLostTable(error)) for (const table of this.#tablesOf(units)) this.#tables.forget(table)
-      // after a rejection by the server, halve the batch so that other units do not fail too; a lost connection fails
-      // all units
+      // after a rejection, halve the batch so that other units do not fail too
       if (units.length > 1 && isRefusal(error)) for (const half of halves(units)) await this.#write(half)
       else for (const { reject } of units) reject(error)
     }
@@ -96,7 +87,6 @@ export class StateWriter {
     resolve(outcome)
   }
 
-  /** Returns the units whose tables exist; rejects the others. */
   async #withTables(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const failures = new Map<Table, unknown>()
     for (const table of this.#tablesOf(batch)) {
@@ -120,7 +110,6 @@ export class StateWriter {
     return { statements, result: plan }
   }
 
-  /** Reads and locks everything that the units touch. */
   async #before(units: readonly Pending[], look: Look): Promise<Before> {
     const { documents, partitions } = this.#touched(units)
     const kept = new Map<string, Kept>()

@@ -6,9 +6,7 @@ export const MEBI = 1_024 * 1_024
 /** Most characters. Quoting may double the size and UTF-8 triple it, which stays far below the limits of both sides. */
 const MOST = 64 * MEBI
 
-/**
- * Throws `TOO_LARGE` for a statement of more characters. `subject`: names the input at the beginning of the message.
- */
+/** `subject`: names the input at the beginning of the message. */
 export function checkStatementSize(size: number, subject: string): void {
   if (size <= MOST) return
   const shown = Math.ceil(size / MEBI)

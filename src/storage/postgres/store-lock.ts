@@ -1,7 +1,6 @@
 /**
- * Locks a schema for one host, or for several that share it, with an advisory lock of a session, which the server
- * releases whenever and however the connection ends. After losing the connection, the host takes the lock again or is
- * notified of a takeover. The same session holds the names that the process announced, and receives notifications.
+ * Locks a schema with an advisory lock of a session, which the server releases whenever the connection ends.
+ * The same session holds the announced names, and receives notifications.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -40,7 +39,6 @@ export class StoreLock implements Presence {
   /** application name of the session; by its suffix this process recognizes its own sessions */
   readonly #name = `reflexarc ${hostname().slice(0, 30)} ${process.pid} ${randomUUID().slice(0, 8)}`
   #client: Client | undefined
-  /** name announced by this process */
   #announced: string | undefined
   /** machine time in ms when this session took its locks; undefined while it does not hold them */
   #heldSince: number | undefined
@@ -57,10 +55,7 @@ export class StoreLock implements Presence {
     this.#lost = lost
   }
 
-  /**
-   * Takes the lock. `lost` is called when another host took the lock while this one could not reach the server. Throws
-   * `STORE` when another host holds the lock (named in the message), or when the server cannot be reached.
-   */
+  /** `lost` is called when another host took the lock while this one could not reach the server. */
   static async take(database: Database, mode: LockMode, lost: (error: AppError) => void): Promise<StoreLock> {
     const lock = new StoreLock(database, mode, lost)
     try {
@@ -149,7 +144,6 @@ export class StoreLock implements Presence {
     await client?.end().catch(() => undefined)
   }
 
-  /** Tries to take the lock. Returns the current holder, or undefined on success. */
   async #try(): Promise<Holder | undefined> {
     const client = (this.#client ??= await this.#connect())
     const trying = this.#mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
@@ -195,7 +189,7 @@ export class StoreLock implements Presence {
     for (const hear of this.#hearers) hear(word)
   }
 
-  /** Returns the rows; undefined when the session was lost. A session that does not respond in time is closed. */
+  /** Undefined when the session was lost. */
   async #answer<Row extends object>(client: Client, statement: Statement): Promise<readonly Row[] | undefined> {
     try {
       return (await ask<Row>(client, { ...statement, query_timeout: SESSION_SILENCE })).rows
@@ -206,10 +200,7 @@ export class StoreLock implements Presence {
     }
   }
 
-  /**
-   * Takes the lock of a name. Names are unique per process, so another holder can only be waiting for the process to
-   * end, and releases at once.
-   */
+  /** Names are unique per process: another holder can only be waiting for its end, and releases at once. */
   async #takeName(client: Client, name: string): Promise<void> {
     while ((await this.#acquire(client, 'pg_try_advisory_lock', this.#nameKey(name))) !== undefined) await delay(1)
   }
@@ -271,7 +262,6 @@ export class StoreLock implements Presence {
   }
 }
 
-/** SQL that finds the holder of a lock by its key. */
 function holderSql(key: string): string {
   return `select a.pid, a.application_name as name, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
           from pg_locks l join pg_stat_activity a on a.pid = l.pid

@@ -4,7 +4,6 @@ import { columnsOf, foldedOrNull, tableDefinition } from './columns.ts'
 import type { Statement } from './database.ts'
 import { identifier } from './sql-text.ts'
 
-/** A row of the table; a deleted document keeps only its version. */
 export interface Row {
   readonly tenant: string
   readonly id: string
@@ -17,7 +16,6 @@ export interface Row {
 
 interface RowColumn {
   readonly name: string
-  /** type of the parameter, and its conversion to the column's type */
   readonly sent: string
   readonly cast: string
   readonly of: (row: Row) => string | number | boolean | null
@@ -34,10 +32,7 @@ const OWN: readonly RowColumn[] = [
 
 export class Table {
   readonly spec: KnownSpec
-  /**
-   * Name of the table. It includes the version, so that a host with an older specification finds its table missing and
-   * cannot write documents without the newer fields.
-   */
+  /** Includes the version: a host with an older specification cannot write documents without the newer fields. */
   readonly name: string
   readonly definition: readonly string[]
   readonly #columns: readonly RowColumn[]

@@ -1,6 +1,4 @@
-/**
- * Creates tables of collections on first use, and rewrites documents into a new table after a change of specification.
- */
+/** Creates tables of collections on first use, and rewrites documents after a change of specification. */
 import { AppError } from '#kernel'
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
@@ -38,9 +36,7 @@ export class Tables {
     return table
   }
 
-  /**
-   * Resolves when the table exists and matches the specification. Throws `STORE` when a newer specification was used.
-   */
+  /** Throws `STORE` when a newer specification was used. */
   ready(table: Table): Promise<void> {
     let ready = this.#ready.get(table)
     if (ready === undefined) {
@@ -81,7 +77,6 @@ export class Tables {
   }
 }
 
-/** True when the table exists and matches its specification. */
 function fits({ spec, shape }: Table, registered: Registered | undefined): boolean {
   if (registered === undefined || registered.version < spec.version) return false
   if (registered.version > spec.version) throw newerError(spec.name, registered.version, spec.version)
@@ -92,10 +87,7 @@ function fits({ spec, shape }: Table, registered: Registered | undefined): boole
   )
 }
 
-/**
- * Fills a new table from the documents of the old table, and drops the old one. Concurrent writes wait, and then find
- * the old table missing.
- */
+/** Concurrent writes wait, and then find the old table missing. */
 async function readAgain(query: Query, old: string, table: Table): Promise<void> {
   await query({ text: `lock table ${old} in exclusive mode` })
   let last: { readonly tenant: string; readonly id: string } | undefined = { tenant: '', id: '' }

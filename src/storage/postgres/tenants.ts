@@ -10,7 +10,6 @@ export class Tenants {
     this.#database = database
   }
 
-  /** Returns the writes that register unknown tenants. */
   registering(tenants: readonly string[]): readonly Statement[] {
     const fresh = [...new Set(tenants)].filter((tenant) => !this.#known.has(tenant)).sort()
     if (fresh.length === 0) return []

@@ -1,7 +1,4 @@
-/**
- * Reads and locks, in one statement, all rows that a batch touches: documents of several tables, and partitions of
- * logs. All hosts lock in the same order, tables by name first, to prevent deadlocks.
- */
+/** Reads and locks all rows that a batch touches, in the same order on all hosts, to prevent deadlocks. */
 import type { Statement } from './database.ts'
 import type { Table } from './table.ts'
 
@@ -16,7 +13,6 @@ export interface PartitionKey {
   readonly partition: number
 }
 
-/** An existing row. */
 export interface TouchedRow {
   /** index of the row's table; partitions come after the last table */
   readonly place: number
@@ -34,7 +30,6 @@ const MAX_PREPARED = 64
 
 export class TouchedRows {
   readonly #schema: string
-  /** prepared statements by the tables that they read */
   readonly #prepared = new Map<string, { readonly name: string; readonly text: string }>()
 
   constructor(schema: string) {

@@ -9,7 +9,6 @@ type OnField = Extract<Condition, { readonly field: string }>
 
 const COMPARISONS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
-/** Combines the conditions by AND; true without conditions. */
 export function allOf(where: readonly Condition[], spec: KnownSpec, bindings: Bindings): string {
   if (where.length === 0) return 'true'
   return where.map((condition) => one(condition, spec, bindings)).join(' and ')

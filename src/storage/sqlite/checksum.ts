@@ -6,10 +6,7 @@ const MOST = 8
 const numbers = new Float64Array(MOST)
 const bytes = new Uint8Array(numbers.buffer)
 
-/**
- * Returns the 32-bit checksum of numbers, followed by texts and bytes. -0 counts as 0. Values of unexpected types, from
- * a damaged disk, count as NaN or as nothing.
- */
+/** -0 counts as 0. Values of unexpected types, from a damaged disk, count as NaN or as nothing. */
 export function sumOf(some: readonly unknown[], ...contents: readonly unknown[]): number {
   for (const [at, number] of some.entries()) numbers[at] = typeof number === 'number' ? number + 0 : Number.NaN
   let sum = crc32(bytes.subarray(0, some.length * Float64Array.BYTES_PER_ELEMENT))

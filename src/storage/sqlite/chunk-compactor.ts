@@ -1,8 +1,4 @@
-/**
- * Moves samples into chunks. Small batches are stored as rows first; once there are enough rows, the oldest become a
- * chunk. Large batches become small chunks, which are later merged into full ones. Late samples are stored as rows over
- * an existing chunk until there are enough of them to rewrite it. Works inside the transaction of its caller.
- */
+/** Moves samples of small and large batches into chunks, inside the transaction of its caller. */
 import {
   chunksWithin,
   deleteChunk,
@@ -27,22 +23,17 @@ export class ChunkCompactor {
   readonly #rows: RowWriter
   readonly #written = new WrittenRows()
 
-  /** `size`: least number of samples in a full chunk. */
   constructor(db: Database, size: number) {
     this.#db = db
     this.#size = size
     this.#rows = new RowWriter(db)
   }
 
-  /** Number of samples of one series that justify a chunk of their own. */
   get many(): number {
     return this.#few
   }
 
-  /**
-   * Writes samples that are newer than all stored ones as chunks, together with the rows before them. Returns false
-   * when there are too few samples, which should then be stored as rows.
-   */
+  /** Returns false when there are too few samples, which should then be stored as rows. */
   append(series: number, columns: Columns): boolean {
     const last = lastInChunks(this.#db, series)
     const start = last === undefined ? 0 : placeOf(columns.times, last + 1)
@@ -59,10 +50,7 @@ export class ChunkCompactor {
     return true
   }
 
-  /**
-   * Appends a small chunk, or merges small chunks once they suffice for a full one, so that each sample is written at
-   * most twice.
-   */
+  /** Merges small chunks once they suffice for a full one, so that each sample is written at most twice. */
   #addChunk(series: number, columns: Columns): void {
     const { from, count } = findSmallChunks(this.#db, series, this.#size)
     if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
@@ -83,9 +71,7 @@ export class ChunkCompactor {
     this.#written.clear()
   }
 
-  /**
-   * Moves some rows into chunks. Returns how many new rows to wait for before the next call; -1 when more work is left.
-   */
+  /** Returns how many new rows to wait for before the next call; -1 when more work is left. */
   pack(series: number): number {
     const last = lastInChunks(this.#db, series)
     const lacking = this.#packNewest(series, last)
@@ -95,7 +81,6 @@ export class ChunkCompactor {
     return Math.max(left, lacking)
   }
 
-  /** Removes a time range from rows and chunks. */
   remove(series: number, from: number, until: number): void {
     deleteRows(this.#db, series, from, until)
     for (const chunk of chunksWithin(this.#db, series, from, until)) {
@@ -140,9 +125,7 @@ export class ChunkCompactor {
     return Math.max(1, this.#size >> 3)
   }
 
-  /**
-   * Moves rows after the last chunk. Returns how many rows are missing for another chunk; -1 when more work is left.
-   */
+  /** Returns how many rows are missing for another chunk; -1 when more work is left. */
   #packNewest(series: number, last: number | undefined): number {
     const from = last === undefined ? EVER : last + 1
     const least = this.#size + this.#few
@@ -163,7 +146,6 @@ export class ChunkCompactor {
     return whole ? least - rest.times.length : -1
   }
 
-  /** Writes the oldest samples as chunks; returns the rest. */
   #chunksOf(series: number, columns: Columns): Columns {
     const { length } = columns.times
     const count = Math.floor((length - this.#few) / this.#size) * this.#size

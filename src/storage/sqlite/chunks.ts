@@ -1,6 +1,5 @@
 /**
- * Reads and writes the chunks of series.db. A chunk stores about a thousand samples of one series, ordered by time, as
- * one blob of columns. They take a quarter of the space of rows, and are read without work per sample.
+ * Reads and writes the chunks of series.db: about a thousand samples of one series as one blob of columns.
  *
  * CHUNK-1 chunks of one series do not overlap
  * CHUNK-2 where a chunk and a row of `samples` have the same time, the row wins: it is newer
@@ -10,7 +9,6 @@ import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { damagedSamples } from './series-names.ts'
 
-/** Flags that describe the format of the blob. */
 const [STEADY, WIDE, MIXED, EXPIRING] = [1, 2, 4, 8] as const
 /** approximate most characters of the texts in a chunk, which are always read with it */
 const MAX_CHARACTERS = 256 * 1024
@@ -31,7 +29,6 @@ type Row = readonly [
   sum: number,
 ]
 
-/** A stored chunk, whose columns are decoded on demand. */
 export class StoredChunk {
   readonly key: number
   readonly series: number
@@ -49,7 +46,6 @@ export class StoredChunk {
     this.#row = row
   }
 
-  /** Decodes the columns. Throws `DAMAGED` when the checksum is wrong. */
   columns(db: Database): Columns {
     const [, first, last, count, form, samples, words, sum] = this.#row
     if (sumOf([this.series, first, last, count, form], samples, words) !== sum) {
@@ -104,10 +100,7 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   db.run(WRITE, series, first, last, count, form, dueOf(expires), samples, text, sum)
 }
 
-/**
- * Writes samples as chunks of at least `size` and fewer than twice as many samples, except when texts are long or there
- * are too few samples.
- */
+/** At least `size` and fewer than twice as many samples, except when texts are long or samples too few. */
 export function writeChunks(db: Database, series: number, columns: Columns, size: number): void {
   const count = columns.times.length
   const pieces = Math.max(1, Math.floor(count / size))
@@ -161,7 +154,6 @@ export function* dueChunks(db: Database, tenant: string, now: number): Generator
   }
 }
 
-/** Returns the time of the newest sample in chunks; undefined without chunks. */
 export function lastInChunks(db: Database, series: number): number | undefined {
   return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
 }
@@ -231,8 +223,7 @@ const COLUMNS = 'key, first, last, count, form, samples, words, sum'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
 const NEWEST = `
   SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
-// Chunks do not overlap, so the last chunk in a range is the first one that ends at or after its end, and later ones
-// are not read.
+// Chunks do not overlap, so the last one in a range is the first that ends at or after its end.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
   WHERE series = ?1 AND last >= ?2 AND first <= ?3

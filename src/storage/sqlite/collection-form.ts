@@ -1,11 +1,9 @@
 /**
  * Defines the tables of a collection. Columns are named by the index of the field, so SQL never contains input.
  *
- * For a collection `x`: `c_x` stores documents (a deleted one keeps its row without a body, for its version); `f_x`
- * stores a narrow row of fields per document, with an index per field and per combination; `w_x` stores wide values
- * (lists, and texts that are only searched for substrings); `t_x` stores the entries of `texts`, sorted by the order in
- * which the collection is mostly listed. All tables use the document's integer key in `c_x`, which is much faster to
- * find than tenant and id, and takes three bytes in an index.
+ * For a collection `x`: `c_x` stores documents (a deleted one keeps its row, for its version); `f_x` a narrow row of
+ * fields with indexes; `w_x` wide values (lists, unindexed texts); `t_x` the entries of `texts`. All are keyed by
+ * the document's integer key in `c_x`.
  */
 import { foldCase } from '../order.ts'
 import type { FieldType, FieldValue, KnownField, KnownSpec } from '../spec.ts'
@@ -15,7 +13,6 @@ export interface CollectionForm {
   readonly name: string
   readonly version: number
   readonly fields: readonly FormField[]
-  /** combinations of fields with a combined index */
   readonly together: readonly (readonly FormField[])[]
   /** the number by which the entries of each text are sorted: the last field of the first combined index */
   readonly rank: FormField | undefined
@@ -24,10 +21,7 @@ export interface CollectionForm {
 export interface FormField {
   readonly name: string
   readonly type: FieldType
-  /**
-   * column in `f_x`, or in `w_x` if not indexed; `second` is the column for the lower case of a text where different,
-   * or for the longitude of a place
-   */
+  /** `second`: the lower case of a text where different, or the longitude of a place */
   readonly column: string
   readonly second: string | undefined
   readonly unindexed: boolean
@@ -45,7 +39,7 @@ function formFieldOf({ name, type, index, unindexed }: KnownField): FormField {
   return { name, type, column: `f${index}`, second, unindexed }
 }
 
-/** Describes a form as text; equal texts mean equal tables. */
+/** Equal texts mean equal tables. */
 export function formText(form: CollectionForm): string {
   const fields = form.fields.map(({ name, type, unindexed }) => [name, type, unindexed])
   const together = form.together.map((list) => list.map(({ name }) => name))
@@ -57,10 +51,7 @@ export const fieldsTable = (form: CollectionForm): string => `f_${form.name}`
 export const wideTable = (form: CollectionForm): string => `w_${form.name}`
 export const textsTable = (form: CollectionForm): string => `t_${form.name}`
 export const idsIndexOf = (form: CollectionForm): string => `i_${form.name}_id`
-/**
- * Returns the index for a field. That is a combined index if one begins with the field, since every further index slows
- * down writes.
- */
+/** A combined index if one begins with the field, since every further index slows down writes. */
 export function indexOf(form: CollectionForm, field: FormField): string {
   const place = form.together.findIndex(([first]) => first?.name === field.name)
   return place < 0 ? `i_${form.name}_${field.column}` : togetherIndexOf(form, place)
@@ -73,7 +64,6 @@ export function narrowColumns({ fields }: CollectionForm): readonly string[] {
   return ['low', ...fields.filter(({ unindexed }) => !unindexed).flatMap(columnsOf)]
 }
 
-/** Returns the columns of `w_x` after the key. */
 export function wideColumns({ fields }: CollectionForm): readonly string[] {
   return fields.filter(({ unindexed }) => unindexed).flatMap(columnsOf)
 }
@@ -91,7 +81,6 @@ export const documentsSql = (table: string): string => `
     UNIQUE (tenant, id)
   ) STRICT;`
 
-/** SQL that creates the field tables of a collection, and drops those of an older form. */
 export function createFieldTables(form: CollectionForm): string {
   const [fields, wide, texts] = [fieldsTable(form), wideTable(form), textsTable(form)]
   const typed = (unindexed: boolean): string =>
@@ -125,10 +114,7 @@ export function createFieldTables(form: CollectionForm): string {
     ${indexes.join('\n')}`
 }
 
-/**
- * Returns the searchable values of a document: the columns of `f_x`, then of `w_x`. `texts` become a JSON array, or
- * null when empty. The lower case is null when it equals the text.
- */
+/** The columns of `f_x`, then of `w_x`; null stands for an empty list, or a lower case that equals the text. */
 export function columnValues({ fields }: CollectionForm, id: string, values: readonly FieldValue[]): ColumnValues {
   const narrow: SqlValue[] = [foldedCase(id)]
   const wide: SqlValue[] = []
@@ -144,7 +130,7 @@ export function columnValues({ fields }: CollectionForm, id: string, values: rea
   return [...narrow, ...wide]
 }
 
-/** Converts the result of `columnValues` back to the values of a document's fields, by index of the field. */
+/** The inverse of `columnValues`. */
 export function valuesOfColumns(form: CollectionForm, columns: ColumnValues): readonly FieldValue[] {
   // the first column is the lower case of the id
   let narrow = 1

@@ -21,9 +21,7 @@ export class CollectionTables {
   readonly #db: Database
   readonly #sql: Statements
   readonly #fields: ColumnTable
-  /** table of wide values; absent when the collection has none */
   readonly #wide: ColumnTable | undefined
-  /** fields of type `texts`, with the index of their column */
   readonly #texts: readonly { readonly name: string; readonly place: number }[]
   /** index of the number by which entries of texts are sorted; -1 if there is none */
   readonly #rank: number
@@ -48,20 +46,17 @@ export class CollectionTables {
     return { version, live: live === 1 }
   }
 
-  /** Returns the searchable values of a document; null when it does not exist. */
   searched(tenant: string, id: string): ColumnValues | null {
     const [key, , live] = this.#find(tenant, id)
     return live === 1 ? this.#searched(key) : null
   }
 
-  /** Returns whether a searchable value changed since the last call. */
   takeChanged(): boolean {
     const changed = this.#changed
     this.#changed = false
     return changed
   }
 
-  /** Writes a document and returns its new version. */
   put(tenant: string, id: string, body: string, fields: ColumnValues): number {
     const [key, version] = this.#db.row<Key>(this.#sql.put, tenant, id, body, sumOf([], tenant, id, body)) ?? [0, 0]
     const before = version === 1 ? null : this.#searched(key)
@@ -70,7 +65,6 @@ export class CollectionTables {
     return version
   }
 
-  /** Deletes a document; returns whether it existed. */
   delete(tenant: string, id: string): boolean {
     const [key] = this.#db.row<readonly [number]>(this.#sql.bury, tenant, id) ?? []
     if (key === undefined) return false

@@ -21,7 +21,6 @@ export function valueAt({ values, kinds, words }: Columns, i: number): SampleVal
   return kind === TRUTH ? value === 1 : (words[value] ?? '')
 }
 
-/** Returns a value as stored in the columns `value` and `other` of a table. */
 export function storedAt(
   { values, kinds, words }: Columns,
   i: number,
@@ -49,7 +48,6 @@ export function placeOf(times: Float64Array, time: number): number {
   return low
 }
 
-/** Cuts out a range of samples; `end` is excluded. */
 export function slice(columns: Columns, start: number, end: number): Columns {
   const { times, values, kinds, words, expires } = columns
   if (start === 0 && end >= times.length) return columns
@@ -88,7 +86,6 @@ export function merged(older: Columns, newer: Columns): Columns {
   return builder.columns()
 }
 
-/** Concatenates columns. */
 export function joinedColumns(parts: readonly Columns[]): Columns {
   const [only] = parts
   if (parts.length === 1 && only !== undefined) return only
@@ -97,7 +94,7 @@ export function joinedColumns(parts: readonly Columns[]): Columns {
   return builder.columns()
 }
 
-/** Keeps the samples that match; returns the same object when all match. */
+/** Returns the same object when all match. */
 export function filtered(columns: Columns, keeps: (place: number) => boolean): Columns {
   const { length } = columns.times
   let place = 0
@@ -108,14 +105,12 @@ export function filtered(columns: Columns, keeps: (place: number) => boolean): C
   return builder.columns()
 }
 
-/** Drops texts that no sample uses. */
 export function withOwnWords(columns: Columns): Columns {
   const builder = new ColumnsBuilder(columns.times.length)
   for (let i = 0; i < columns.times.length; i += 1) builder.take(columns, i)
   return builder.columns()
 }
 
-/** Drops expired samples. */
 export function living(columns: Columns, now: number): Columns {
   const { expires } = columns
   // comparisons with NaN are false, so such samples stay

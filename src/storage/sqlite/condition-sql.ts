@@ -1,7 +1,4 @@
-/**
- * Translates conditions to SQL over a row `f` of a field table and, where `isWide`, its row `w` of wide values. Input
- * is always bound as a parameter.
- */
+/** Translates conditions to SQL over a row `f` of a field table and its row `w` of wide values; input is bound. */
 import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
 import { textsTable, type CollectionForm, type FormField } from './collection-form.ts'
@@ -18,7 +15,6 @@ type OfField = { readonly field: FormField | 'id'; readonly column: string; read
 const NOTHING: Sql = { text: 'FALSE', values: [] }
 const EVERYTHING: Sql = { text: 'TRUE', values: [] }
 
-/** Combines valid conditions by AND. */
 export function allSql(form: CollectionForm, conditions: readonly Condition[]): Sql {
   return joined(
     conditions.map((condition) => conditionSql(form, condition)),
@@ -66,10 +62,7 @@ export function conditionSql(form: CollectionForm, condition: Condition): Sql {
   }
 }
 
-/**
- * For a condition on a list, returns SQL over the entries `t` of `t_x`; undefined for other conditions. `single`: at
- * most one entry per document matches.
- */
+/** Undefined for conditions that are not on a list. `single`: at most one entry per document matches. */
 export function entriesSql(
   form: CollectionForm,
   tenant: string,
@@ -94,7 +87,7 @@ export function fieldOf(form: CollectionForm, name: string): OfField {
   return { field, column: `${row}.${column}`, lower: `coalesce(${row}.${second}, ${row}.${column})` }
 }
 
-/** True when a condition reads wide values; entries of texts are not wide values. */
+/** Entries of texts are not wide values. */
 export function isWide(form: CollectionForm, condition: Condition): boolean {
   if ('any' in condition) return condition.any.some((list) => list.some((one) => isWide(form, one)))
   return isWideField(form, condition.field) && valuesOfTexts(form, condition) === undefined
@@ -105,7 +98,6 @@ export function isWideField(form: CollectionForm, name: string): boolean {
   return field !== 'id' && field.unindexed
 }
 
-/** Returns the texts that a condition on a list accepts; undefined for other conditions. */
 function valuesOfTexts(form: CollectionForm, condition: FieldCondition): readonly (string | number)[] | undefined {
   const { field } = fieldOf(form, condition.field)
   return field !== 'id' && field.type === 'texts' ? valuesOf(condition) : undefined
@@ -132,16 +124,10 @@ function textsSql(form: CollectionForm, field: FormField, condition: FieldCondit
   }
 }
 
-/**
- * Longest list bound as separate parameters; a longer list is bound as one JSON array, since statements have a limited
- * number of parameters.
- */
+/** A longer list is bound as one JSON array, since statements have a limited number of parameters. */
 const MAX_PLACES = 16
 
-/**
- * Builds an `in` condition. A short list is padded with its last value to a power of two, so that few different
- * statements are prepared.
- */
+/** A list is padded with its last value to a power of two, so that few different statements are prepared. */
 function inSql(column: string, values: readonly (string | number)[]): Sql {
   const last = values.at(-1)
   if (last === undefined) return NOTHING
@@ -156,7 +142,6 @@ function inSql(column: string, values: readonly (string | number)[]): Sql {
   return { text: `${column} IN (${filled.map(() => '?').join(', ')})`, values: filled }
 }
 
-/** Expresses a prefix as a range, which can use an index. */
 function prefixSql(column: string, prefix: string): Sql {
   const above = nextPrefix(prefix)
   return above === undefined
@@ -176,10 +161,7 @@ export function nextPrefix(prefix: string): string | undefined {
   return undefined
 }
 
-/**
- * Like `conditionSql`, but for a pattern only the range of its prefix: matches at least as many rows, and is counted in
- * half the time.
- */
+/** For a pattern only the range of its prefix: matches at least as many rows, and is counted in half the time. */
 export function rangeSql(form: CollectionForm, condition: FieldCondition): Sql {
   if (condition.op !== 'like') return conditionSql(form, condition)
   const [start = ''] = condition.pattern.split('*')
@@ -193,8 +175,7 @@ function likeSql(column: string, pattern: string): Sql {
   // for a prefix followed by one star, the range is exact
   if (rest.length === 1 && rest[0] === '') return range
   const glob = pattern.replace(/[?[]/g, '[$&]')
-  // the + keeps SQLite from using the pattern for planning, which would prepare the statement for each pattern; the
-  // range before it uses the index
+  // the + keeps SQLite from preparing the statement for each pattern; the range before it uses the index
   return { text: `${range.text} AND +${column} GLOB ?`, values: [...range.values, glob] }
 }
 

@@ -1,6 +1,5 @@
 /**
- * Caches the counts of collections. Each page of a list comes with a count, so counts are cached and updated by writes:
- * a count right after a write needs no read of the file.
+ * Caches the counts of collections, updated by writes.
  *
  * COUNT-1 a count is updated incrementally only if its collection had no write in flight between query and result;
  *   otherwise the count may or may not include those writes, and is dropped at the next searchable change

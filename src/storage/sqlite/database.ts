@@ -9,16 +9,14 @@ const BUSY_MS = 5_000
 const MAX_STATEMENTS = 300
 
 export interface WriterSettings {
-  /**
-   * `FULL`: every commit is synced; `NORMAL`: a power cut, but not the end of the process, may undo the last commits
-   */
+  /** `FULL`: every commit is synced; `NORMAL`: a power cut, but not a crash, may undo the last commits */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheMb: number
   /** pages of 4 KiB per checkpoint; a checkpoint delays other syncs of the disk */
   readonly checkpointPages: number
 }
 
-/** Opens a file for writing. Throws `STORE` when it cannot be used. */
+/** Throws `STORE` when the file cannot be used. */
 export function openWriter(file: string, { synchronous, cacheMb, checkpointPages }: WriterSettings): Database {
   return open(file, false, (db) => {
     // set the journal mode first: this fails for a read-only folder, or a file that is not a database
@@ -31,7 +29,7 @@ export function openWriter(file: string, { synchronous, cacheMb, checkpointPages
   })
 }
 
-/** Opens a read-only connection, which sees what was committed when a statement or a `BEGIN` starts. */
+/** Read-only; sees what was committed when a statement or a `BEGIN` starts. */
 export function openReader(file: string, cacheMb: number): Database {
   return open(file, true, (db) => {
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
@@ -70,10 +68,7 @@ export class Database {
     this.#db.exec(sql)
   }
 
-  /**
-   * Prepares a statement once per text; rows are arrays. Write a bound limit as `LIMIT 0 + ?`: otherwise SQLite plans
-   * the statement again for each value, which takes several times as long as a small read.
-   */
+  /** Write a bound limit as `LIMIT 0 + ?`: otherwise SQLite plans the statement again for each value. */
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
@@ -83,7 +78,6 @@ export class Database {
     return statement
   }
 
-  /** Returns rows; the caller states the types of the columns. */
   rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SqlValue[]): Row[] {
     return this.statement(sql).all(...values) as unknown as Row[]
   }
@@ -101,7 +95,6 @@ export class Database {
     return Number(this.statement(sql).run(...values).changes)
   }
 
-  /** Runs `work` as one transaction, whose reads share one snapshot. */
   transaction<Result>(work: () => Result): Result {
     this.run('BEGIN')
     try {

@@ -1,7 +1,4 @@
-/**
- * Creates tables of collections on first use, and fills them from documents after a change of specification. Reads wait
- * until that is done; writes need not, because the writer works in order.
- */
+/** Creates tables of collections on first use, and fills them again after a change of specification. */
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
 import { readFields, type KnownSpec } from '../spec.ts'
@@ -37,10 +34,7 @@ export class Declarations {
     return this.#declare(known).form
   }
 
-  /**
-   * Returns the form for a read; a promise only while tables are being created, which rejects with `STORE` if that
-   * fails.
-   */
+  /** A promise only while tables are being created. */
   readable(known: KnownSpec): CollectionForm | Promise<CollectionForm> {
     const declared = this.#declare(known)
     return declared.isReady ? declared.form : declared.ready.then(() => declared.form)

@@ -45,10 +45,8 @@ export type FileName = keyof typeof FORMS
 
 const CHANGED = 'other bytes than were written'
 
-/** most problems reported about the structure of the file */
 const MAX_LISTED = 100
 
-/** Examines a file. Throws `STORE` for a file of another version or program. */
 export function examineFile(path: string, file: FileName): Examination {
   let db: Database | undefined
   try {
@@ -99,7 +97,6 @@ function structureOf(db: Database, file: FileName): Damage[] {
 
 type Lost = Omit<Damage, 'place' | 'problem'>
 
-/** Describes what is lost with a damaged row. */
 export function lostWith(db: Database, table: string, row: Row): readonly Lost[] {
   const number = (column: string): number => numberAt(row, column) ?? 0
   const span = (from: number, until: number, count: number): Pick<Lost, 'from' | 'until' | 'count'> => {
@@ -156,9 +153,7 @@ function named(row: readonly [string, string, string] | undefined): Pick<Lost, '
   return { tenant, name, metric }
 }
 
-/**
- * Lists the series or streams in a damaged block, each with its first and last time; most of the block may be intact.
- */
+/** First and last time of each; most of the block may be intact. */
 function spansOf(
   numbers: Float64Array,
   width: number,

@@ -11,10 +11,9 @@ export function storeFailureOf(thrown: unknown): StoreFailure {
     : { code, message, issues }
 }
 
-/** SQLite's codes for a full disk, inconsistent pages, and a file that is not a database. */
 const [FULL, CORRUPT, NOT_A_DATABASE] = [13, 11, 26] as const
 
-/** Returns `DAMAGED` for an unreadable file or a number out of range; returns other errors unchanged. */
+/** Returns other errors unchanged. */
 export function sqliteError(thrown: unknown): unknown {
   const code = sqliteCode(thrown)
   const isBeyond = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE'
@@ -22,7 +21,6 @@ export function sqliteError(thrown: unknown): unknown {
   return damaged(`A database of the data folder (${messageOf(thrown)})`)
 }
 
-/** Returns SQLite's code of an error. */
 function sqliteCode(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined
   return Number(thrown.errcode) & 0xff
@@ -41,7 +39,6 @@ export function notWritten(thrown: unknown): NotWritten {
   return { failure: messageOf(error), code }
 }
 
-/** Builds the error for a job that had no effect: `UNAVAILABLE` while the disk is full, `DAMAGED`, or `STORE`. */
 export function writeError({ failure, code }: NotWritten): AppError {
   return new AppError(code, `The store could not write it: ${failure}${code === 'UNAVAILABLE' ? '; make room' : ''}`)
 }

@@ -6,13 +6,11 @@ import type { Database } from './database.ts'
 const APPLICATION = 0x52465841
 
 export interface FileForm {
-  /** format number; increase it with every change, since files of other numbers are rejected */
+  /** increase it with every change, since files of other numbers are rejected */
   readonly number: number
-  /** SQL that creates all tables of an empty file */
   readonly tables: string
 }
 
-/** Creates the tables of an empty file. Throws `STORE` for a file of another version or program. */
 export function openForm(db: Database, file: string, form: FileForm): void {
   const [others = 0] = db.row<[number]>('SELECT count(*) FROM sqlite_schema') ?? []
   if (others > 0) return requireForm(db, file, form)
@@ -23,7 +21,6 @@ export function openForm(db: Database, file: string, form: FileForm): void {
   })
 }
 
-/** Throws `STORE` for a file of another version or program. */
 export function requireForm(db: Database, file: string, { number }: FileForm): void {
   const [version = 0] = db.row<[number]>('PRAGMA user_version') ?? []
   const [application = 0] = db.row<[number]>('PRAGMA application_id') ?? []

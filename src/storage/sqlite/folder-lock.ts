@@ -1,15 +1,10 @@
-/**
- * Locks a data folder for one process. The operating system releases the lock whenever and however the process ends.
- */
+/** Locks a data folder for one process; the system releases the lock whenever and however the process ends. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError, messageOf } from '#kernel'
 
-/**
- * Locks the folder, creating it if needed, and returns a function that releases it. Throws `STORE` when the folder is
- * unusable or already locked.
- */
+/** Returns a function that releases it. Throws `STORE` when the folder is unusable or already locked. */
 export function lockFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true })

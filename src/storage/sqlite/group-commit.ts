@@ -1,7 +1,4 @@
-/**
- * Groups commits: jobs of one turn of the event loop go to the writer as one batch, with one transaction and one sync.
- * While the writer is busy, further jobs are collected.
- */
+/** Groups commits: jobs of one turn of the event loop go to the writer with one transaction and one sync. */
 import { performance } from 'node:perf_hooks'
 import { AppError } from '#kernel'
 import type { Thread } from './thread.ts'
@@ -27,19 +24,15 @@ interface Waiting<Job, Answer> {
   reject(error: unknown): void
 }
 
-/** Most jobs and characters in a batch, so that commits stay short. */
+/** So that commits stay short. */
 const MAX_JOBS = 4_096
 const MAX_WEIGHT = 8 * 1024 * 1024
-/**
- * Characters that are sent at once rather than at the end of the turn, so that the writer works while the turn
- * continues. A single large job reaches the limit sooner than many small ones.
- */
+/** Characters sent at once rather than at the end of the turn, so that the writer works meanwhile. */
 const ENOUGH_OF_ONE = 3 * 1024
 const ENOUGH_OF_ALL = 64 * 1024
 /** Most batches at the writer: one is being written while the others wait. */
 const MAX_BATCHES = 4
 
-/** Sends jobs to the writer in groups, and returns one result per job, in order. */
 export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
   readonly #thread: Thread<Wire, Answers>
   readonly #pack: (jobs: readonly Job[]) => Packed<Wire>
@@ -66,7 +59,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     this.#unpack = unpack
   }
 
-  /** Submits a job; resolves after the commit. `weight`: approximate number of characters. */
+  /** Resolves after the commit. `weight`: approximate number of characters. */
   submit(job: Job, weight: number): Promise<Answer> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is written any more'))
     return new Promise((resolve, reject) => {
@@ -87,7 +80,6 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     }
   }
 
-  /** Rejects new jobs; resolves when all accepted jobs are done. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#waiting.length + this.#underWay > 0) {

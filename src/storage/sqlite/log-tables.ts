@@ -1,7 +1,4 @@
-/**
- * Writes logs, inside the transactions of the caller. Entries that one transaction adds to a partition share rows,
- * because a row costs far more than an entry; they are buffered until `flush`.
- */
+/** Writes logs, inside the transactions of the caller; entries of one transaction share rows, until `flush`. */
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { MAX_CHARACTERS, MAX_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
@@ -25,10 +22,7 @@ export class LogTables {
     this.#db = db
   }
 
-  /**
-   * Appends entries and returns the position of the last one. A failed transaction drops the cached positions, so no
-   * gaps appear.
-   */
+  /** A failed transaction drops the cached positions, so no gaps appear. */
   append(tenant: string, log: string, partition: number, chunks: readonly LogChunk[]): number {
     const known = this.#partition(tenant, log, partition)
     this.#changed.add(known)
@@ -55,7 +49,7 @@ export class LogTables {
     this.#changed.clear()
   }
 
-  /** Deletes unneeded entries, at most `TRIM_ROWS` rows. Returns the number of rows deleted. */
+  /** At most `TRIM_ROWS` rows. */
   trim(tenant: string, log: string, partition: number, upTo: number): number {
     this.flush()
     const [key = 0, first = 1, trimmed = 0] =

@@ -1,6 +1,5 @@
 /**
- * Stores messages as columns, in order of arrival: on their way to the writer, and in series.db until they are sorted
- * into rows. Indexed rows would cost more than everything else, and most messages are deleted before they become rows.
+ * Stores messages as columns, in order of arrival, until they are sorted into rows.
  *
  * MESSAGE-1 keys of blocks and rows count arrivals: a message in a block is newer than all rows
  * MESSAGE-2 of equal messages of one stream and time the first wins, wherever they are stored
@@ -89,12 +88,10 @@ export function bodyAt({ ends, bodies }: Pick<MessageColumns, 'ends' | 'bodies'>
   return bodies.slice(place === 0 ? 0 : ends[place - 1], ends[place])
 }
 
-/** Metadata of a block in series.db. */
 export interface BlockHead {
   /** ordinal number of the block's first message among all messages that arrived */
   readonly key: number
   readonly count: number
-  /** approximate number of characters */
   readonly size: number
   /** earliest expiry of a message; infinite if none expires */
   readonly expires: number
@@ -110,7 +107,6 @@ export function isSmallBlock({ count, size }: Pick<BlockHead, 'count' | 'size'>)
   return count < FEW && size < FEW_CHARACTERS
 }
 
-/** Stores a block, replacing any block with the same key. */
 export function storeMessages(db: Database, key: number, columns: MessageColumns): BlockHead {
   const { streams, times, expires, ends, bodies } = columns
   const first = expires?.reduce((least, expiry) => (expiry < least ? expiry : least), Infinity) ?? Infinity
@@ -135,7 +131,6 @@ class StoredMessages implements MessageColumns {
   readonly #key: number
   #texts: readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] | undefined
 
-  /** Throws `DAMAGED` when the checksum is wrong. */
   constructor(db: Database, [key, count, due, streams, times, expires, sum]: Stamps) {
     if (sumOf([key, count, due], streams, times, expires) !== sum) throw damagedBlock(key)
     this.#db = db
@@ -182,7 +177,6 @@ export interface ArrivedMessage {
   body(): string
 }
 
-/** Returns the messages of one stream in order of arrival. */
 export function arrivedMessages(db: Database, stream: number): readonly ArrivedMessage[] {
   const found: ArrivedMessage[] = []
   for (const columns of storedMessages(db)) {

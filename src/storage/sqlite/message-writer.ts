@@ -1,8 +1,4 @@
-/**
- * Writes messages: first into blocks in order of arrival, later into rows with an index by stream and time. Keeping
- * only the newest messages of a stream removes older ones from blocks before they become rows. Works inside the
- * transaction of its caller.
- */
+/** Writes messages: first into blocks in order of arrival, later into rows with an index by stream and time. */
 import { hash } from 'node:crypto'
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
@@ -74,7 +70,6 @@ export class MessageWriter {
     this.#db.run(REMOVE, tenant, resource, from, until)
   }
 
-  /** Deletes expired messages and returns how many. */
   expire({ tenant, now, limit }: ExpireJob): number {
     const { heads } = this.#blocks()
     if (heads.length > 0) {
@@ -106,7 +101,6 @@ export class MessageWriter {
     this.#waiting = undefined
   }
 
-  /** Removes messages of a stream, except its newest ones. */
   #prune(stream: number, from: number, until: number, keep: number): void {
     const waiting = this.#allWaiting()
     const places = waiting.of(stream)
@@ -136,7 +130,6 @@ export class MessageWriter {
     return this.#waiting
   }
 
-  /** Rewrites blocks, leaving out removed messages. */
   #removeFromBlocks(): void {
     const waiting = this.#waiting
     if (waiting === undefined) return
@@ -152,10 +145,7 @@ export class MessageWriter {
     }
   }
 
-  /**
-   * Replaces blocks with fewer blocks of their remaining messages, stored at the key of the first block. The order
-   * within each stream stays the same.
-   */
+  /** The order within each stream stays the same. */
   #replace(heads: readonly BlockHead[], waiting: WaitingMessages, places: Iterable<number>): BlockHead[] {
     const blocks: MessageColumns[] = []
     const builder = new MessagesBuilder()
@@ -202,10 +192,7 @@ export class MessageWriter {
     })
   }
 
-  /**
-   * Computes a digest, valid until the same parameter is filled again. A buffer per row would cost more than its
-   * digest.
-   */
+  /** Valid until the same parameter is filled again; a buffer per row would cost more than its digest. */
   #digest(text: string, place: number): Uint8Array {
     const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
     digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')

@@ -1,7 +1,6 @@
 /**
- * Opens storage in a data folder, on Node's SQLite: state.db for documents and logs (commits are synced before they are
- * confirmed), and series.db for samples and messages (which survive the end of the process; what a power cut undoes is
- * still in the log). One thread writes each file; others read.
+ * Opens storage in a data folder: state.db for documents and logs, series.db for samples and messages.
+ * Commits of state.db are synced before they are confirmed; what a power cut undoes of series.db is still in the log.
  */
 import { join } from 'node:path'
 import type { AppError, Logger } from '#kernel'
@@ -34,7 +33,6 @@ export interface SqliteOptions {
   readonly blobs: BlobMedium
   /** epoch ms, for expiry; default: the machine's clock */
   readonly clock?: () => number
-  /** logs failures of background work */
   readonly logger?: Logger
   /** watch that counts damage; default: a new one */
   readonly damage?: DamageWatch
@@ -48,10 +46,7 @@ export interface SqliteOptions {
   readonly waiting?: number
 }
 
-/**
- * Opens the folder. Rejects with `STORE` when it is not accessible, in use by another process, or of another version or
- * program.
- */
+/** Rejects with `STORE` when it is not accessible, in use, or of another version or program. */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const { folder, blobs, clock = Date.now, logger, damage = new DamageWatch(logger), readers: most = 2 } = options
   const { foldAt = 50_000, chunk = 1_024, waiting = 32_768 } = options

@@ -48,10 +48,7 @@ interface TogetherDriver extends Driver {
   readonly next: string | undefined
 }
 
-/**
- * Returns the combined indexes whose first fields, at least `least` of them, have an `eq` condition; longest match
- * first.
- */
+/** At least `least` fields have an `eq` condition; longest match first. */
 export function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
   const placeOf = new Map<string, number>()
   for (const [place, condition] of where.entries()) {
@@ -73,7 +70,6 @@ export function togetherDriversOf({ form, where }: Planned, least: number): read
   return drivers.sort((a, b) => b.places.size - a.places.size)
 }
 
-/** Returns the access paths for conditions that an index covers, grouped by field. */
 export function driversOf(planned: Planned): readonly Driver[] {
   const { form, tenant, where } = planned
   const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
@@ -125,10 +121,7 @@ function entriesDriver(planned: Planned, place: number, { text, values, single }
   return { ...own, from: indexed(form, undefined), part: keys }
 }
 
-/**
- * Returns an index whose other fields have `eq` conditions, sorted like the entries of texts. Such an index is compact,
- * whereas the rows are scattered over the file, and readers reread each page after a commit.
- */
+/** Such an index is compact, whereas the rows are scattered over the file. */
 function besideOf({ form, where }: Planned): string | undefined {
   const equal = new Set(where.map((one) => ('any' in one || one.op !== 'eq' ? undefined : one.field)))
   let best = -1

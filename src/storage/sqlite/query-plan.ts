@@ -1,9 +1,4 @@
-/**
- * Chooses the index for a query. SQLite's statistics do not separate common from rare values, so the rows of each
- * condition are counted in its own index, up to a limit. Few rows are fetched and sorted. Otherwise an index in the
- * requested order is scanned until the page is full, or all field rows are scanned. A combined index finds the rows in
- * order, and an index with all fields of a query needs no rows at all.
- */
+/** Chooses the index for a query, by counting the rows of each condition in its own index, up to a limit. */
 import {
   fieldsTable,
   idsIndexOf,
@@ -20,26 +15,19 @@ import { ANSWERED, driversOf, indexed, togetherDriversOf, type Driver, type Plan
 const FEW = 5_000
 /** most rows that are looked up to count them: takes about 6 ms, like scanning five times as many */
 const MAX_LOOKED_UP = 20_000
-/**
- * rows up to the end of a page, beyond which a scan and a sort replace the ordered index, which would lead to too many
- * rows
- */
+/** rows up to the end of a page, beyond which a scan and a sort replace the ordered index */
 const DEEP = 2_000
 
 /** The text after FROM, and the condition. */
 export interface Source {
   readonly from: string
   readonly where: Sql
-  /** the first field of the order */
   readonly first?: string
 }
 
 export type FirstOrder = { readonly field: string; readonly descending: boolean } | undefined
 
-/**
- * Chooses the source of a page. `first`: the first field of the order, unless that is the id. `depth`: number of rows
- * up to the end of the page.
- */
+/** `first`: the first field of the order, unless that is the id. `depth`: rows up to the end of the page. */
 export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number): Source {
   const { form, where } = planned
   const straight = togetherDriversOf(planned, 1).find(
@@ -86,7 +74,6 @@ export function sourceOfCount(planned: Planned): Source {
   return entries === undefined ? scanned(planned) : driven(planned, { ...entries, ...entries.rows })
 }
 
-/** Adds the wide values of each row, if needed. */
 function joined({ form, wide }: Planned, from: string): string {
   return wide ? `${from} CROSS JOIN ${wideTable(form)} AS w ON w.key = f.key` : from
 }
@@ -125,9 +112,8 @@ function coveringOf({ form, where }: Planned, begins?: string): string | undefin
 }
 
 /**
- * Reads a range of an index with all fields of the query and the rank. The range is read twice, first to find the rank
- * at which the page ends, so that only the page is sorted and looked up. It is read from its end, since later keys of a
- * range are often newer.
+ * Read twice, first to find the rank at which the page ends, so that only the page is sorted and looked up.
+ * From its end, since later keys of a range are often newer.
  */
 function siftedOf(planned: Planned, depth: number): Source | undefined {
   const { form, tenant, where, wide } = planned

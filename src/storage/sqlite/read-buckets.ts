@@ -13,9 +13,7 @@ export interface BucketsRead extends BucketQuery {
   readonly now: number
 }
 
-/**
- * Buckets as columns, with `FIGURES` numbers each. Without numeric samples, the figures from the sum on are undefined.
- */
+/** `FIGURES` numbers each; without numeric samples, the figures from the sum on are undefined. */
 export interface BucketColumns {
   readonly figures: Float64Array<ArrayBuffer>
   /** a Float64Array if all values are numbers */
@@ -47,7 +45,6 @@ class FoundBuckets {
   readonly #width: number
   /** `FIGURES` numbers per bucket, in the order in which buckets were created */
   #figures = new Float64Array(64 * FIGURES)
-  /** times of the first and the last sample in each bucket */
   #edges = new Float64Array(64 * 2)
   readonly #firsts = new FoundValues()
   readonly #lasts = new FoundValues()
@@ -64,7 +61,6 @@ class FoundBuckets {
     this.#width = width
   }
 
-  /** Begins a series; call before adding its samples. */
   begin(): void {
     this.#series += 1
     this.#end = Number.NEGATIVE_INFINITY
@@ -108,7 +104,6 @@ class FoundBuckets {
     return this.#figures[slot * FIGURES + START] ?? 0
   }
 
-  /** Selects the bucket for a time, creating it if needed. */
   #enter(time: number): void {
     const since = time - this.#from
     // the remainder is exact, whereas a quotient might round up into the next bucket

@@ -22,7 +22,6 @@ interface Asked {
   readonly tenant: string
 }
 
-/** A valid query, with fields by name. */
 export interface PageQuery {
   readonly where: readonly Condition[]
   readonly sort: readonly { readonly field: string; readonly descending: boolean }[]
@@ -36,7 +35,6 @@ interface PageRead extends Asked {
   readonly query: PageQuery
 }
 
-/** Reads the documents that exist, in the order of `ids`. */
 interface GetManyRead extends Asked {
   readonly kind: 'getMany'
   readonly ids: readonly string[]
@@ -145,10 +143,7 @@ function count(db: Database, { form, tenant, where: conditions }: CountRead): nu
   return db.row<[number]>(sql, tenant, ...where.values)?.[0] ?? 0
 }
 
-/**
- * Builds an order in which absent values come last. Descending, that is SQLite's default, and only the default uses the
- * index.
- */
+/** Absent values come last; descending, that is SQLite's default, and only the default uses the index. */
 function orderText(form: CollectionForm, name: string, descending: boolean): string {
   const { field, column } = fieldOf(form, name)
   if (descending) return `${column} DESC`
@@ -184,7 +179,6 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
   return rows
 }
 
-/** Throws `DAMAGED` for a wrong checksum or id. */
 export function checkDocument(
   { name }: CollectionForm,
   tenant: string,

@@ -10,12 +10,8 @@ export type LogRead = { readonly tenant: string; readonly log: string } & (
   | { readonly kind: 'partitions' }
 )
 
-/**
- * Rows of entries. A row is a JSON array of bodies, and the position of its last entry. The first row may begin before
- * `from`.
- */
+/** A row is a JSON array of bodies, and the position of its last entry; the first may begin before `from`. */
 export interface LogRows {
-  /** the first requested position */
   readonly from: number
   readonly rows: readonly LogRow[]
 }

@@ -43,13 +43,12 @@ export interface LatestRow {
   readonly expires: number | undefined
 }
 
-/** A series of the query, with the index of its resource. */
 export interface RequestedSeries {
   readonly place: number
   readonly key: number
 }
 
-/** Returns the existing series of a metric. `resources`: distinct, ordered by code point. */
+/** `resources`: distinct, ordered by code point. */
 export function seriesOf(
   db: Database,
   tenant: string,
@@ -90,7 +89,6 @@ export function readRange(db: Database, read: RangeRead): FoundColumns {
   return found.columns(resources.length > 1)
 }
 
-/** Returns the newest sample per metric, ordered by metric name. */
 export function readLatest(db: Database, { tenant, resource, metric, now }: LatestRead): readonly LatestRow[] {
   const all = 'SELECT metric, key FROM series WHERE tenant = ? AND resource = ?'
   // SQLite compares UTF-8 bytes, which orders by code point
@@ -134,7 +132,6 @@ class Cursor {
     this.#descending = descending
   }
 
-  /** Makes samples available; returns false at the end. */
   next(): boolean {
     if (this.columns !== undefined && this.#taken < this.columns.times.length) return true
     const { value, done } = this.#parts.next() as IteratorResult<Columns, undefined>
@@ -160,7 +157,6 @@ class Cursor {
 
 const NO_TIMES = new Float64Array()
 
-/** Collects the resulting samples in order. */
 class FoundSamples {
   readonly #parts: {
     readonly columns: Columns

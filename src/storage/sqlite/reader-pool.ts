@@ -33,7 +33,7 @@ export class ReaderPool {
     this.#trouble = trouble
   }
 
-  /** Runs a read. The type of the result depends on the kind of read. Rejects with `CLOSED` after `close`. */
+  /** The type of the result depends on the kind of read. */
   read<Answer>(read: StoreRead): Promise<Answer> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is read any more'))
     return new Promise<Answer>((resolve, reject) => {
@@ -42,7 +42,6 @@ export class ReaderPool {
     })
   }
 
-  /** Finishes accepted reads, then ends all threads. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#working > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))

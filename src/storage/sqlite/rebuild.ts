@@ -1,7 +1,4 @@
-/**
- * Rebuilds a damaged database file from its intact records, and sets the damaged file aside. Must not run while a host
- * uses the folder.
- */
+/** Rebuilds a damaged database file from its intact records; must not run while a host uses the folder. */
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { documentsSql } from './collection-form.ts'
@@ -12,10 +9,7 @@ import { scanTable, type Row } from './scan-table.ts'
 
 const AT_ONCE = 5_000
 
-/**
- * Rebuilds a file. `aside`: folder for the damaged file. Throws `STORE` or `DAMAGED` when nothing can be read; the file
- * then stays in place.
- */
+/** `aside`: folder for the damaged file, which stays in place when nothing can be read. */
 export function rebuildFile(path: string, file: FileName, aside: string): void {
   const draft = `${path}.new`
   for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true })

@@ -1,7 +1,4 @@
-/**
- * Keeps counts of one tenant's collection up to date when documents are written. A count with an `eq` condition is only
- * checked for documents that have or had the value, so that hundreds of counts slow down a write little.
- */
+/** Keeps counts of one tenant's collection up to date when documents are written. */
 import type { Condition } from '../contract.ts'
 import type { RowFilter, SearchedRow } from '../row-filter.ts'
 import type { FieldValue, KnownSpec } from '../spec.ts'
@@ -15,7 +12,6 @@ export interface Change {
 export interface Reckonable {
   readonly holds: RowFilter
   readonly equals: readonly Equal[]
-  /** number of changes since the count was last queried */
   changes: number
 }
 

@@ -1,7 +1,4 @@
-/**
- * Stores samples as a block of numbers, on their way to the writer and in series.db until they are folded into rows and
- * chunks. Rows would cost more than everything else.
- */
+/** Stores samples as a block of numbers, until they are folded into rows and chunks. */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
@@ -9,11 +6,9 @@ import type { Database, SqlValue } from './database.ts'
 export interface SampleBlock {
   /** `SAMPLE` numbers per sample, at the offsets below; in native byte order */
   readonly samples: Float64Array<ArrayBuffer>
-  /** the distinct texts among the values */
   readonly words: readonly string[]
 }
 
-/** numbers per sample */
 export const SAMPLE = 4
 /** offsets: `codeOf` series and kind; time; value; expiry (NaN for none) */
 export const [CODE, TIME, VALUE, EXPIRES] = [0, 1, 2, 3] as const
@@ -27,10 +22,7 @@ export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
 /** Returns the kind in a code. For large numbers, `%` would compile to a function call. */
 export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
 
-/**
- * Writes a sample into `row`, starting at `at`, in the order of the columns of `samples`: series, time, value, other,
- * expires, sum.
- */
+/** In the order of the columns of `samples`: series, time, value, other, expires, sum. */
 export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {
   const from = place * SAMPLE
   const code = samples[from + CODE] ?? 0
@@ -46,7 +38,6 @@ export function putSample({ samples, words }: SampleBlock, place: number, row: S
   row[at + 5] = sumOfSample(row, at)
 }
 
-/** Computes the checksum of a row of `samples`, from its series to its expiry. */
 export function sumOfSample(row: readonly SqlValue[], at: number): number {
   const other = row[at + 3]
   const truth = typeof other === 'bigint' ? Number(other) : other
@@ -62,7 +53,6 @@ export class StoredBlock implements SampleBlock {
   readonly #json: string | null
   #words: readonly string[] | undefined
 
-  /** Throws `DAMAGED` when the checksum is wrong. */
   constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null, sum: number) {
     if (sumOf([], bytes, json) !== sum) throw damaged(`The block ${key} of samples that arrived lately`)
     this.key = key
@@ -83,7 +73,6 @@ function numbersOf(bytes: Uint8Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   return new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT)
 }
 
-/** Yields unfolded blocks in order of arrival. */
 export function* storedBlocks(db: Database): Generator<StoredBlock> {
   const rows = db.statement(`SELECT key, samples, words, sum FROM ${BLOCKS} ORDER BY key`).iterate()
   for (const row of rows as unknown as Iterable<readonly [number, Uint8Array<ArrayBuffer>, string | null, number]>) {
@@ -97,7 +86,6 @@ export function storeBlock(db: Database, { samples, words }: SampleBlock): void 
   db.run(`INSERT INTO ${BLOCKS} (samples, words, sum) VALUES (?, ?, ?)`, bytes, text, sumOf([], bytes, text))
 }
 
-/** Returns the number of unfolded blocks and of their samples. */
 export function countBlocks(db: Database): { readonly blocks: number; readonly samples: number } {
   const sql = `SELECT count(*), total(length(samples)) FROM ${BLOCKS}`
   const [blocks, bytes] = db.row<[number, number]>(sql) ?? [0, 0]

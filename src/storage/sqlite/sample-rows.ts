@@ -25,10 +25,7 @@ export interface RowsRead {
   readonly whole: boolean
 }
 
-/**
- * Reads rows in ascending order, from the start of the range or, when `descending`, from its end; fewer rows when texts
- * are long. Both ends are included. Throws `DAMAGED`.
- */
+/** Both ends included; ascending; from the end when `descending`; fewer rows when texts are long. */
 export function readRows(
   db: Database,
   series: number,
@@ -60,7 +57,6 @@ export function countRows(db: Database, series: number, from: number, until: num
   return db.row<[number]>(COUNT, series, from, until, limit)?.[0] ?? 0
 }
 
-/** Returns the first and last time in a range; undefined when it is empty. */
 export function extentOfRows(
   db: Database,
   series: number,
@@ -76,7 +72,6 @@ export function deleteRows(db: Database, series: number, from: number, until: nu
   db.run('DELETE FROM main.samples WHERE series = ? AND time >= ? AND time <= ?', series, from, until)
 }
 
-/** Upserts rows. */
 export class RowWriter {
   readonly #rows: InsertRows
 

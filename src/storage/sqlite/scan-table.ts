@@ -14,7 +14,6 @@ interface RowSum {
 
 export interface ScannedTable {
   readonly name: string
-  /** columns of the primary key */
   readonly key: readonly string[]
   readonly sums: readonly RowSum[]
   /** column without which a row has no checksums */
@@ -64,10 +63,7 @@ export interface ScannedRow {
   readonly isWhole: boolean
 }
 
-/**
- * Yields rows from the beginning and, after an unreadable row, from the end. `unreadable`: why the rows in between
- * cannot be read.
- */
+/** From the beginning and, after an unreadable row, from the end. `unreadable`: why rows in between are lost. */
 export function* scanTable(
   db: Database,
   { name, key, sums, unless }: ScannedTable,
@@ -109,7 +105,6 @@ function isWhole(row: Row, { sum, numbers, contents, added }: RowSum): boolean {
   return reckoned === (numberAt(row, sum) ?? 0) - (added === undefined ? 0 : (numberAt(row, added) ?? 0))
 }
 
-/** Returns the number in a column; null when the value has another type. */
 export function numberAt(row: Row, column: string): number | null {
   const value = row.get(column)
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null

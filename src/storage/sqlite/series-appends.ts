@@ -62,7 +62,7 @@ export class SeriesAppends {
     return this.#db.run(rewinds === true ? REWIND : ADVANCE, tenant, log, partition, position) > 0
   }
 
-  /** Copies the samples of an append, filling in the keys of their series. */
+  /** Fills in the keys of the series. */
   #place(
     { names, block: { samples } }: AppendOperation,
     { tenant, end }: Append,
@@ -84,7 +84,6 @@ export class SeriesAppends {
     }
   }
 
-  /** Fills in the keys of streams for the messages of an append. */
   #placeMessages(
     { streams, messages: blocks }: AppendOperation,
     { tenant, messages }: Append,

@@ -1,7 +1,4 @@
-/**
- * Reads the samples of one series in order of time, merged from chunks, rows that override them, and unfolded samples
- * that override both. Works inside the transaction of its caller.
- */
+/** Reads the samples of one series in order of time, merged from chunks, rows and unfolded samples. */
 import { chunksWithin } from './chunks.ts'
 import { between, ColumnsBuilder, inOrder, living, merged, NO_SAMPLES, type Columns } from './columns.ts'
 import type { Database } from './database.ts'

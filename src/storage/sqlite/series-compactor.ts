@@ -1,7 +1,6 @@
 /**
- * Folds samples from the order of arrival into the order of series and time: into rows, and into chunks where there are
- * many. Works in slices between batches. A slice copies samples; the originals are deleted at the end. Readers prefer
- * the originals, so they notice nothing, and after a crash the fold starts again.
+ * Folds samples from the order of arrival into rows and chunks, in slices between batches.
+ * Originals are deleted at the end and win until then, so readers notice nothing, and a crash restarts the fold.
  */
 import type { ChunkCompactor } from './chunk-compactor.ts'
 import { ColumnsBuilder, type Columns } from './columns.ts'
@@ -30,7 +29,6 @@ const MAX_SAMPLES = 500_000
 interface Fold extends SortedSamples {
   /** the last block that the fold includes */
   readonly upTo: number
-  /** number of samples copied so far */
   done: number
 }
 
@@ -46,7 +44,6 @@ export class SeriesCompactor {
     this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
-  /** True while a fold is in progress. */
   get active(): boolean {
     return this.#fold !== undefined
   }
@@ -72,7 +69,6 @@ export class SeriesCompactor {
     if (until === fold.order.length) this.#fold = undefined
   }
 
-  /** Folds everything, inside the transaction of the caller. */
   all(): void {
     this.#fold = undefined
     for (let fold = this.#begin(); fold !== undefined; fold = this.#begin()) {

@@ -2,11 +2,9 @@
 import type { FileForm } from './file-form.ts'
 
 /**
- * In a sample, `value` is its number, and `other` a text, or a truth value as 0 or 1. `arrivals` stores the newest
- * samples in blocks, in order of arrival. Older samples are stored by series in `chunks`, or in `samples` when they are
- * few or late. At equal times `arrivals` win, then `samples`. The newest messages are stored in `message_blocks`,
- * others in `messages`. `sum` is the checksum of the row (`sumOf`); the bodies in `message_blocks` have a separate
- * checksum.
+ * In a sample, `value` is its number, and `other` a text, or a truth value as 0 or 1. `sum` is the row's checksum.
+ * At equal times `arrivals` (blocks, in order of arrival) win, then `samples` (rows), then `chunks`. The newest
+ * messages are in `message_blocks`, whose bodies have a checksum of their own; others in `messages`.
  */
 export const SERIES_FORM: FileForm = {
   number: 5,

@@ -5,7 +5,6 @@ import { CODE, codeOf, EXPIRES, NUMBER, SAMPLE, TEXT, TIME, TRUTH, VALUE, type S
 import type { NotWritten } from './failure.ts'
 import { MessagesBuilder, type MessageColumns } from './message-block.ts'
 
-/** A job from a caller; `packSeriesJobs` packs jobs into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
 
 export type RemoveJob = { readonly kind: 'remove'; readonly tenant: string } & CheckedRemoval
@@ -48,7 +47,6 @@ export type SeriesAnswer = number | NotWritten
 
 type AppendJob = Extract<SeriesJob, { readonly kind: 'append' }>
 
-/** Packs jobs, joining consecutive appends into one operation. */
 export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   readonly wire: readonly SeriesOperation[]
   readonly transfer: readonly ArrayBuffer[]
@@ -101,7 +99,6 @@ function packAppends(jobs: readonly AppendJob[]): AppendOperation {
   return { kind: 'append', names, block, streams: streams.names, messages: blocks, appends, synced }
 }
 
-/** Collects the distinct pairs of names, by index. */
 class NamePairs {
   readonly names: string[] = []
   readonly #places = new Map<string, Map<string, number>>()

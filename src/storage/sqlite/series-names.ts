@@ -43,10 +43,7 @@ export class SeriesNames {
   }
 }
 
-/**
- * Checks that a key found through an index belongs to the given names. Throws `DAMAGED` otherwise, so that another
- * tenant's data is never returned.
- */
+/** Throws `DAMAGED` otherwise, so that another tenant's data is never returned. */
 export function requireNamed(
   db: Database,
   table: NamedTable,
@@ -59,7 +56,6 @@ export function requireNamed(
   throw damaged(`The name ${names[1]}/${names[2]} of the tenant ${names[0]} among ${table}`)
 }
 
-/** Builds the error for damaged samples. */
 export function damagedSamples(db: Database, series: number, first: number, last: number): AppError {
   const [tenant = '?', resource = '?', metric = '?'] =
     db.row<[string, string, string]>('SELECT tenant, resource, metric FROM series WHERE key = ?', series) ?? []

@@ -1,8 +1,4 @@
-/**
- * Writes series.db, as the only thread that does. A batch is one transaction. Between batches the thread folds new
- * samples, when there are many or the thread is idle. It runs at low priority, since posts wait for the log and not for
- * series.
- */
+/** Writes series.db, as the only thread that does, one transaction per batch, and folds samples in between. */
 import { workInBackground } from '#platform'
 import { ChunkCompactor } from './chunk-compactor.ts'
 import { type Database, openWriter } from './database.ts'
@@ -20,16 +16,12 @@ export interface SeriesWriterData {
   readonly file: string
   /** number of unfolded samples that starts a fold; each slows down readers by about 20 ns */
   readonly foldAt: number
-  /** least number of samples in a full chunk */
   readonly chunk: number
   /** number of messages kept in order of arrival, which readers of messages must search */
   readonly waiting: number
 }
 
-/**
- * number of unfolded samples that starts a fold after a short pause; fewer wait longer, because a fold rewrites a page
- * of each series
- */
+/** number of unfolded samples that starts a fold after a pause; each fold rewrites a page of each series */
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000

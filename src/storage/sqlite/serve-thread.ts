@@ -7,10 +7,8 @@ export type ThreadAnswer<Answer> =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
   | { readonly kind: 'answer'; readonly answer: Answer }
-  /** results of requests that were handled together */
   | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
   | { readonly kind: 'failure'; readonly failure: StoreFailure }
-  /** a failure of background work */
   | { readonly kind: 'trouble'; readonly failure: StoreFailure }
 
 export type ThreadRequest<Request> =

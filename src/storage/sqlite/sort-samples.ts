@@ -6,7 +6,7 @@ export interface SortedSamples extends SampleBlock {
   readonly order: Uint32Array
 }
 
-/** Sorts samples. `blocks`: in order of arrival. */
+/** `blocks`: in order of arrival. */
 export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   const { samples, words } = joined(blocks)
   const count = samples.length / SAMPLE
@@ -24,7 +24,6 @@ export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   return { samples, words, order: order.subarray(0, kept) }
 }
 
-/** Returns the range of indexes for each series, by series. */
 function endsOf(samples: Float64Array): ReadonlyMap<number, { readonly start: number; readonly end: number }> {
   const counts = new Map<number, number>()
   for (let at = 0; at < samples.length; at += SAMPLE) {

@@ -1,7 +1,4 @@
-/**
- * Defines the format of state.db, which stores collections and logs. Tables of a collection are created on first use
- * (`CollectionTables`).
- */
+/** Defines the format of state.db, which stores collections and logs. */
 import type { FileForm } from './file-form.ts'
 
 export const STATE_FORM: FileForm = {

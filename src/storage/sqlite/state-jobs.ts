@@ -68,12 +68,9 @@ export interface PreviousColumns {
 /** A write whose expectation failed, by its index in the unit. */
 export type WriteConflict = Pick<Conflict, 'place' | 'actual'>
 
-/** The result of a job: results, conflicts, or an error. */
 export type StateAnswer =
   | {
-      /** results by index of the write */
       readonly results: readonly number[]
-      /** names of the collections with a searchable change */
       readonly changed: readonly string[]
       /** former searchable values of changed documents, for writes that ask for them, in order */
       readonly told: readonly PreviousColumns[]
@@ -81,6 +78,5 @@ export type StateAnswer =
   | { readonly misfits: readonly WriteConflict[] }
   | NotWritten
 
-/** The only results of `declare`. */
 export const READY = 0
 export const MUST_FILL = 1

@@ -1,7 +1,4 @@
-/**
- * Encodes units of work and their results for the transfer between threads, as a few flat lists, because copying
- * objects costs more than writing their content. Rare jobs are transferred unchanged.
- */
+/** Encodes units and results for threads as a few flat lists, because copying objects costs more than writing them. */
 import type { Expectation } from '../contract.ts'
 import type { SqlValue } from './database.ts'
 import type { LogChunk, StateAnswer, StateJob, StateWrite } from './state-jobs.ts'
@@ -131,7 +128,6 @@ interface Reading<Item> {
   left(): number
 }
 
-/** Returns a function that returns one item after the other. */
 function reading<Item>(list: readonly Item[]): Reading<Item> {
   let at = 0
   const next = (): Item => {

@@ -1,7 +1,6 @@
 /**
- * Writes state.db, as the only thread that does. A batch is one transaction, whose results are sent after the commit.
- * Each unit is compared with the stored state before it writes, so that a rejected unit needs no undo: the cost of
- * savepoints grows with the square of the pages that they guard.
+ * Writes state.db, as the only thread that does, one transaction per batch, whose results follow the commit.
+ * A unit is compared with the stored state before it writes: undo by savepoints would cost the square of their pages.
  */
 import { isExpected } from '../conflicts.ts'
 import { createFieldTables, documentsSql, documentsTable, formText, type CollectionForm } from './collection-form.ts'
@@ -124,7 +123,6 @@ class StateWriter {
     return { results, changed: [...changed], told }
   }
 
-  /** Returns the writes whose expectation fails after the earlier writes of their unit. */
   #misfits(tenant: string, writes: readonly StateWrite[]): readonly WriteConflict[] {
     if (writes.every((write) => write.kind === 'append' || write.expect === 'any')) return []
     const left = new Map<string, Current>()

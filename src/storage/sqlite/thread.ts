@@ -1,7 +1,4 @@
-/**
- * Runs a worker thread that handles requests in order. The thread keeps the process alive only while a result is
- * pending, so that a program that forgets to close its store still ends.
- */
+/** Runs a worker thread that keeps the process alive only while a result is pending. */
 import { Worker } from 'node:worker_threads'
 import { AppError, errorOf } from '#kernel'
 import type { ThreadRequest, ThreadAnswer } from './serve-thread.ts'
@@ -29,7 +26,7 @@ export class Thread<Request, Answer> {
     worker.unref()
   }
 
-  /** Starts a worker; resolves when it is ready, or rejects with its error. */
+  /** Rejects with the worker's error. */
   static start<Request, Answer>(
     entry: URL,
     data: object,
@@ -50,7 +47,6 @@ export class Thread<Request, Answer> {
     })
   }
 
-  /** True when the worker has ended. */
   get dead(): boolean {
     return this.#dead !== undefined
   }

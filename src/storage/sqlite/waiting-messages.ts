@@ -33,7 +33,6 @@ export class WaitingMessages {
     this.#sort(streams)
   }
 
-  /** Returns the remaining messages of a stream in order of arrival. */
   of(stream: number): readonly number[] {
     const { start, end } = this.#ofStream.get(stream) ?? { start: 0, end: 0 }
     return Array.from(this.#order.subarray(start, end)).filter((place) => this.#isRemoved[place] === 0)
@@ -66,7 +65,6 @@ export class WaitingMessages {
     for (const place of places) this.#isRemoved[place] = 1
   }
 
-  /** Returns the indexes of blocks from which messages were removed. */
   changed(): readonly number[] {
     const found = new Set<number>()
     for (let place = this.#isRemoved.indexOf(1); place >= 0; place = this.#isRemoved.indexOf(1, place + 1)) {
@@ -75,12 +73,10 @@ export class WaitingMessages {
     return [...found]
   }
 
-  /** Returns all remaining messages, ordered by stream and arrival. */
   staying(): Uint32Array {
     return this.#order.filter((place) => this.#isRemoved[place] === 0)
   }
 
-  /** Returns the remaining messages of one block in order of arrival. */
   stayingOf(block: number): readonly number[] {
     const start = this.#starts[block] ?? 0
     const places = Array.from({ length: this.#blocks[block]?.times.length ?? 0 }, (_, i) => start + i)
