@@ -2,12 +2,10 @@
 import { parseExpressionAt, type Expression } from 'acorn'
 
 export interface ConditionSource {
-  /** `$<i>` stands for the i-th parameter */
   readonly source: string
   readonly parameters: readonly string[]
 }
 
-/** Returns undefined for conditions that call functions, read more than the message, or have another form. */
 export function conditionSource(condition: unknown): ConditionSource | undefined {
   const parameters: string[] = []
   const place = (name: string): string => {

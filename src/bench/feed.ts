@@ -1,11 +1,7 @@
-/**
- * Provides the endless messages of a benchmark. Each copy of the rule has its own messages, and time advances with each
- * pass.
- */
+/** Provides the endless messages of a benchmark; time advances with each pass. */
 import { AppError } from '#kernel'
 import type { Message } from '#core'
 
-/** maximum number of objects per pass, including copies */
 const MOST = 1_000_000
 /** ms between messages of a recording with a single instant */
 const STEP_MS = 1000

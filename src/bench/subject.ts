@@ -17,12 +17,10 @@ import { limitsOf, type Limit, type LimitTask } from './limit.ts'
 import type { NoLimit } from './limit-source.ts'
 import type { BenchWork, Listen } from './request.ts'
 
-/** Takes the messages of a feed, each at its time (epoch ms). */
 export interface Driven {
   take(this: void, message: Message, time: number): void
   readonly open: number
   settled(): Promise<void>
-  /** number of received events */
   readonly heard: number
   ways(): EngineStats | undefined
 }
@@ -33,7 +31,6 @@ export interface EngineDriven extends Driven {
   readonly engine: CoreEngine
 }
 
-/** Runs the engine at the times of the recording. Calls with outside effects are only counted. */
 export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed: Feed): Promise<EngineDriven> {
   const clock = new VirtualClock(feed.begin)
   const generate = generatorHere()
@@ -73,7 +70,6 @@ export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed
   }
 }
 
-/** Adds a subscriber. */
 export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
   let heard = 0
   const { engine } = driven
@@ -109,7 +105,6 @@ export interface ActuatorFiring {
   readonly slot: number
 }
 
-/** Returns undefined for other events. */
 export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFiring | undefined {
   if (event.type !== 'fired') return undefined
   const slot = limits.actuators.get(event.node)
@@ -151,7 +146,6 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
   }
 }
 
-/** Drives a limit, and reads the time only where a cool-down may end. */
 export function limitDriven(limit: Limit, act: (task: number, slot: number) => void): Driven {
   let now = 0
   const takeOne = limit.open({ act, now: () => now })
@@ -167,7 +161,6 @@ export function limitDriven(limit: Limit, act: (task: number, slot: number) => v
   }
 }
 
-/** Throws `USAGE` for an invalid index. */
 export function limitAt({ limits }: Tasks, place: number): Limit {
   const limit = 'reason' in limits ? undefined : limits[place]
   if (limit === undefined) throw new AppError('USAGE', `limit ${place} of this rule does not exist`)

@@ -21,7 +21,6 @@ export interface Mutant {
   readonly rule: Rule | Template
 }
 
-/** Returns every valid rule that differs in one place. `plugs`: provide the possible states. */
 export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly Mutant[] {
   const changes = [
     ...(rule.sensors ?? []).flatMap((sensor) => sensorChanges(rule, sensor, plugs)),
@@ -158,7 +157,6 @@ function declarationChanges(template: Template): readonly Change[] {
   })
 }
 
-/** Settings that have an effect only when set explicitly. */
 const CHOSEN = [
   ...(['resetScope', 'overlap', 'whenBusy', 'late', 'time', 'duplicates'] as const),
   ...(['misfire', 'maxLateness', 'streamValidity', 'dst'] as const),

@@ -17,7 +17,6 @@ const FEW = 8
 
 export class RootContext implements Context {
   readonly #given: JavaMap
-  /** names of all variables once one is set, unordered */
   #names: string[] | undefined
   #values: Value[] = NO_VALUES
   #map: Map<string, Value> | undefined
@@ -59,7 +58,6 @@ export class RootContext implements Context {
       return
     }
     const i = names.indexOf(name)
-    // order does not matter, so the last variable fills the gap
     const lastName = names.pop()
     const last = this.#values.pop() ?? null
     if (lastName === undefined || lastName === name) return
@@ -87,7 +85,6 @@ export class RootContext implements Context {
 
 const NO_VALUES: Value[] = []
 
-/** An argument that 1.7 evaluates at each use. */
 export interface Argument {
   readonly name: string
   readonly value: () => Value
@@ -97,7 +94,6 @@ export interface Argument {
 /** Scope of a 1.7 macro. Arguments are evaluated by name, and assignments also apply outside the macro. */
 export class MacroContext implements Context {
   readonly #outer: Context
-  /** few enough that a scan is faster than a map */
   #arguments: readonly Argument[]
   #locals: Map<string, Value> | undefined
 
@@ -139,10 +135,7 @@ export class MacroContext implements Context {
   }
 }
 
-/**
- * Converts JSON to values lazily, without changing the input. Integers may be bigints, and objects Maps, which keep any
- * key order.
- */
+/** Lazily, without changing the input. Integers may be bigints, and objects Maps, which keep any key order. */
 function fromJson(json: unknown): Value {
   if (typeof json === 'string' || typeof json === 'boolean') return json
   if (typeof json === 'number') return fromJsonNumber(json)

@@ -45,7 +45,6 @@ export class Run implements Environment {
     return this.#macros
   }
 
-  /** Adds a macro for the rest of this rendering, unless the name is taken. */
   addMacro(name: string, macro: ReadyMacro): void {
     if (this.#macros.has(name)) return
     const own = this.#hasOwnMacros ? (this.#macros as Map<string, ReadyMacro>) : new Map(this.#macros)
@@ -89,7 +88,6 @@ export class Run implements Environment {
   }
 }
 
-/** Unwinds the stack for `#break` and `#stop`. */
 export class Leaving extends Fault {
   readonly target: 'nearest' | 'all' | object
 
@@ -103,7 +101,6 @@ export class Leaving extends Fault {
   }
 }
 
-/** A block in a variable, from `#define` or the body of a macro. */
 export class DefinedBlock extends JavaObject {
   readonly kind = 'block'
   readonly #exec: Exec
@@ -120,7 +117,6 @@ export class DefinedBlock extends JavaObject {
     this.#most = most
   }
 
-  /** Returns false beyond the recursion limit. */
   render(run: Run): boolean {
     if (this.#depth >= this.#most) return false
     this.#depth++

@@ -21,7 +21,6 @@ const LINE_COMMENT = /##[^\r\n]*(?:\r\n|\r|\n)?/y
 const BLOCK_COMMENT = /#\*(?:[^]*?\*#|[^]*$)/y
 const VERBATIM = /#\[\[([^]*?)\]\]#/y
 const PARENTHESIS = /[ \t\r\n]*\(/y
-/** `$` with backslashes before an exclamation mark; the output depends on what follows */
 const ESCAPED_QUIET = /\$(\\+)!/y
 const NAMED = /\{?[A-Za-z_]/y
 const WHOLE_17 = /[[{]/y
@@ -29,14 +28,12 @@ const WHOLE_24 = /[[{#\r\n]|$/y
 /** 1.7 rejects these two at the end of a template */
 const LAST_DOLLAR = /\${1,64}(?:\\*!)?$/y
 const LOST_MARK = /!(?=[^{[])/y
-/** dropped directly before these */
 const LOST_DOLLAR = /\$(?=#\*)/y
 const LOST_DOLLAR_OLD = /\$(?=#(?:\*|(?:if|else|elseif|end)(?![A-Za-z0-9_@]))|[ \t]*#(?:set|\{set\}) *\()/y
 const NUMBER = /-?\d+(?:\.\d*)?/y
 const SET_BEHIND = /[ \t]+#(?:set|\{set\}) *\(/y
 const LAST_HASH = /#\*?$/y
 const REFERENCE = /\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_]/y
-/** dollars before the dollar of a reference, which are text */
 const DOLLAR_RUN = /\$+(?=\$)/y
 const DOLLARS = /(?:\$!?\\*){1,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 
@@ -48,7 +45,6 @@ interface Read {
   readonly isFresh: boolean
 }
 
-/** Throws a fault for a malformed template. `fixed`: position of a text within a template. */
 export function parseTemplate(
   text: string,
   compat: Compat,
@@ -78,7 +74,6 @@ class StatementReader {
     return block
   }
 
-  /** Parses up to the end of the block, exclusive. */
   #block(isFresh: boolean, isWhole = false): Read {
     return this.#cursor.nest(() => {
       const statements: Statement[] = []
@@ -110,7 +105,6 @@ class StatementReader {
     return plain ?? braced
   }
 
-  /** Parses the next statement. Returns whether a line has just begun after it. */
   #statement(into: Statement[], isFresh: boolean): boolean {
     const cursor = this.#cursor
     const [run] = cursor.look(RUN) ?? []
@@ -190,14 +184,11 @@ class StatementReader {
 
   #escapedQuiet(found: string, escapes: string): string {
     const cursor = this.#cursor
-    // removes one of the backslashes before the mark
     if (cursor.look(NAMED) !== null) return `$${escapes.slice(1)}!`
     return cursor.look(cursor.isOld ? WHOLE_17 : WHOLE_24) === null ? '$' : found
   }
 
-  /**
-   * Handles text after a property, where 1.7 has no comments: `##` is text, or loses its first mark before a directive.
-   */
+  /** 1.7 has no comments here: `##` is text, or loses its first mark before a directive. */
   #afterProperty(into: Statement[], { parts, source }: Reference): void {
     const cursor = this.#cursor
     if (parts.at(-1)?.kind !== 'property' || source.endsWith('}') || !cursor.sees('##')) return
@@ -227,7 +218,6 @@ class StatementReader {
     return false
   }
 
-  /** Parses a directive at the cursor's `#`. `begin`: start of the preceding blanks. */
   #directive(into: Statement[], isFresh: boolean, begin: number): boolean {
     const cursor = this.#cursor
     const at = cursor.offset()
@@ -257,7 +247,6 @@ class StatementReader {
     return this.#lineEnd(isFresh)
   }
 
-  /** Consumes the end of the line where the directive does; returns whether it did. */
   #lineEnd(isFresh: boolean): boolean {
     if (!this.#cursor.isOld && !isFresh) return false
     return this.#cursor.match(LINE_END) !== null
@@ -340,7 +329,6 @@ class StatementReader {
   #blockOf(into: Statement[], name: string, args: readonly Expression[], from: Begun): boolean {
     const cursor = this.#cursor
     cursor.match(LINE_END)
-    // a directive with a block keeps its line begun
     const began = cursor.isOld ? false : cursor.at > 0 && /[\r\n]/.test(cursor.text.charAt(cursor.at - 1))
     const read = this.#block(began)
     let otherwise: Read | undefined

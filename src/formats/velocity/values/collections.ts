@@ -64,7 +64,6 @@ export class JavaList extends Collection {
     return this.#items
   }
 
-  /** The index counts from 0 and must be in range. */
   at(index: number, environment: Environment): Value {
     const { size } = this
     if (index < 0 || index >= size) throw outOfBounds(index, size)
@@ -72,11 +71,9 @@ export class JavaList extends Collection {
   }
 }
 
-/** A Java array, as returned by `split`. */
 export class JavaArray extends JavaList {
   override readonly kind = 'array'
   override readonly equality = 'identity'
-  /** same as `Class.getName` */
   readonly #className: string
 
   constructor(items: Value[], className: string) {
@@ -84,13 +81,11 @@ export class JavaArray extends JavaList {
     this.#className = className
   }
 
-  /** 1.7 prints class and address; the address is constant here. */
   override textIn(environment: Environment): string {
     return environment.compat === '1.7' ? `${this.#className}@0` : super.textIn(environment)
   }
 }
 
-/** maximum size of a range that is converted to a list */
 const MAX_RANGE = 1_000_000
 
 /** A lazy range of integers in either direction. */

@@ -58,7 +58,6 @@ export class JavaMap extends JavaObject {
       return this.#all().get(identityOf(key))?.value ?? null
     }
     if (key === this.#firstKey) return this.#firstChild
-    // converts only the values that are read
     const value = this.#source[key]
     if (typeof value === 'string' || typeof value === 'boolean') return value
     if (typeof value === 'number') return fromJsonNumber(value)
@@ -152,7 +151,6 @@ export class JavaMap extends JavaObject {
   }
 }
 
-/** Result of `keySet()`, `values()` and `entrySet()`. */
 export class MapView extends Collection {
   readonly kind = 'view'
   readonly map: JavaMap

@@ -10,7 +10,6 @@ export const MIN_LONG = -(2n ** 63n)
 export const MAX_LONG = 2n ** 63n - 1n
 const MAX_BITS = 32_768
 
-/** A Double with an integral value. */
 export class JavaDouble extends JavaObject {
   readonly kind = 'double'
   readonly value: number
@@ -68,14 +67,12 @@ export function toDouble(value: number): number | JavaDouble {
   return Number.isInteger(value) ? new JavaDouble(value) : value
 }
 
-/** Returns the canonical form of an integer. */
 export function toWhole(value: bigint): number | bigint {
   if (value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n) return Number(value)
   if (value > MAX_LONG || value < MIN_LONG) checkBits(value)
   return value
 }
 
-/** Converts a JSON number; without a fraction it is an integer. */
 export function fromJsonNumber(value: number): Value {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? toWhole(BigInt(value)) : toDouble(value)
@@ -120,7 +117,6 @@ export function numberText(value: number): string {
   return Number.isInteger(value) ? String(value) : doubleText(value)
 }
 
-/** Same as `Double.toString`. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
@@ -129,7 +125,6 @@ export function doubleText(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
-/** Same as `Float.toString`: the shortest unique digits. */
 export function floatText(value: number): string {
   if (!Number.isFinite(value) || value === 0) return doubleText(value)
   for (let digits = 1; digits <= 9; digits++) {
