@@ -205,6 +205,7 @@ class RuleBench {
   }
 
   async #latency(rate: number, rounds: number): Promise<LatencySample> {
+    // collects enough messages for the 99.9th percentile, within a time limit
     const measureMs = Math.min(5000, Math.max(3 * this.#measureMs, (10_000 / rate) * 1000))
     const samples: LatencySample[] = []
     for (let i = 0; i < rounds; i++) {
@@ -250,6 +251,7 @@ class RuleBench {
   }
 }
 
+/** prefixes the labels of lines that are sampled only for a comparison */
 const ELSEWHERE = 'compared: '
 const AGAIN = 'the first line again'
 

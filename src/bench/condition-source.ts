@@ -6,6 +6,7 @@ export interface ConditionSource {
   readonly parameters: readonly string[]
 }
 
+/** Returns undefined for conditions that call functions, read more than the message, or have another form. */
 export function conditionSource(condition: unknown): ConditionSource | undefined {
   const parameters: string[] = []
   const place = (name: string): string => {

@@ -2,6 +2,7 @@
 import { AppError } from '#kernel'
 import type { Message } from '#core'
 
+/** maximum number of objects per pass, including copies */
 const MOST = 1_000_000
 /** ms between messages of a recording with a single instant */
 const STEP_MS = 1000

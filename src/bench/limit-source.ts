@@ -26,7 +26,9 @@ import type { MessageFacts } from './message-facts.ts'
 
 /** Source of one rule. `own` is its record, `act(slot)` calls an actuator, `now()` returns the time. */
 export interface LimitSource {
+  /** code that reads the values of `message`; `at` keeps values that later messages may lack */
   readonly read: string
+  /** the remaining code, with numbers of the rule as `own.c0`, `own.c1` ... */
   readonly follow: string
   readonly constants: readonly number[]
   readonly memory: readonly (readonly [name: string, first: number])[]
@@ -329,6 +331,7 @@ class LimitWriter {
     return `own.${name}`
   }
 
+  /** Returns the condition that at least one of the sensors has a state; undefined: always true. */
   #ran(sensors: readonly SensorNode[]): string | undefined {
     const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
     const hasHoles = (name: string): boolean => this.#facts.of(name).kind === 'holes'
@@ -356,6 +359,7 @@ function plainly(holds: string | undefined): WrittenTrigger {
   return { before: [], holds, fired: [], after: [] }
 }
 
+/** Joins conditions with `&&`; undefined: always true. */
 function allOf(...conditions: readonly (string | undefined)[]): string | undefined {
   const known = conditions.filter((one) => one !== undefined)
   return known.length === 0 ? undefined : known.length === 1 ? known[0] : known.map(brackets).join(' && ')

@@ -10,6 +10,7 @@ export interface BenchLine {
   readonly samples: readonly RateSample[]
   /** messages per second of the main thread's CPU time */
   readonly rate: Estimate
+  /** speed relative to the generated limit, round by round; absent without a limit */
   readonly ofLimit?: Estimate
 }
 

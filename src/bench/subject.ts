@@ -17,6 +17,7 @@ import { limitsOf, type Limit, type LimitTask } from './limit.ts'
 import type { NoLimit } from './limit-source.ts'
 import type { BenchWork, Listen } from './request.ts'
 
+/** Takes the messages of a feed, each at its time (epoch ms). */
 export interface Driven {
   take(this: void, message: Message, time: number): void
   readonly open: number
@@ -31,6 +32,7 @@ export interface EngineDriven extends Driven {
   readonly engine: CoreEngine
 }
 
+/** Runs the engine at the times of the recording. Calls with outside effects are only counted. */
 export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed: Feed): Promise<EngineDriven> {
   const clock = new VirtualClock(feed.begin)
   const generate = generatorHere()
@@ -146,6 +148,7 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
   }
 }
 
+/** Drives a limit, and reads the time only where a cool-down may end. */
 export function limitDriven(limit: Limit, act: (task: number, slot: number) => void): Driven {
   let now = 0
   const takeOne = limit.open({ act, now: () => now })

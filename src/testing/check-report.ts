@@ -12,7 +12,9 @@ export interface CheckReport {
   readonly seed: number
   /** by destination: number of firings, and share of cases with at least one, 0 to 1 */
   readonly fired: Readonly<Record<string, Share>>
+  /** by sensor and gate, then by state: share of cases in which the state occurred */
   readonly states: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** by gate, then by row as text: share of cases in which its parents had these states */
   readonly rows: Readonly<Record<string, Readonly<Record<string, number>>>>
   readonly held: number
   readonly restarts: { readonly crashes: number; readonly inFlight: number }

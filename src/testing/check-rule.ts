@@ -15,6 +15,7 @@ import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
 import type { FiredEvent, Message } from '#core'
 
+/** The error of `checkRule`. Its message shows the smallest failing case, or what never occurred. */
 export class PropertyError extends AppError {
   /** the smallest failing case; undefined if the check was inconclusive */
   readonly failing: RunCase | undefined
@@ -64,6 +65,7 @@ export async function checkRule(
   return report
 }
 
+/** Checks properties of one case, for example a saved one. Throws a `PropertyError`. */
 export async function checkCase(
   one: RunCase,
   property: PropertyLike | readonly PropertyLike[],

@@ -265,6 +265,7 @@ export function clockTimes(messages: readonly Message[]): readonly number[] {
   return messages.map((message, i) => (clock = Math.max(clock, instantOf(message, i + 1))))
 }
 
+/** Returns the epoch ms at which a run ends: the newest message's time plus the tail. */
 export function untilOf(messages: readonly Message[], tail: number): number {
   return Math.max(0, clockTimes(messages).at(-1) ?? 0) + tail
 }

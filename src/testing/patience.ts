@@ -13,6 +13,7 @@ export function afterPatience(ms: number, tell: () => void): Subscription {
     .subscribe(tell)
 }
 
+/** Waits up to `ms` for open calls. Returns false if any are still open. */
 export async function isSettledWithin(engine: Pick<CoreEngine, 'openCalls' | 'settled'>, ms: number): Promise<boolean> {
   let giveUp: () => void = () => undefined
   const outOfPatience = new Promise<boolean>((resolve) => {

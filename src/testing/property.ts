@@ -21,6 +21,7 @@ export interface RuleProperty {
   readonly labels?: Partial<Labels>
 }
 
+/** An event that must happen in at least one run. */
 export interface Need {
   readonly text: string
   met(run: Pick<CheckedRun, 'moments' | 'firings'>): boolean

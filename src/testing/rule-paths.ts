@@ -10,6 +10,7 @@ export function sensorsBehind(rule: RuleGraph, source: string): readonly string[
   return (rule.sensors ?? []).map(({ label }) => label).filter((label) => found.has(label))
 }
 
+/** Returns the shortest cool-down that can have allowed a firing, in ms. */
 export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, 'node' | 'source'>): number {
   const incoming = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
   return Math.min(...incoming.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))

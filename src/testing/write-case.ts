@@ -12,6 +12,7 @@ export interface WrittenCase {
   readonly lacks: readonly string[]
 }
 
+/** Writes `<path>.rule.json`, `<path>.ndjson` and `<path>.case.json`, and creates their folders. */
 export async function writeCase(path: string, one: RunCase, options: CaseOptions): Promise<WrittenCase> {
   const { mkdir, writeFile } = await import('node:fs/promises')
   const { dirname } = await import('node:path')

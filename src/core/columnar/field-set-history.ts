@@ -65,6 +65,7 @@ export const MAX_FAILED = 64
 /** Most consecutive messages with failing sensors that are replayed; the full state takes the next one. */
 export const MAX_REPLAYED = 16
 
+/** A message with the epoch ms at which it was taken. */
 export interface TimedMessage {
   readonly message: Message
   readonly time: number
@@ -84,6 +85,7 @@ export interface NotRunCounts {
 }
 
 export interface BeforeUnknown {
+  /** number of that message, and the history before it */
   readonly count: number
   readonly fieldSets: FieldSetHistory
   /** what earlier messages did not run since the full state was up to date; undefined: read it from the row */
@@ -106,6 +108,7 @@ export function firstFieldSets(fields: Fields): FieldSetHistory {
   return { fields, from: -1, kept: undefined, previous: undefined }
 }
 
+/** The history of an indexed row whose next message must not take the fast path for its usual fields. */
 export interface DetouredHistory extends FieldSetHistory {
   readonly own: FieldSetHistory
 }

@@ -11,6 +11,7 @@ import type { StateWhy } from './row-texts.ts'
 
 /** Set when fired after its message, not first after its sensor, or held back. */
 export interface FiringPart {
+  /** the engine's clock, epoch ms */
   readonly at: number
   /** index of the first firing among the firings after the same sensor */
   readonly place: number

@@ -18,6 +18,7 @@ export interface Fires extends HoldingTrigger {
   readonly also: readonly HoldingTrigger[]
 }
 
+/** One consequence of states: a trigger fires an actuator that has cooled down. */
 export interface Following extends Fires {
   readonly actuator: number
   readonly policyMs: number

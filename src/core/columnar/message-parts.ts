@@ -18,9 +18,12 @@ export interface Part {
   readonly place: number
   /** by slot: whether the part runs the sensor */
   readonly runs: readonly boolean[]
+  /** state bits of the sensors that run */
   readonly mask: number
   readonly missing: number
+  /** edge bits of the triggers whose sources are evaluated */
   readonly edges: number
+  /** consequences by key bits before and now, like the table of a store */
   readonly table: Int32Array
   /** values that sensors calculate with and these messages lack; earlier messages may have them */
   readonly carried: readonly string[]

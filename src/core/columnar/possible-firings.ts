@@ -24,6 +24,7 @@ export interface PossibleFiring {
 
 export interface Evaluation {
   readonly graph: Graph
+  /** in evaluation order */
   readonly nodes: readonly GraphNode[]
   readonly needsAll: boolean
   readonly resets: boolean

@@ -16,6 +16,7 @@ export interface Totals {
   /** numbers of sensors and of triggers into sensors, all of which each message runs and fires */
   readonly sensors: number
   readonly inner: number
+  /** whether messages reset the observed states */
   readonly resets: boolean
 }
 
@@ -38,6 +39,7 @@ export interface TakenMessage {
   readonly time: number
   /** the clock at its arrival, epoch ms */
   readonly at: number
+  /** state bits before and after the message */
   readonly before: number
   readonly after: number
   readonly sensorData: SensorData | undefined

@@ -5,6 +5,7 @@ import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from
 import type { Fires } from './followings.ts'
 import type { StateWhy, TriggerText } from './row-texts.ts'
 
+/** Data shared by the firings of one message. `i` identifies the firing. */
 export interface FiredTogether {
   /** epoch ms */
   readonly time: number

@@ -87,6 +87,7 @@ export interface Batch {
   /** undefined unless all events of messages have a subscriber */
   readonly records: object | undefined
   readonly history: object | undefined
+  /** Sends the events so far of a row's current message to the history, because an event outside the row follows. */
   emitSoFar(row: number): void
   opened: number
   taken: number
@@ -101,6 +102,7 @@ export interface Batch {
   begin(fieldSets: FieldSetHistory): void
   end(): void
   vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined
+  /** Ends a vectorized batch; its rows continue individually. */
   flush(vectorized: VectorizedBatch): void
   countOf(row: number): number
   /** number of messages since the last synchronization that began no invocation */

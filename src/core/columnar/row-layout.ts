@@ -10,14 +10,14 @@ export const NOWHERE = 0
 /** The first double of a row contains two integers: the state bits before and after the last message. */
 export const BEFORE = 0
 export const AFTER = 1
-/** Next, as doubles: count and time of the last message, the constants, and when nodes had entered their states. */
+/** Next, as doubles: count and time of the last message, the constants, and when nodes entered the state before it. */
 export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
 /** The past of a row contains a block for each actuator: its last firing ... */
 export const FIRED = 0
-/** ... for the message that fired it: count (-1: not since synchronized), firings before it, state bits ... */
+/** ... for the message that fired it: count (-1: not since synchronized), firings before it, state bits around it ... */
 export const AT_COUNT = 1
 export const AT_FIRES = 2
 export const AT_BITS = 3

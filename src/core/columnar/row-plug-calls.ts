@@ -157,6 +157,7 @@ export class RowPlugCalls implements ContextOwner {
     return isHere
   }
 
+  /** Continues a call in the state machine, because its result does not fit into the row or its plug read the task. */
   answered(plug: Plug, result: unknown): void {
     this.goOn(this.outcome(plug, result, false))
   }

@@ -244,6 +244,7 @@ export class RowStore {
     return block === undefined ? this.fires(row) : (this.past[block + AT_FIRES] ?? 0)
   }
 
+  /** Returns where a firing at message `count` is stored, or undefined when no actuator last fired then. */
   firedAt(row: number, count: number): number | undefined {
     const { past, layout } = this
     for (let a = 0; a < layout.actuators; a++) {
@@ -282,6 +283,7 @@ export class RowStore {
     return prior === -1 ? undefined : { prior, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
+  /** Counts more skipped sensors and silent messages. `prior`: state bits that each sensor had before its last run. */
   addNotRun(row: number, missed: number, silent: number, prior = this.prior(row)): void {
     const { past } = this
     const at = this.#notRunAt(row)

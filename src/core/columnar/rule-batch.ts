@@ -161,6 +161,7 @@ export class RuleBatch implements RowEvents, Batch {
     return { taken: this.taken - opened, vectorized: this.vectorized - this.#openedVectorized, opened }
   }
 
+  /** Returns the counts of what rows did. */
   get counts(): Omit<Counts, keyof ReadingCounts> {
     return {
       steps: this.taken,

@@ -18,9 +18,11 @@ export type RowFormula =
   | { readonly parameter: string }
   | { readonly parameter: string; readonly is: boolean | string }
   | { readonly constant: number }
+  /** a number that another sensor calculated: index among all numbers calculated for a message */
   | { readonly number: number }
   | { readonly op: Operator; readonly of: readonly RowFormula[] }
 
+/** A calculation without its constants. */
 export interface SensorFormula {
   readonly first: number
   /** its numbers, in order, followed by numbers that must be finite because a decision depends on them */

@@ -55,6 +55,7 @@ interface Source {
   readonly reads: number
 }
 
+/** The batch, which fires the consequences. */
 export interface UnknownFirings {
   readonly isObserved: boolean
   readonly code: Pick<RowCode, 'follow'>

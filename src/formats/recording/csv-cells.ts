@@ -6,6 +6,7 @@ import type { ValueType } from './value-types.ts'
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const PLAIN = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const BOOLEAN = /^(?:true|false)$/i
+/** number of significant digits that a JavaScript number represents exactly */
 const EXACT_DIGITS = 15
 const MAX_SHOWN = 60
 

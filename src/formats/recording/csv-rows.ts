@@ -20,6 +20,7 @@ export interface CsvRowsOptions {
   readonly columns: CsvColumns
   readonly types: ValueTypes | undefined
   readonly ownTypes: readonly (ValueType | undefined)[]
+  /** if set, only infers the column types, without values */
   readonly look: ColumnTypes | undefined
   /** default for rows without a resource */
   readonly resource: string | undefined
@@ -29,6 +30,7 @@ export interface CsvRowsOptions {
 }
 
 const [LINE_FEED, CARRIAGE_RETURN, QUOTE, COMMA, MINUS, POINT, ZERO, NINE] = [10, 13, 34, 44, 45, 46, 48, 57]
+/** number of digits up to which JavaScript numbers are exact */
 const EXACT_DIGITS = 15
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, digits) => 10 ** digits)
 

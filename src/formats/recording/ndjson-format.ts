@@ -107,6 +107,7 @@ export class NdjsonFormat implements MessageFormat {
     return true
   }
 
+  /** Reports a missing resource once, unless every line counts, because repetitions would hide other problems. */
   #noResource(line: number): void {
     if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true

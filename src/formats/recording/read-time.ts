@@ -20,6 +20,7 @@ export function epochNumber(value: unknown): number | undefined {
 const TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?$/
 const NUMBER = /^-?\d+(?:\.\d+)?$/
+/** The last instant that a Date can represent. */
 const LAST = 8_640_000_000_000_000
 
 export const TIME_FORMS = 'use 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch milliseconds'

@@ -17,6 +17,7 @@ export interface Survey {
   readonly problems: readonly LineProblem[]
 }
 
+/** Reads the file once, to its end or the first invalid byte. Yields after each chunk. */
 export async function* surveyRecording(
   content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,

@@ -76,6 +76,7 @@ const T_AT = 10
 const [TO_SECONDS, TO_MS] = [20, 24]
 const MAX_DIGITS = 15
 
+/** Returns the time of day of `....-..-..T08:00:00Z` or with `.000`; undefined for other forms and invalid times. */
 function msOfDay(bytes: Uint8Array, start: number, end: number): number | undefined {
   const length = end - start
   if (length !== TO_SECONDS && (length !== TO_MS || bytes[start + 19] !== POINT)) return undefined

@@ -24,6 +24,7 @@ const MAX_LOOK_MS = 50
 export class Budget {
   readonly limits: VelocityLimits
   readonly #now: () => number
+  /** last clock read; many renderings end before the first one */
   #looked: number | undefined
   #ms = 0
   readonly #mostCharacters: number

@@ -45,6 +45,7 @@ export interface TemplateOptions {
   readonly now: () => number
 }
 
+/** number by which failed direct renderings may exceed successful ones before direct rendering stops */
 const MAX_FAILED = 8
 
 export class VelocityTemplate {

@@ -157,6 +157,7 @@ function declarationChanges(template: Template): readonly Change[] {
   })
 }
 
+/** Settings that have an effect only when set explicitly. */
 const CHOSEN = [
   ...(['resetScope', 'overlap', 'whenBusy', 'late', 'time', 'duplicates'] as const),
   ...(['misfire', 'maxLateness', 'streamValidity', 'dst'] as const),

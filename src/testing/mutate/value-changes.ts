@@ -1,10 +1,12 @@
 /** Generates single changes of values in a rule, like typical mistakes. */
 import { isPlainObject } from '#kernel'
 
+/** `from` and `to` are JSON */
 export type ValueChange = readonly [path: string, value: unknown, from: string, to: string]
 
 export interface Confusions {
   readonly metrics: readonly string[]
+  /** defaults of variables by name, which are substituted for the variable */
   readonly defaults: Readonly<Record<string, unknown>>
   readonly enums: Readonly<Record<string, readonly unknown[]>>
 }

@@ -183,6 +183,7 @@ class Proving {
     return memories
   }
 
+  /** Runs the whole failing sequence, which must fail too, and reports that failure. */
   async #fail(messages: readonly Message[]): Promise<never> {
     const { values: _values, gaps: _gaps, length: _length, maxStates: _most, time: _time, ...options } = this.#options
     await checkCase({ rule: this.#rule, messages, crashes: [] }, this.#properties, { ...options, columnar: false })

@@ -4,6 +4,7 @@ import type { Moment, Labels } from '../checked-run.ts'
 import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 
+/** Holds at a moment, or does not. It may keep a memory, as plain JSON. */
 export interface Condition {
   readonly text: string
   readonly start: Json
@@ -43,6 +44,7 @@ export function fires(node?: string): Condition {
 }
 
 export interface ReadsOptions {
+  /** only messages of this resource */
   readonly resource?: string
   /** describes the condition, such as `above 90`; default: the function's name */
   readonly as?: string

@@ -26,6 +26,7 @@ import type { MemoryServices, WorldAround, WorldState } from './memory-world.ts'
 export interface WorldTask {
   readonly rule: Rule | Template
   readonly settings?: TaskSettings
+  /** rules with which a user may replace the running one */
   readonly changes?: readonly (Rule | Template)[]
 }
 

@@ -5,6 +5,7 @@ import type { Value } from '../values/value.ts'
 import { MacroContext, type Argument, type Context } from './context.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 
+/** maximum nesting of macros in Apache's engine */
 const MAX_CALLS = 20
 const BODY = 'bodyContent'
 

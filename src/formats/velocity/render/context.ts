@@ -17,6 +17,7 @@ const FEW = 8
 
 export class RootContext implements Context {
   readonly #given: JavaMap
+  /** names of all variables once one is set, unordered */
   #names: string[] | undefined
   #values: Value[] = NO_VALUES
   #map: Map<string, Value> | undefined
@@ -58,6 +59,7 @@ export class RootContext implements Context {
       return
     }
     const i = names.indexOf(name)
+    // order does not matter, so the last variable fills the gap
     const lastName = names.pop()
     const last = this.#values.pop() ?? null
     if (lastName === undefined || lastName === name) return

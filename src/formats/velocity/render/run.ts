@@ -45,6 +45,7 @@ export class Run implements Environment {
     return this.#macros
   }
 
+  /** Adds a macro for the rest of this rendering, unless the name is taken. */
   addMacro(name: string, macro: ReadyMacro): void {
     if (this.#macros.has(name)) return
     const own = this.#hasOwnMacros ? (this.#macros as Map<string, ReadyMacro>) : new Map(this.#macros)

@@ -12,6 +12,7 @@ import { ExpressionCompiler, fromEnd, writePart } from './expressions.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 import { TEXT_WRITING, type Writing } from './writing.ts'
 
+/** maximum recursion of a block */
 const MAX_DEFINED = 2
 
 export interface Ready {

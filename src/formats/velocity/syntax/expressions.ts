@@ -61,6 +61,7 @@ export class ExpressionReader {
     this.#cursor.match(SPACE)
   }
 
+  /** Returns undefined, without moving, when no reference begins here. */
   reference(): Reference | undefined {
     const cursor = this.#cursor
     cursor.match(LEAD)

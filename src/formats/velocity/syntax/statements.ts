@@ -21,6 +21,7 @@ const LINE_COMMENT = /##[^\r\n]*(?:\r\n|\r|\n)?/y
 const BLOCK_COMMENT = /#\*(?:[^]*?\*#|[^]*$)/y
 const VERBATIM = /#\[\[([^]*?)\]\]#/y
 const PARENTHESIS = /[ \t\r\n]*\(/y
+/** `$` with backslashes before an exclamation mark; the output depends on what follows */
 const ESCAPED_QUIET = /\$(\\+)!/y
 const NAMED = /\{?[A-Za-z_]/y
 const WHOLE_17 = /[[{]/y
@@ -28,12 +29,14 @@ const WHOLE_24 = /[[{#\r\n]|$/y
 /** 1.7 rejects these two at the end of a template */
 const LAST_DOLLAR = /\${1,64}(?:\\*!)?$/y
 const LOST_MARK = /!(?=[^{[])/y
+/** dropped directly before these */
 const LOST_DOLLAR = /\$(?=#\*)/y
 const LOST_DOLLAR_OLD = /\$(?=#(?:\*|(?:if|else|elseif|end)(?![A-Za-z0-9_@]))|[ \t]*#(?:set|\{set\}) *\()/y
 const NUMBER = /-?\d+(?:\.\d*)?/y
 const SET_BEHIND = /[ \t]+#(?:set|\{set\}) *\(/y
 const LAST_HASH = /#\*?$/y
 const REFERENCE = /\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_]/y
+/** dollars before the dollar of a reference, which are text */
 const DOLLAR_RUN = /\$+(?=\$)/y
 const DOLLARS = /(?:\$!?\\*){1,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 

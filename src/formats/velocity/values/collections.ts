@@ -64,6 +64,7 @@ export class JavaList extends Collection {
     return this.#items
   }
 
+  /** The index counts from 0 and must be in range. */
   at(index: number, environment: Environment): Value {
     const { size } = this
     if (index < 0 || index >= size) throw outOfBounds(index, size)
@@ -81,6 +82,7 @@ export class JavaArray extends JavaList {
     this.#className = className
   }
 
+  /** 1.7 prints class and address; the address is constant here. */
   override textIn(environment: Environment): string {
     return environment.compat === '1.7' ? `${this.#className}@0` : super.textIn(environment)
   }

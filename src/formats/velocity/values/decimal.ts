@@ -2,6 +2,7 @@
 import { JavaObject } from './value.ts'
 
 const TEXT = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/
+/** maximum digits before or after the point */
 const MAX_SCALE = 2_000
 
 export class JavaDecimal extends JavaObject {

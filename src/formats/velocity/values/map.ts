@@ -58,6 +58,7 @@ export class JavaMap extends JavaObject {
       return this.#all().get(identityOf(key))?.value ?? null
     }
     if (key === this.#firstKey) return this.#firstChild
+    // converts only the values that are read
     const value = this.#source[key]
     if (typeof value === 'string' || typeof value === 'boolean') return value
     if (typeof value === 'number') return fromJsonNumber(value)

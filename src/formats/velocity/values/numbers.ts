@@ -73,6 +73,7 @@ export function toWhole(value: bigint): number | bigint {
   return value
 }
 
+/** Converts a JSON number; without a fraction it is an integer. */
 export function fromJsonNumber(value: number): Value {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? toWhole(BigInt(value)) : toDouble(value)
@@ -125,6 +126,7 @@ export function doubleText(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
+/** Same as `Float.toString`: the shortest unique digits. */
 export function floatText(value: number): string {
   if (!Number.isFinite(value) || value === 0) return doubleText(value)
   for (let digits = 1; digits <= 9; digits++) {

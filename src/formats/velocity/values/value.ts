@@ -25,6 +25,7 @@ export abstract class JavaObject {
     return this === other
   }
 
+  /** Same as `hashCode()`; 1 for identity hashes. */
   hashIn(_environment: Environment): number {
     return 1
   }
