@@ -17,7 +17,7 @@ const CONSTANTS = 3
 
 /** The past of a row contains a block for each actuator: its last firing ... */
 export const FIRED = 0
-/** ... for the message that fired it: count (-1: not since synchronized), firings before it, state bits around it ... */
+/** ... for the message that fired it: count (-1: not since synchronized), firings before, state bits around it ... */
 export const AT_COUNT = 1
 export const AT_FIRES = 2
 export const AT_BITS = 3
