@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#kernel'
 import type { BenchAnswer, BenchRequest, BenchSamples } from './request.ts'
 
-/** the source file when running from sources, otherwise the built file */
 export const ENTRY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './bench-process.ts' : './bench-process.js', import.meta.url),
 )
@@ -19,7 +18,6 @@ export interface ProcessOptions {
   readonly flags?: readonly string[]
 }
 
-/** Rejects with the error of the process, or `INTERNAL` when it ended without a result. */
 export function sampleInProcess<Request extends BenchRequest>(
   request: Request,
   { entry = ENTRY, flags = [] }: ProcessOptions = {},

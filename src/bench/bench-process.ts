@@ -9,7 +9,6 @@ import { measureLatency, measureRate } from './measure.ts'
 import type { BenchAnswer, BenchRequest, BenchSamples, BenchWork, CheckSample } from './request.ts'
 import { actuatorFiring, engineDriven, limitAt, limitDriven, listenedTo, tasksOf, type Driven } from './subject.ts'
 
-/** number of messages for comparing the limit with the engine */
 const LOOKED_AT = 20_000
 const MAX_NAMES = 5
 
@@ -49,7 +48,6 @@ async function driven(
   return limitDriven(limitAt(await tasksOf(work, plugs, feed), place), () => firings++)
 }
 
-/** Plays messages to the engine and to each limit; rejects limits that fire differently. */
 async function check(work: BenchWork, plugs: Awaited<ReturnType<typeof loadPlugs>>, feed: Feed): Promise<CheckSample> {
   const tasks = await tasksOf(work, plugs, feed)
   const at = { stamp: 0 }

@@ -1,6 +1,5 @@
 /**
- * Benchmarks a rule over messages: messages per second, speed relative to a loop generated from the rule, lateness,
- * garbage collection and CPU time of other threads.
+ * Benchmarks a rule over messages, relative to a loop generated from the rule.
  *
  * BENCHRULE-1 each sample runs in its own process, and each round samples all lines, so that a slow minute of the
  *   machine affects all of them
@@ -43,7 +42,6 @@ export interface BenchRuleOptions {
   readonly against?: Against
   /** a significant slowdown above this share fails the gate; default 0.05 */
   readonly failOver?: number
-  /** folder for one CPU profile per line */
   readonly profile?: string
   readonly onProgress?: (done: number, what: string) => void
 }
@@ -62,10 +60,7 @@ const MAX_ROUNDS = 1000
 const FASTEST_RATE = 100_000
 const LATENCY_ROUNDS = 3
 
-/**
- * Rejects with `VALIDATION` for invalid options or messages, with `BAD_RECORDING`, and with the errors of starting the
- * rule.
- */
+/** Rejects with `VALIDATION` for invalid options or messages, `BAD_RECORDING`, and the errors of starting the rule. */
 export async function benchRule(rule: Rule | Template, options: BenchRuleOptions): Promise<BenchResult> {
   const { copies = 1, rounds = 6, seconds = 0.3 } = options
   checkOptions(rule, options)

@@ -1,6 +1,4 @@
-/**
- * Compares benchmark lines with those of an earlier result, or of another state of the code sampled in the same rounds.
- */
+/** Compares benchmark lines with those of an earlier result, or of another state of the code. */
 import type { RateSample } from './request.ts'
 import type { BenchComparison, BenchLine, LineName } from './result.ts'
 import { compareAll, failsBy, type Compared } from './statistics.ts'
@@ -52,10 +50,7 @@ export function costsOf(samples: readonly RateSample[]): readonly number[] {
   return samples.map(({ messages, cpuMs }) => (cpuMs * 1e6) / messages)
 }
 
-/**
- * Compares runs from different times. Where both have a limit, costs are divided by the limit's cost, which cancels out
- * the state of the machine.
- */
+/** Dividing by the limit's cost, where both have one, cancels out the state of the machine. */
 function besideLimits(
   oldLines: readonly BenchLine[],
   old: BenchLine,

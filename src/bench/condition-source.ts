@@ -2,7 +2,6 @@
 import { parseExpressionAt, type Expression } from 'acorn'
 
 export interface ConditionSource {
-  /** `$<i>` stands for the i-th parameter */
   readonly source: string
   readonly parameters: readonly string[]
 }

@@ -1,7 +1,4 @@
-/**
- * Provides the endless messages of a benchmark. Each copy of the rule has its own messages, and time advances with each
- * pass.
- */
+/** Provides the endless messages of a benchmark; time advances with each pass. */
 import { AppError } from '#kernel'
 import type { Message } from '#core'
 

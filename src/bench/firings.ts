@@ -5,10 +5,7 @@ export function weightOf(rule: number): number {
   return (Math.imul(rule + 1, 0x9e_37_79_b1) >>> 2) | 1
 }
 
-/**
- * Returns the stamp of a message. It is not proportional to the index, because two firings that shift in opposite
- * directions would then cancel out.
- */
+/** Not proportional to the index, because two firings that shift in opposite directions would then cancel out. */
 export function stampOf(index: number): number {
   const mixed = Math.imul(index + 1, 0x85_eb_ca_6b)
   return (mixed ^ (mixed >>> 13)) | 0
@@ -19,7 +16,6 @@ export class Firings {
   sum = 0
   readonly #at: { readonly stamp: number }
 
-  /** `at`: the current message */
   constructor(at: { readonly stamp: number }) {
     this.#at = at
   }

@@ -1,7 +1,4 @@
-/**
- * Entry point `reflexarc/bench`: benchmarks a rule over messages, and compares the result with an earlier one. Node
- * only.
- */
+/** Entry point `reflexarc/bench`: benchmarks a rule over messages, in Node only. */
 export { benchRule, type Against, type BenchRuleOptions } from './bench-rule.ts'
 export type { Baseline } from './compare-lines.ts'
 export { benchReport, latencyPlot, type Layout } from './report.ts'

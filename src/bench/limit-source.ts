@@ -1,7 +1,6 @@
 /**
- * Generates the loop that a programmer would write for one rule and exactly these messages: comparisons, a boolean
- * expression per gate, an `if` per trigger, and memory only for edges and cool-downs. Generating it from the rule
- * ensures that the engine's reference is not tuned by hand. Unsupported rules yield a reason.
+ * Generates the loop that a programmer would write for one rule and exactly these messages, as a reference that is not
+ * tuned by hand; unsupported rules yield a reason.
  *
  * LIMIT-1 where messages may lack a value, the loop keeps the task's last one, as sensors keep their states; where
  *   values are always present it has no code for that
@@ -32,13 +31,9 @@ export interface LimitSource {
   /** the remaining code, with numbers of the rule as `own.c0`, `own.c1` ... */
   readonly follow: string
   readonly constants: readonly number[]
-  /** other fields of `own`, with initial values */
   readonly memory: readonly (readonly [name: string, first: number])[]
   readonly kept: readonly string[]
-  /**
-   * conditions of a rule without memory, all of which must hold; the first tests whether a value exceeds a number of
-   * the rule
-   */
+  /** of a rule without memory; the first tests whether a value exceeds a number of the rule */
   readonly conjunction: readonly string[] | undefined
 }
 
@@ -65,16 +60,13 @@ export interface LimitRule {
 
 class Refused extends Error {}
 
-/** Generates conditions on a node's state: that it is in some states, or known to be outside them. */
 interface Written {
   isIn(states: readonly number[]): string
   isNotIn(states: readonly number[]): string
   readonly isKnown: boolean
 }
 
-/**
- * Code of a trigger: statements before and after it, its condition (undefined: always), and assignments when it fires.
- */
+/** A condition that is undefined always holds. */
 interface WrittenTrigger {
   readonly before: readonly string[]
   readonly holds: string | undefined
@@ -333,7 +325,6 @@ class LimitWriter {
         }
   }
 
-  /** Adds a field of `own` with initial value 0. */
   #remember(): string {
     const name = `m${this.#memory.length}`
     this.#memory.push([name, 0])
@@ -378,10 +369,7 @@ function placesOf(states: readonly boolean[]): readonly number[] {
   return states.flatMap((isWanted, i) => (isWanted ? [i] : []))
 }
 
-/**
- * Generates a test for the wanted ranges of a value. `isWanted` lists the ranges as in `Steps.states`: below the first
- * cut, at it, between it and the next, and so on. The test is never true for NaN.
- */
+/** `isWanted` lists the ranges as in `Steps.states`. The test is never true for NaN. */
 function rangesSource(value: string, isWanted: readonly boolean[], cut: (place: number) => string): string {
   const last = isWanted.length - 1
   const parts: string[] = []

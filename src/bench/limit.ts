@@ -10,7 +10,6 @@ export interface LimitTask {
 }
 
 export interface LimitCalls {
-  /** Called for each firing, with the index of the task and the slot of the actuator. */
   act(task: number, slot: number): void
   /** returns epoch ms; called only where a cool-down may end */
   now(): number
@@ -25,10 +24,7 @@ export interface Limit {
   open(calls: LimitCalls): TakeMessage
 }
 
-/**
- * Builds the limits of tasks whose rules differ only in numbers: always a loop, and for many rules of one resource that
- * each test whether one value exceeds a number, also one with early exit. Valid only for `messages`.
- */
+/** Always a loop, and where each rule tests one value, also one with early exit. Valid only for `messages`. */
 export function limitsOf(
   tasks: readonly LimitTask[],
   messages: readonly Message[],
@@ -105,10 +101,7 @@ class LoopWriter {
     }
   }
 
-  /**
-   * Sorts the rules of each resource by the limit of their first comparison, so that the first failing rule ends the
-   * search.
-   */
+  /** By the limit of their first comparison, so that the first failing rule ends the search. */
   sorted(): Limit | undefined {
     const { conjunction, read } = this.#first
     const [first = '', ...rest] = conjunction ?? []

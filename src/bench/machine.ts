@@ -36,7 +36,6 @@ function commitOf(root: string): string | undefined {
   }
 }
 
-/** Runs git and returns its trimmed output. Throws with git's message. */
 export function git(root: string, args: readonly string[]): string {
   return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }

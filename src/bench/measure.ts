@@ -148,10 +148,7 @@ async function bytesPerMessage(driver: Driver): Promise<number> {
   return Math.max(0, stretches[(STRETCHES - 1) / 2] ?? 0)
 }
 
-/**
- * Sends messages at a fixed rate, even if earlier ones are unfinished, so a delay also counts for later messages.
- * Busy-waits, because timers are less accurate than most rules are fast.
- */
+/** Even if earlier ones are unfinished. Busy-waits, because timers are less accurate than most rules are fast. */
 export async function measureLatency(
   driven: Driven,
   feed: Feed,

@@ -7,7 +7,6 @@ export interface ParameterFacts {
   readonly kind: 'number' | 'holes' | 'boolean' | 'other'
 }
 
-/** Facts by parameter, from the messages of relevant resources. */
 export class MessageFacts {
   readonly #messages: readonly Message[]
   readonly #known = new Map<string, ParameterFacts>()

@@ -11,10 +11,7 @@ export interface OtherCheckout {
   remove(): void
 }
 
-/**
- * `same`: folders to take from the current state, such as the measuring code, whose changes must not affect the
- * comparison. Throws with git's message for an unknown ref.
- */
+/** `same`: folders to take from the current state, whose changes must not affect the comparison */
 export function checkOut(root: string, ref: string, same: readonly string[]): OtherCheckout {
   const commit = git(root, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])
   const folder = mkdtempSync(join(tmpdir(), 'bench-against-'))

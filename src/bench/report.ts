@@ -31,7 +31,6 @@ export function benchReport(result: BenchResult, layout: Layout): string {
   ].join('\n')
 }
 
-/** Plots lateness: one in so many messages is later than the curve. */
 export function latencyPlot({ rule, latency }: BenchResult): string {
   const points = [
     { x: 2, y: latency.p50 },

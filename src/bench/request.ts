@@ -4,9 +4,7 @@ import type { Rule, Template } from '#core'
 import type { ErrorCode } from '#kernel'
 
 export const LISTENS = ['none', 'fired', 'all', 'why'] as const
-/**
- * Kinds of subscribers: none; one that counts firings; one that counts all events; one that reads the why of firings.
- */
+/** none; one that counts firings; one that counts all events; one that reads the why of firings */
 export type Listen = (typeof LISTENS)[number]
 
 export interface BenchWork {
@@ -34,11 +32,8 @@ export interface BenchSamples {
   readonly latency: LatencySample
 }
 
-/** Facts about a rule, determined before measuring. */
 export interface CheckSample {
-  /** messages per pass, including copies */
   readonly messages: number
-  /** number of these messages that the engine and each limit processed */
   readonly lookedAt: number
   readonly unheard: number
   readonly others: readonly string[]
@@ -58,9 +53,7 @@ export interface RateSample {
   readonly collectionMs: number
   /** garbage per message in bytes; median of stretches without a collection */
   readonly bytes: number
-  /** number of received events */
   readonly heard: number
-  /** how messages were processed; absent for a limit */
   readonly ways?: EngineStats
 }
 

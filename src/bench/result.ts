@@ -7,7 +7,6 @@ export type LineName = 'limit' | Listen
 
 export interface BenchLine {
   readonly name: LineName
-  /** one sample per round, each from its own process */
   readonly samples: readonly RateSample[]
   /** messages per second of the main thread's CPU time */
   readonly rate: Estimate
@@ -19,7 +18,6 @@ export interface BenchComparison {
   readonly with: string
   readonly equalCode?: Comparison
   readonly lines: readonly (Comparison & { readonly name: LineName })[]
-  /** true when equal code differed, so that verdicts are invalid */
   readonly isTooNoisy: boolean
   readonly gate?: { readonly share: number; readonly failed: readonly LineName[] }
 }

@@ -1,6 +1,5 @@
 /**
- * Evaluates noisy figures statistically. It compares ratios on a logarithmic scale: twice as fast and half as fast are
- * equally far from equal.
+ * Evaluates noisy figures statistically, comparing ratios on a logarithmic scale.
  *
  * STATISTICS-1 equal code gets a verdict in at most 1 of 20 runs, however many lines a run has
  * STATISTICS-2 below six rounds verdicts are withheld
@@ -14,17 +13,14 @@ export interface Estimate {
   readonly high: number
 }
 
-/** minimum number of rounds for a verdict */
 export const FEWEST_ROUNDS = 6
 const LEVEL = 0.05
 const RESAMPLES = 2000
 const SEED = 8_219_003
 
 /**
- * Returns the geometric mean of positive values with its 95 % interval. The interval is a bootstrap whose percentiles
- * are widened by the ratio of Student's t to the normal distribution (T. Hesterberg, "What teachers should know about
- * the bootstrap", 2015: "expanded percentile"), because plain percentiles are far too narrow for a handful of values.
- * Below six values the interval is still too narrow, since it stays within the range of the values.
+ * Geometric mean with its 95 % interval: a bootstrap with T. Hesterberg's "expanded percentile" (2015), because plain
+ * percentiles are far too narrow for a handful of values.
  */
 export function estimate(values: readonly number[]): Estimate {
   const logs = values.map(Math.log)
@@ -40,7 +36,6 @@ export function estimate(values: readonly number[]): Estimate {
 export interface Compared {
   readonly before: readonly number[]
   readonly after: readonly number[]
-  /** whether values at equal indexes are pairs */
   readonly paired: boolean
 }
 
@@ -65,7 +60,6 @@ export function compareAll(lines: readonly Compared[]): readonly Comparison[] {
   })
 }
 
-/** Returns true for a significant slowdown whose whole interval exceeds the share, such as 0.05. */
 export function failsBy(comparison: Comparison, share: number): boolean {
   return comparison.verdict === 'worse' && comparison.ratio.high < 1 - share
 }
@@ -124,7 +118,6 @@ function variance(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1)
 }
 
-/** Interpolates between the nearest sorted values. */
 function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1)
   const below = sorted[Math.floor(at)] ?? Number.NaN

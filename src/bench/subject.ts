@@ -22,7 +22,6 @@ export interface Driven {
   take(this: void, message: Message, time: number): void
   readonly open: number
   settled(): Promise<void>
-  /** number of received events */
   readonly heard: number
   ways(): EngineStats | undefined
 }
@@ -73,7 +72,6 @@ export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed
   }
 }
 
-/** Adds a subscriber. */
 export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
   let heard = 0
   const { engine } = driven
@@ -109,7 +107,6 @@ export interface ActuatorFiring {
   readonly slot: number
 }
 
-/** Returns undefined for other events. */
 export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFiring | undefined {
   if (event.type !== 'fired') return undefined
   const slot = limits.actuators.get(event.node)
@@ -167,7 +164,6 @@ export function limitDriven(limit: Limit, act: (task: number, slot: number) => v
   }
 }
 
-/** Throws `USAGE` for an invalid index. */
 export function limitAt({ limits }: Tasks, place: number): Limit {
   const limit = 'reason' in limits ? undefined : limits[place]
   if (limit === undefined) throw new AppError('USAGE', `limit ${place} of this rule does not exist`)

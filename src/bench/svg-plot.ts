@@ -21,7 +21,6 @@ const TOP = 40
 const BOTTOM = 130
 const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2']
 
-/** Returns an SVG document on white, with a legend below. */
 export function plotSvg({ title, x, y, series }: Plot): string {
   const points = series.flatMap((one) => one.points)
   const right = WIDTH - RIGHT
@@ -79,7 +78,6 @@ function ticksOf({ from, to }: Decades): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, i) => 10 ** (from + i))
 }
 
-/** Returns the position on the axis, 0 to 1. */
 function share(value: number, { from, to }: Decades): number {
   return (Math.log10(value) - from) / (to - from)
 }

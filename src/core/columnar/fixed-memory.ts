@@ -1,7 +1,4 @@
-/**
- * Creates number lists whose memory never moves, so that generated code can embed their address. A short typed array
- * would otherwise live in the heap, where each access has to look up its address.
- */
+/** Creates number lists whose memory never moves, so that generated code can embed their address. */
 
 export function integersInPlace(length: number): Int32Array<ArrayBuffer> {
   return new Int32Array(new ArrayBuffer(length * Int32Array.BYTES_PER_ELEMENT))

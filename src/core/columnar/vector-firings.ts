@@ -15,7 +15,6 @@ import type { Fires } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
 
-/** Data that these records share since the rows were last up to date. */
 export class FiringEpoch implements RecordEpoch {
   readonly past: VectorPast
   /** by place of the row */
@@ -25,7 +24,6 @@ export class FiringEpoch implements RecordEpoch {
   readonly #host: Pick<ExecutorHost, 'why' | 'events'>
   readonly #changes: Int32Array
   #record: FiringSet | undefined
-  /** by state bits before and after, for rows with the same texts */
   #shown: (Shown | undefined)[] = []
   #texts: RowTexts | undefined
   readonly #sameTexts: RowTexts | undefined
@@ -64,10 +62,7 @@ export class FiringEpoch implements RecordEpoch {
     return (2 ** sensors.length - 1) & ~(this.#changes[(before << bits) | after] ?? 0)
   }
 
-  /**
-   * Returns what fired the actuator of a row. `states`: bits before the message in the high bits, bits after it in the
-   * low bits.
-   */
+  /** `states`: bits before the message in the high bits, bits after it in the low bits */
   shown(i: number, states: number): Shown {
     const texts = this.#sameTexts ?? (this.tasks[i] as FiringTask).texts
     if (texts !== this.#texts) {
@@ -85,7 +80,6 @@ export class FiringEpoch implements RecordEpoch {
   }
 }
 
-/** What fired an actuator, and the part of its why that depends on states. */
 interface Shown {
   readonly fires: Fires
   readonly said: StateWhy
@@ -93,7 +87,6 @@ interface Shown {
 
 class FiringSet implements EventRecord {
   readonly epoch: FiringEpoch
-  /** place of the message in the epoch */
   readonly place: number
   readonly message: Message
   readonly #hasWhy: boolean
@@ -113,10 +106,7 @@ class FiringSet implements EventRecord {
     return 'record'
   }
 
-  /**
-   * Called when the first `reached` rows have taken the message and their firings have happened, whatever their
-   * actuators did.
-   */
+  /** Called when the first `reached` rows have taken the message and their firings have happened. */
   end(reached: number, firing: Int32Array | undefined): void {
     this.#rows = reached
     this.#firing = firing
@@ -153,7 +143,6 @@ class FiringSet implements EventRecord {
   }
 }
 
-/** Data shared by the firings of a set; `i` is the place of the row. */
 class FiredInPass implements FiredTogether {
   readonly time: number
   readonly input: InputSummary | undefined

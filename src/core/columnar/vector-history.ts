@@ -1,6 +1,4 @@
-/**
- * Writes the messages of a vectorized batch to the histories of its rows, as if each row had taken them individually.
- */
+/** Writes the messages of a vectorized batch to the histories of its rows. */
 import type { Message } from '../task/origin.ts'
 import type { FiringHistory } from './firing-history.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -8,12 +6,9 @@ import type { MessageHistory } from './row-code.ts'
 import { FIRST, type VectorPast } from './vector-past.ts'
 import type { VectorSince } from './vector-since.ts'
 
-/** How far the newest message has been processed. */
 export interface Reached {
-  /** number of rows that have taken it */
   readonly reached: number
   readonly newest: number
-  /** place of the row whose actuator is being called, and the last results of the actuators */
   readonly acting: number | undefined
   readonly answers: readonly KeptAnswer[] | undefined
 }
@@ -22,7 +17,6 @@ export class VectorHistory {
   readonly #history: MessageHistory
   readonly #rows: readonly number[]
   readonly #inner: boolean
-  /** by message: last results of the actuators, if any */
   readonly #answers: (readonly KeptAnswer[] | undefined)[] = []
 
   /** `inner`: whether sensors fire others with each message */
@@ -32,14 +26,12 @@ export class VectorHistory {
     this.#inner = inner
   }
 
-  /** Stores the results when all firings of a message have finished. */
   fired(place: number, answers: readonly KeptAnswer[] | undefined): void {
     if (answers === undefined) return
     this.#answers[place] = answers.slice()
     if (place >= this.#history.kept) this.#answers[place - this.#history.kept] = undefined
   }
 
-  /** Adds the newest messages that are missing to each row's history. */
   settle(
     past: VectorPast,
     messages: readonly (Message | undefined)[],
@@ -78,7 +70,6 @@ export class VectorHistory {
     return place === newest && acting !== undefined ? answers?.[i] : this.#answers[place]?.[i]
   }
 
-  /** Clears the results, once they are in the rows. */
   clear(): void {
     this.#answers.length = 0
   }

@@ -2,10 +2,8 @@
 import { kindOf, looksNumeric, type CellKind } from './csv-cells.ts'
 import type { ValueType } from './value-types.ts'
 
-/** maximum number of metrics in a file */
 export const MAX_METRICS = 10_000
 
-/** A text column in which some cells are numbers. */
 export interface MixedColumn {
   readonly metric: string
   readonly cell: string
@@ -14,7 +12,6 @@ export interface MixedColumn {
 
 const MAX_SHOWN = 60
 
-/** Explains why a column is text, and how to read it as numbers. */
 export function mixedText({ metric, cell }: MixedColumn): string {
   const shown = JSON.stringify(cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}...` : cell)
   return `${metric} is read as text, because ${shown} is not a plain decimal; --types ${metric}=number reads numbers`
@@ -31,7 +28,6 @@ export function lookAt(cell: string): CellLook {
   return { cell, kind, isNumeric: kind === 'number' || (kind === 'text' && looksNumeric(cell)) }
 }
 
-/** Accumulates the cells of one column. */
 export class ColumnLook {
   #hasNumber = false
   #hasBoolean = false
@@ -39,12 +35,10 @@ export class ColumnLook {
   #isNumeric = false
   #odd: { readonly cell: string; readonly line: number } | undefined
 
-  /** whether further cells cannot change the type */
   get isDecided(): boolean {
     return this.#isNumeric && this.#odd !== undefined && this.type === 'text'
   }
 
-  /** Same as `take` for a plain decimal. */
   takeNumber(): void {
     this.#hasNumber = true
     this.#isNumeric = true
@@ -66,7 +60,6 @@ export class ColumnLook {
     return this.#hasBoolean ? 'boolean' : 'number'
   }
 
-  /** undefined unless some cells look like numbers */
   get mixed(): Omit<MixedColumn, 'metric'> | undefined {
     return this.type === 'text' && this.#isNumeric ? this.#odd : undefined
   }

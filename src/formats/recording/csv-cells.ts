@@ -10,7 +10,6 @@ const BOOLEAN = /^(?:true|false)$/i
 const EXACT_DIGITS = 15
 const MAX_SHOWN = 60
 
-/** Error for a cell that does not match its column type. */
 export class CellFault {
   readonly message: string
   readonly suggestion: string
@@ -23,10 +22,7 @@ export class CellFault {
 
 export type CellKind = 'none' | 'number' | 'boolean' | 'text'
 
-/**
- * Returns the kind of a cell. `none`: blank or NaN, which carries no information. A number must be a plain decimal that
- * JavaScript represents exactly.
- */
+/** `none`: blank or NaN. A number must be a plain decimal that JavaScript represents exactly. */
 export function kindOf(cell: string): CellKind {
   if (PLAIN.test(cell)) return keepsDigits(cell) ? 'number' : 'text'
   const text = cell.trim()
@@ -34,7 +30,6 @@ export function kindOf(cell: string): CellKind {
   return BOOLEAN.test(cell) ? 'boolean' : 'text'
 }
 
-/** Returns whether a cell may have been meant as a number. */
 export function looksNumeric(cell: string): boolean {
   return NUMBER.test(cell.trim())
 }
@@ -47,7 +42,6 @@ function isNan(text: string): boolean {
   return text.toLowerCase() === 'nan'
 }
 
-/** Returns the value of a cell, or its fault; undefined for an empty cell. */
 export function cellValue(cell: string, type: ValueType, metric: string): unknown {
   if (type === 'text') return cell === '' ? undefined : cell
   const text = cell.trim()

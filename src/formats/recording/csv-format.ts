@@ -11,11 +11,7 @@ import { typedName, type ValueType } from './value-types.ts'
 
 const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
 
-/**
- * Reads a CSV with a header row: `timestamp` is required, `resource` is optional, all other columns are metrics. If the
- * only other columns are `metric` and `value`, each row is one value (long form). A name such as `flow:number` includes
- * the column type.
- */
+/** Reads a CSV with a header row. If the only metrics are `metric` and `value`, each row is one value (long form). */
 export class CsvFormat implements MessageFormat, RecordTaker {
   readonly fileProblems: LineProblem[] = []
   readonly #taker: MessageTaker
@@ -75,7 +71,6 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   record(cells: readonly string[], line: number): void {
     if (this.#header === undefined) return this.#takeHeader(cells, line)
-    // the header is invalid and has been reported
     if (this.fileProblems.length > 0) return
     if (cells.length !== this.#header.length) return this.#wrongCount(cells.length, this.#header, line)
     const timestamp = this.#times.read(cells[this.#timeColumn] ?? '')
@@ -92,7 +87,6 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     if (this.#columns === undefined) this.#taker.message(message, line)
   }
 
-  /** Returns false if the cell does not match its column type, which it reports. */
   #take(message: RecordedMessage, { metric, cell, index, line }: PlacedCell): boolean {
     const given = this.#types?.get(metric)
     const type = given ?? this.#ownTypes[index]
@@ -138,7 +132,6 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     }
     this.#timeColumn = header.indexOf('timestamp')
     if (this.#timeColumn === -1) this.#wrongHeader(line, ...missingTime(header))
-    // a metric of that name has a type suffix
     const metricColumn = names.findIndex(({ name, type }) => name === 'metric' && type === undefined)
     if (metricColumn !== -1 && header.includes('value') && header.every((name) => LONG.has(name))) {
       this.#metricColumn = metricColumn

@@ -2,25 +2,18 @@
 import { MAX_LINE } from './lines.ts'
 
 export interface RecordTaker {
-  /** `line`: the line where the record began */
   record(cells: readonly string[], line: number): void
   problem(line: number, message: string, suggestion: string): void
 }
 
 /**
- * Parses CSV by RFC 4180: quoted cells may hold commas, line breaks and doubled quotes. A CR before the end of a line
- * belongs to the line end, except within quotes. Blank lines between records are ignored.
- *
- * An unclosed quote would swallow the rest of the file. It is reported at its opening, and parsing continues in the
- * next line, so that one mistake hides no other. This stays linear: of the lines parsed again only the last can open a
- * quote, since any other would have closed the first. The package csv-parse 7 continues inside the open quote: it
- * reports later lines instead of the broken one, and loses them.
+ * Parses CSV by RFC 4180. An unclosed quote is reported at its opening, and parsing continues in the next line. This
+ * stays linear: of the lines parsed again only the last can open a quote. The package csv-parse 7 loses later lines.
  */
 export class CsvRecords {
   readonly #taker: RecordTaker
   #cells: string[] = []
   #cell = ''
-  /** lines of the open record, in case its quote is never closed */
   #lines: string[] = []
   #length = 0
   #first = 0

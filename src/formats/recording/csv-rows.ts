@@ -1,8 +1,4 @@
-/**
- * Provides a fast path that reads CSV rows as bytes, without a string per cell or an object per row. It takes
- * unambiguous rows (nearly all in large files) and leaves others (a quote, an extra cell, a malformed time) to
- * `CsvFormat`, which reports problems.
- */
+/** Reads unambiguous CSV rows as bytes, without a string per cell, and leaves others to `CsvFormat`. */
 import { ByteTexts } from './byte-texts.ts'
 import { lookAt, type ColumnLook, type ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
@@ -74,7 +70,6 @@ export class CsvRows {
     this.#hashes = new Int32Array(cells)
   }
 
-  /** Takes rows from `start`, the beginning of a row, up to the first row that is incomplete or must be left. */
   take(chunk: Uint8Array, start: number, line: number): TakenLines {
     let [end, lines] = [start, 0]
     for (;;) {
@@ -153,7 +148,6 @@ export class CsvRows {
     return { metric, type: type ?? 'text', look: isOpen ? look?.of(metric) : undefined }
   }
 
-  /** Returns false if the cell does not match its column. */
   #takeCell(
     chunk: Uint8Array,
     cell: number,
@@ -199,7 +193,6 @@ interface CellColumn {
   readonly look: ColumnLook | undefined
 }
 
-/** Returns undefined if the name is invalid. */
 function metricOf(text: string): string | undefined {
   const name = text.trim()
   return name !== '' && isMetricName(name) ? name : undefined
@@ -223,7 +216,6 @@ function decimal(bytes: Uint8Array, start: number, end: number): number {
   return isNegative ? -number : number
 }
 
-/** Returns true for the most common form of a plain decimal, as in `kindOf`. */
 function isPlainDecimal(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   if (end - first > EXACT_DIGITS || Number.isNaN(decimal(bytes, start, end))) return false

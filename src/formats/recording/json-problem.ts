@@ -1,8 +1,4 @@
-/**
- * Locates and explains the first JSON syntax error. JSON.parse reports a position at best, while people who write rules
- * by hand repeat a few mistakes, each of which is explained here. The package jsonc-parser 3 reports an offset and one
- * of sixteen kinds without explanation, and recurses with the nesting of the text.
- */
+/** Locates and explains the first JSON syntax error; the package jsonc-parser 3 recurses with the nesting. */
 export interface JsonProblem {
   line: number
   /** from 1, in UTF-16 units */
@@ -19,7 +15,6 @@ const WORD = /[\p{L}_$][\p{L}\p{N}_$-]*/uy
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y
 
-/** Words of other languages, and their JSON equivalents. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['True', 'true'],
   ['False', 'false'],
@@ -59,7 +54,6 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
   }
 }
 
-/** Returns the offending line with a caret below the column, cut to screen width. */
 export function excerptOf(problem: JsonProblem): string {
   const from = Math.max(0, problem.column - 60)
   const shown = problem.text.slice(from, from + 100).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
@@ -91,7 +85,6 @@ class Walk {
     }
   }
 
-  /** Takes a scalar (returns false), or opens a bracket (returns true when a first value must follow). */
   #value(): boolean {
     const char = this.#text[this.#at]
     if (char === '{' || char === '[') {
@@ -111,10 +104,7 @@ class Walk {
     return false
   }
 
-  /**
-   * Takes what follows a value in a bracket: a comma (returns true, because a value must follow) or the end of the
-   * bracket.
-   */
+  /** Returns true after a comma, because a value must follow. */
   #afterValue(): boolean {
     this.#space()
     const opened = this.#open.at(-1) ?? 0

@@ -3,7 +3,6 @@
 /** Maximum line length, so that a file without line ends cannot fill the memory. */
 export const MAX_LINE = 1 << 20
 
-/** The number of lines that were taken as bytes, and the start of the next line. */
 export interface TakenLines {
   readonly end: number
   readonly lines: number
@@ -15,10 +14,7 @@ export const NO_LINES: TakenLines = { end: 0, lines: 0 }
 export interface LineTaker {
   line(text: string, number: number): void
   tooLong(number: number): void
-  /**
-   * For takers that rarely need text: takes complete lines as bytes from `start`, as many as the taker wants. The next
-   * line is delivered as text.
-   */
+  /** Takes complete lines as bytes, as many as the taker wants; the next line is delivered as text. */
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines
 }
 

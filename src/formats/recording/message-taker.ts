@@ -31,10 +31,7 @@ export interface RecordedRow {
 export interface MessageTaker {
   message(message: RecordedMessage, line: number): void
   problem(problem: LineProblem): void
-  /**
-   * For takers that need no object per message: receives most messages instead of `message`, in line order. Returns
-   * false, without side effects, to receive the line as a message or problem instead.
-   */
+  /** For takers that need no objects. Returns false, without side effects, to receive the line otherwise. */
   row?(row: RecordedRow, line: number): boolean
 }
 
@@ -45,11 +42,9 @@ export interface ReadingOptions {
   encoding?: Encoding
   /** by metric; a CSV column without a type, here or in its header, is text */
   types?: ValueTypes
-  /** reports every unreadable line, even repeated problems */
   everyProblem?: boolean
 }
 
-/** A recording format, which receives the file line by line. */
 export interface MessageFormat {
   readonly epochs: EpochSpan | undefined
   readonly fileProblems?: readonly LineProblem[]

@@ -7,7 +7,6 @@ import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions } from '.
 import { RecordingTimes, type EpochSpan } from './times.ts'
 import type { ValueType, ValueTypes } from './value-types.ts'
 
-/** Maximum nesting of a message. */
 const MAX_DEPTH = 64
 /** Key that represents NaN and infinities, which JSON lacks. */
 const NUMBER_KEY = '"$number"'
@@ -19,7 +18,6 @@ export class NdjsonFormat implements MessageFormat {
   readonly #resource: string | undefined
   readonly #everyProblem: boolean
   readonly #types: ValueTypes | undefined
-  /** if set, only infers the types */
   readonly #columns: ColumnTypes | undefined
   #toldResource = false
 
@@ -95,7 +93,6 @@ export class NdjsonFormat implements MessageFormat {
     return true
   }
 
-  /** Returns false if a value does not match its type, which it reports. */
   #readTypes(values: Record<string, unknown>, line: number): boolean {
     for (const [metric, type] of this.#types ?? []) {
       const given = Object.hasOwn(values, metric) ? values[metric] : undefined

@@ -10,11 +10,7 @@ import type { ValueTypes } from './value-types.ts'
 
 export type RecordingFormat = 'CSV' | 'NDJSON'
 
-/**
- * Passes each message or problem to `taker` in line order. Yields after each chunk of the file, so that the caller can
- * process the results; returns the format, undefined for an empty file. The first non-blank character decides the
- * format: `{` begins NDJSON, anything else CSV.
- */
+/** In line order, yielding after each chunk. A first character `{` begins NDJSON, anything else CSV. */
 export async function* readMessages(
   content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,
@@ -24,7 +20,6 @@ export async function* readMessages(
   return isRefused ? undefined : kind
 }
 
-/** Facts about a file that has been read. */
 export interface ReadFile {
   readonly kind: RecordingFormat | undefined
   readonly isRefused: boolean
@@ -33,7 +28,6 @@ export interface ReadFile {
   readonly ownTypes: ValueTypes
 }
 
-/** With `columns`, only infers the types of CSV columns, without delivering messages. */
 export async function* readLines(
   content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,

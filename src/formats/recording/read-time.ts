@@ -5,16 +5,12 @@ import { type EpochUnit, msOf } from '#kernel'
 /** A time zone. Clock readings are epoch ms as if the clock showed UTC. */
 export interface ClockZone {
   readonly name: string
-  /**
-   * returns the instants at which a clock shows that reading: none in a spring gap, two in an autumn overlap, otherwise
-   * one
-   */
+  /** none in a spring gap, two in an autumn overlap, otherwise one */
   instantsOf(reading: number): readonly number[]
 }
 
 export const UTC: ClockZone = { name: 'UTC', instantsOf: (reading) => [reading] }
 
-/** Returns an epoch number, which may be a text; undefined for other values. */
 export function epochNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const text = typeof value === 'string' ? value.trim() : ''
@@ -32,10 +28,7 @@ export const TIME_FORMS = 'use 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epo
 /** The possible instants (two for a repeated clock reading), or the problem. */
 export type TimeReading = { times: readonly number[] } | { message: string; suggestion: string }
 
-/**
- * Parses ISO 8601 with or without an offset, also with a blank for the T, a date alone (midnight), or an epoch number
- * in `unit`. Without an offset it is read in `zone`.
- */
+/** ISO 8601, also with a blank for the T, a date alone, or an epoch number in `unit`; `zone`: without an offset. */
 export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'): TimeReading {
   if (typeof value === 'number') return epoch(value, String(value), unit)
   if (typeof value !== 'string')
@@ -70,7 +63,6 @@ export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'
   }
 }
 
-/** length of the shortest month */
 const DAYS_IN_ALL = 28
 
 /** Fast path for `2025-01-31T08:00:00.000Z`, which the runtime parses correctly. */

@@ -1,7 +1,4 @@
-/**
- * Scans a recording before it is read: infers its columns, and finds problems of the whole file that would otherwise
- * repeat in each line.
- */
+/** Scans a recording before it is read: infers its columns, and finds problems of the whole file. */
 import { msOf, otherUnitOf, unitName } from '#kernel'
 import { MAX_METRICS, ColumnTypes, type MixedColumn } from './column-types.ts'
 import type { LineProblem, MessageTaker, ReadingOptions } from './message-taker.ts'
@@ -10,7 +7,6 @@ import type { EpochSpan } from './times.ts'
 import { Utf8Check, type ForeignByte } from './utf8.ts'
 import type { ValueTypes } from './value-types.ts'
 
-/** maximum number of suggested metrics */
 const MAX_NAMED = 8
 
 export interface Survey {

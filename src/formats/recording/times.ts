@@ -3,16 +3,12 @@ import { copyOf, isEqual, textOf } from './byte-texts.ts'
 import type { EpochUnit } from '#kernel'
 import { epochNumber, readTime, type ClockZone, type TimeReading } from './read-time.ts'
 
-/** The range of epoch numbers as written. */
 export interface EpochSpan {
   least: number
   most: number
 }
 
-/**
- * Resolves a repeated clock reading (in the hour after summer time ends) to the first instant not before the previous
- * line, because a recorder of local time passes through both instants.
- */
+/** A repeated clock reading is the first instant not before the previous line, as recorders pass through both. */
 export class RecordingTimes {
   readonly #zone: ClockZone
   readonly #unit: EpochUnit
@@ -20,7 +16,6 @@ export class RecordingTimes {
   epochs: EpochSpan | undefined
   #last = Number.NEGATIVE_INFINITY
   #lastText: unknown
-  /** bytes of the last time, for `readBytes` */
   #lastBytes: Uint8Array | undefined
   /** epoch ms of the last time's midnight, if written as `2025-01-31T08:00:00.000Z` */
   #day: number | undefined
@@ -77,10 +72,8 @@ export class RecordingTimes {
 
 const DAY_MS = 86_400_000
 const [ZERO, NINE, COLON, POINT, T, Z] = [48, 57, 58, 46, 84, 90]
-/** position of the T, and lengths to the second and millisecond */
 const T_AT = 10
 const [TO_SECONDS, TO_MS] = [20, 24]
-/** maximum number of digits on this path */
 const MAX_DIGITS = 15
 
 /** Returns the time of day of `....-..-..T08:00:00Z` or with `.000`; undefined for other forms and invalid times. */

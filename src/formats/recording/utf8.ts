@@ -11,7 +11,6 @@ export async function* asUtf8(content: AsyncIterable<Uint8Array>, encoding: Enco
   }
   const decoder = new TextDecoder('windows-1252')
   const encoder = new TextEncoder()
-  // one byte per character: chunks are independent
   for await (const chunk of content) yield encoder.encode(decoder.decode(chunk))
 }
 
@@ -27,7 +26,6 @@ const [LAST_ASCII, FIRST_OF_MORE, LAST_OF_MORE] = [0x7f, 0x80, 0xbf]
 export class Utf8Check {
   #line = 1
   #column = 0
-  /** number of missing continuation bytes, and the range of the next */
   #needed = 0
   #least = FIRST_OF_MORE
   #most = LAST_OF_MORE
@@ -53,7 +51,6 @@ export class Utf8Check {
     return undefined
   }
 
-  /** Returns false for a byte that cannot begin a character. */
   #begin(byte: number): boolean {
     if (byte < 0xc2 || byte > 0xf4) return false
     this.#needed = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3

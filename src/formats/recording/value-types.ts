@@ -14,7 +14,6 @@ function isValueType(text: string): text is ValueType {
   return VALUE_TYPES.some((type) => type === text)
 }
 
-/** Parses `serial=text,flow=number`, or returns the problem. */
 export function readValueTypes(text: string): ValueTypes | { readonly problem: string } {
   const types = new Map<string, ValueType>()
   for (const part of text.split(',')) {
@@ -28,7 +27,6 @@ export function readValueTypes(text: string): ValueTypes | { readonly problem: s
   return types
 }
 
-/** Splits a header name such as `flow:number` into metric and type; other texts are whole names. */
 export function typedName(text: string): { readonly name: string; readonly type?: ValueType } {
   const colon = text.lastIndexOf(':')
   const type = text.slice(colon + 1)

@@ -18,9 +18,7 @@ export interface VelocityLimits {
 export const LIMITS: VelocityLimits = { steps: 1_000_000, characters: 16 * 1024 * 1024, depth: 100, ms: 1_000 }
 
 const STRIDE = 1_024
-/**
- * most time counted between two clock reads: longer than that many steps take, shorter than pauses of a busy machine
- */
+/** longer than that many steps take, shorter than pauses of a busy machine */
 const MAX_LOOK_MS = 50
 
 export class Budget {
@@ -46,13 +44,11 @@ export class Budget {
     if (this.#steps >= this.#nextLook) this.#look()
   }
 
-  /** Charges output characters. */
   write(characters: number): void {
     this.#characters += characters
     if (this.#characters > this.#mostCharacters) throw this.#tooLong()
   }
 
-  /** Charges characters of an intermediate text. */
   make(characters: number): void {
     if (characters > this.limits.characters) throw this.#tooLong()
     this.spend(1 + (characters >> 6))

@@ -7,7 +7,6 @@ export interface Place {
   readonly column: number
 }
 
-/** An error inside the engine; `asAppError` converts it for callers. */
 export class Fault extends Error {
   readonly kind: 'syntax' | 'failed' | 'limit'
   place: Place | undefined
@@ -19,7 +18,6 @@ export class Fault extends Error {
   }
 }
 
-/** Creates a failure that is an exception in Apache's engine. */
 export function failed(message: string): Fault {
   return new Fault('failed', message)
 }
@@ -28,10 +26,7 @@ const CODES = { syntax: 'TEMPLATE', failed: 'CONVERSION', limit: 'CONVERSION' } 
 const AROUND = 2
 const MAX_LINE = 160
 
-/**
- * Converts a fault to `TEMPLATE` for syntax errors or `CONVERSION` for failures; the issue's details contain the
- * position.
- */
+/** `TEMPLATE` for syntax errors, `CONVERSION` for failures; the issue's details contain the position. */
 export function asAppError(fault: Fault, source: string): AppError {
   const { line, column } = fault.place ?? { line: 1, column: 1 }
   const where = `line ${line}, column ${column}`
@@ -45,7 +40,6 @@ export function asAppError(fault: Fault, source: string): AppError {
   return new AppError(CODES[fault.kind], `${fault.message} (${where})`, { issues: [issue], cause: fault })
 }
 
-/** Returns numbered lines around a position, with a mark below the column. */
 export function linesAround(source: string, { line, column }: Place): readonly string[] {
   const lines = source.split(/\r\n|\r|\n/)
   const first = Math.max(1, line - AROUND)

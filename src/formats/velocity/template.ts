@@ -1,7 +1,4 @@
-/**
- * Renders Velocity templates over plain JSON with the same output as Apache's engine. A template is compiled once and
- * rendered any number of times.
- */
+/** Renders Velocity templates over plain JSON with the same output as Apache's engine. */
 import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
 import { asAppError, Fault, placeOf } from './fault.ts'
 import { JsonBuilder, type ReadJson } from './json/json-builder.ts'
@@ -15,12 +12,9 @@ import { TEXT_WRITING, type Writing } from './render/writing.ts'
 import type { Template } from './syntax/nodes.ts'
 import { checkTaken, JsonWriting } from './json/json-writing.ts'
 
-/** Writes the output of texts within JSON. */
 const TEXT_WITHIN: Writing = { ...TEXT_WRITING, check: checkTaken }
 
-/**
- * Compiles direct JSON output; returns undefined if it needs the text. `counts`: whether loops set the counters of 1.7.
- */
+/** Returns undefined if it needs the text. `counts`: whether loops set the counters of 1.7. */
 function makeDirect(template: Template, compat: Compat, counts: boolean): Ready | undefined {
   const texts = new StatementCompiler(compat, counts, TEXT_WITHIN)
   const writing = new JsonWriting(template.macros)
@@ -80,9 +74,8 @@ export class VelocityTemplate {
   }
 
   /**
-   * Renders to text. Variables are JSON, which is never changed, or objects of the host. `limits`: additional limits of
-   * this rendering. Throws `CONVERSION` with the position where Apache's engine fails or a limit is exceeded,
-   * `TEMPLATE` when `#evaluate` gets a malformed template.
+   * Variables are JSON, which is never changed, or objects of the host. Throws `CONVERSION` where Apache's engine fails
+   * or a limit is exceeded, `TEMPLATE` when `#evaluate` gets a malformed template.
    */
   render(variables: Readonly<Record<string, unknown>>, limits?: Partial<VelocityLimits>): string {
     const run = this.#run(variables, this.#ready, limits)
@@ -93,10 +86,7 @@ export class VelocityTemplate {
     }
   }
 
-  /**
-   * Returns the value of the rendered JSON, built without the text; undefined if that needs the text, or the text is
-   * not JSON. Throws the errors of `render`. `levels`: maximum nesting; `read`: parses a part from a variable.
-   */
+  /** Returns undefined if that needs the text, or the text is not JSON. Throws the errors of `render`. */
   renderJson(
     variables: Readonly<Record<string, unknown>>,
     levels: number,

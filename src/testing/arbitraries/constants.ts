@@ -18,11 +18,7 @@ const MAX_COUNT = 50
 const MAX_COUNTS = 8
 const LONGEST_MS = 40 * 86_400_000
 
-/**
- * Returns the constants of a rule for the metrics that devices send. Constants of sensors without a metric, and of task
- * variables, apply to all metrics. `neighbours`, default true: also includes the next tenth, hundredth and whole
- * number.
- */
+/** `neighbours`, default true: also includes the next tenth, hundredth and whole number. */
 export function constantsOf(
   rule: Rule | Template,
   metrics: readonly string[],

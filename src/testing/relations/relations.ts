@@ -1,7 +1,4 @@
-/**
- * Defines properties that compare two runs: what must stay the same when the messages or the rule change in a known
- * way.
- */
+/** Defines properties that compare two runs, after a known change of the messages or the rule. */
 import { AppError, durationMs } from '#kernel'
 import type { Rule, Template } from '#core'
 import { instantOf } from '#core/spi'
@@ -9,10 +6,7 @@ import type { CheckedRun } from '../checked-run.ts'
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 
-/**
- * Requires the same firings for messages shifted in time. Not for rules that depend on the calendar, unless the shift
- * (such as a week) does not matter to them. Throws `VALIDATION` for an invalid duration.
- */
+/** Not for rules that depend on the calendar. Throws `VALIDATION` for an invalid duration. */
 export function shiftedInTime(by: number | string): RuleProperty {
   const ms = typeof by === 'number' ? by : durationMs(by)
   if (!Number.isFinite(ms) || ms === 0)
@@ -67,10 +61,7 @@ export function resourcesAreAlike(renamed: (resource: string) => string = (id) =
   }
 }
 
-/**
- * Requires the same firings as another rule, such as the previous version; reports the smallest stream with a
- * difference.
- */
+/** Such as the previous version; reports the smallest stream with a difference. */
 export function sameAs(rule: Rule | Template): RuleProperty {
   return {
     name: 'it fires as the other rule',

@@ -16,9 +16,7 @@ type Container = unknown[] | Record<string, unknown>
 /** The next expected part. `first`: the list or object has just begun, so it may also end. */
 type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next'
 
-/** upper bound for the length of any number */
 const NUMBER_CHARACTERS = 32
-/** text outside quotes, which the next text may continue */
 const BARE = /^[\w.+-]*$/
 /** integers with more digits may be inexact */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/
@@ -27,7 +25,6 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['false', false],
   ['null', null],
 ])
-/** characters that JSON strings escape */
 const ESCAPED = /["\\\u0000-\u001f]/
 
 /** Throws `NotDirect` for anything that may not be JSON, so that the rendered text decides. */
@@ -42,7 +39,6 @@ export class JsonBuilder {
   #root: unknown
   #bare: string | number | boolean | undefined
   #text = ''
-  /** last text that needed no escapes; most texts repeat */
   #plain = ''
   #characters = 0
 
@@ -51,7 +47,6 @@ export class JsonBuilder {
     this.#read = read
   }
 
-  /** `characters`: length of the tokens' text */
   take(tokens: readonly Token[], characters: number): void {
     this.#count(characters)
     for (let i = 0; i < tokens.length; i++) this.#token(tokens[i] as Token)

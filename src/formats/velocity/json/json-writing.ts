@@ -6,7 +6,6 @@ import type { Writing } from '../render/writing.ts'
 import { NotDirect } from './not-direct.ts'
 import { tokensOf, type Token } from './tokens.ts'
 
-/** A macro, and whether it is called within a string. */
 export interface CalledMacro {
   readonly macro: Macro
   readonly isInString: boolean
@@ -15,7 +14,6 @@ export interface CalledMacro {
 /** Statements that interrupt output, or whose output is known only while rendering. */
 const NOT_TAKEN: ReadonlySet<Statement['kind']> = new Set(['define', 'evaluate', 'stop', 'break', 'refused'])
 
-/** Throws `NotDirect` for a statement that is unsupported anywhere in the template. */
 export function checkTaken({ kind }: Statement): void {
   if (NOT_TAKEN.has(kind)) throw new NotDirect()
 }

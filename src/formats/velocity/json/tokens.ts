@@ -38,10 +38,7 @@ const MARKS: ReadonlyMap<string, TokenKind> = new Map<string, TokenKind>([
   [',', TOKEN.comma],
 ])
 
-/**
- * `isInString`: whether the text begins (argument) or ends (result) within a string. Throws `NotDirect` for text that
- * cannot be JSON.
- */
+/** `isInString`: whether the text begins (argument) or ends (result) within a string */
 export function tokensOf(text: string, isInString: boolean): { tokens: readonly Token[]; isInString: boolean } {
   const tokens: Token[] = []
   let isOpen = isInString
@@ -55,7 +52,6 @@ export function tokensOf(text: string, isInString: boolean): { tokens: readonly 
   const string = (kinds: readonly [whole: TokenKind, open: TokenKind]): void => {
     const part = unescaped(take(WITHIN))
     isOpen = at === text.length
-    // a single backslash at the end
     if (!isOpen && text.charAt(at) !== '"') throw new NotDirect()
     tokens.push({ kind: kinds[isOpen ? 1 : 0], text: part })
     at += 1
@@ -80,7 +76,6 @@ export function tokensOf(text: string, isInString: boolean): { tokens: readonly 
   return { tokens: fewer(tokens), isInString: isOpen }
 }
 
-/** Throws `NotDirect` for an invalid or incomplete escape. */
 function unescaped(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string

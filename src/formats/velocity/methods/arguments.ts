@@ -1,7 +1,4 @@
-/**
- * Converts arguments for Java methods. 1.7 finds a method only for its declared types; 2.4 also converts between texts,
- * numbers and booleans.
- */
+/** Converts arguments for Java methods; 2.4 also converts between texts, numbers and booleans. */
 import { failed } from '../fault.ts'
 import { JavaCharacter } from '../values/character.ts'
 import { doubleOf, intOf, isInt, isNumber } from '../values/numbers.ts'
@@ -12,7 +9,6 @@ import type { Environment, Value } from '../values/value.ts'
 export type Method<Self> = (self: Self, args: readonly Value[], environment: Environment) => Value | undefined
 export type Methods<Self> = ReadonlyMap<string, Method<Self>>
 
-/** Result of a void method. */
 export const VOID = ''
 
 export function intArgument(value: Value | undefined, { compat }: Environment): number | undefined {
@@ -42,7 +38,6 @@ export function textArgument(value: Value | undefined, environment: Environment)
   return shownText(value, environment)
 }
 
-/** Accepts a text or another CharSequence, without conversion. */
 export function sequenceArgument(value: Value | undefined): string | undefined {
   if (value === null) throw failed('NullPointerException')
   return typeof value === 'string' ? value : undefined

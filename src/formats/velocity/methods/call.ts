@@ -13,7 +13,6 @@ import { BOOLEAN_METHODS, callNumber } from './number-methods.ts'
 import { SCOPE_METHODS } from './scope-methods.ts'
 import { CHARACTER_METHODS, TEXT_METHODS } from './text-methods.ts'
 
-/** Returns undefined if no method accepts these arguments. */
 export function callMethod(
   self: Value,
   name: string,
@@ -48,7 +47,6 @@ function commonMethod(self: Value, name: string, args: readonly Value[], environ
   return name === 'equals' && args.length === 1 ? areEqual(self, args[0] ?? null, environment) : undefined
 }
 
-/** Returns undefined if the value has no such property. */
 export function readProperty(self: Value, name: string, environment: Environment): Value | undefined {
   if (self instanceof JavaMap) {
     // in 2.4 a method without arguments takes precedence over a key

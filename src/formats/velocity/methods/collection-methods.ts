@@ -233,7 +233,6 @@ export const ITERATOR_METHODS: Methods<JavaIterator> = new Map<string, Method<Ja
   ['next', (self, args) => (args.length === 0 ? self.next() : undefined)],
 ])
 
-/** Returns undefined if no method accepts these arguments. */
 export function callCollection(
   self: Collection,
   name: string,

@@ -231,7 +231,6 @@ const BY_CLASS: Readonly<Record<Class, Methods<JavaNumber>>> = {
   BigDecimal: new Map(),
 }
 
-/** Returns undefined if no method accepts these arguments. */
 export function callNumber(
   self: JavaNumber,
   name: string,

@@ -5,7 +5,6 @@ export type Fits = (code: number) => boolean
 
 interface Read {
   readonly fits: Fits
-  /** offset after the class */
   readonly next: number
   readonly code?: number
 }

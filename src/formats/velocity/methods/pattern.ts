@@ -1,7 +1,4 @@
-/**
- * Matches regular expressions in the syntax of java.util.regex, in linear time: it follows all paths at once (Pike),
- * and the path that Java prefers wins. Lookaround and back references are rejected.
- */
+/** Matches regular expressions of java.util.regex in linear time, without lookaround and back references. */
 import type { Budget } from '../budget.ts'
 import { failed } from '../fault.ts'
 import { parsePattern, type Instruction } from './pattern-syntax.ts'
@@ -19,7 +16,6 @@ export class Pattern {
   readonly groups: number
   readonly names: ReadonlyMap<string, number>
 
-  /** Throws a fault for a malformed pattern. */
   constructor(source: string) {
     const { program, groups, names } = parsePattern(source)
     this.#program = program
@@ -34,7 +30,6 @@ export class Pattern {
     for (let i = from; i <= text.length; i++) {
       const seen = new Set(current.map(({ at }) => at))
       if (best === undefined && (!whole || i === from)) this.#follow(0, [i], i, text, current, seen)
-      // no match begins here, but one may begin later
       if (current.length === 0 && best === undefined && !whole) continue
       if (current.length === 0) break
       budget.spend(1 + (current.length >> 2))
@@ -90,7 +85,6 @@ export function* matchesOf(pattern: Pattern, text: string, budget: Budget): Gene
 const GROUP_NAME = /\{([A-Za-z][A-Za-z0-9]*)\}/y
 const NO_NAMES: ReadonlyMap<string, number> = new Map()
 
-/** Expands `$1`, `${name}` and `\x` in a replacement. `names`: names of the groups. */
 export function replacementOf(replacement: string, match: Match, text: string, names = NO_NAMES): string {
   let made = ''
   for (let i = 0; i < replacement.length; i++) {
@@ -110,7 +104,6 @@ export function replacementOf(replacement: string, match: Match, text: string, n
 
 interface FoundGroup {
   readonly group: number
-  /** offset after the reference */
   readonly end: number
 }
 

@@ -87,7 +87,6 @@ export class RootContext implements Context {
 
 const NO_VALUES: Value[] = []
 
-/** An argument that 1.7 evaluates at each use. */
 export interface Argument {
   readonly name: string
   readonly value: () => Value
@@ -97,7 +96,6 @@ export interface Argument {
 /** Scope of a 1.7 macro. Arguments are evaluated by name, and assignments also apply outside the macro. */
 export class MacroContext implements Context {
   readonly #outer: Context
-  /** few enough that a scan is faster than a map */
   #arguments: readonly Argument[]
   #locals: Map<string, Value> | undefined
 
@@ -139,10 +137,7 @@ export class MacroContext implements Context {
   }
 }
 
-/**
- * Converts JSON to values lazily, without changing the input. Integers may be bigints, and objects Maps, which keep any
- * key order.
- */
+/** Lazily, without changing the input. Integers may be bigints, and objects Maps, which keep any key order. */
 function fromJson(json: unknown): Value {
   if (typeof json === 'string' || typeof json === 'boolean') return json
   if (typeof json === 'number') return fromJsonNumber(json)

@@ -20,7 +20,6 @@ export class ExpressionCompiler {
   readonly #compat: Compat
   readonly #block: (block: Block) => Exec
 
-  /** `block`: compiles the template within a text */
   constructor(compat: Compat, block: (block: Block) => Exec) {
     this.#compat = compat
     this.#block = block
@@ -216,7 +215,6 @@ interface Property {
   readonly at: number
 }
 
-/** Returns undefined when some part is not a property, or when the list of parts is empty. */
 function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
   const properties: Property[] = []
   for (const part of parts) {
@@ -252,7 +250,6 @@ function propertyOf(name: string, property: Property): Eval {
     const value = run.context.get(name)
     if (value instanceof JavaMap) return value.get(key)
     if (value === null) return null
-    // fast path for `$foreach.hasNext` in every round
     const known = value instanceof Scope ? ofScope?.(value, NONE, run) : undefined
     if (known !== undefined) return known
     run.at = property.at
@@ -302,7 +299,6 @@ export function writePart(of: Value, key: Value, value: Value, run: Run): void {
   }
 }
 
-/** Implements the operators `==` and `!=`; the other operators use numeric order. */
 function areSame(left: Value, right: Value, environment: Environment): boolean {
   if (left === null || right === null) return left === right
   const order = orderOf(left, right, environment)
@@ -311,7 +307,6 @@ function areSame(left: Value, right: Value, environment: Environment): boolean {
   return textOf(left, environment) === textOf(right, environment)
 }
 
-/** Returns undefined when the values cannot be compared as numbers. */
 function orderOf(left: Value, right: Value, environment: Environment): number | undefined {
   if (typeof left === 'number' && typeof right === 'number') return left < right ? -1 : left > right ? 1 : 0
   if (typeof left === 'string' && typeof right === 'string') return undefined

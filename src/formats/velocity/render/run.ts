@@ -89,7 +89,6 @@ export class Run implements Environment {
   }
 }
 
-/** Unwinds the stack for `#break` and `#stop`. */
 export class Leaving extends Fault {
   readonly target: 'nearest' | 'all' | object
 
@@ -103,7 +102,6 @@ export class Leaving extends Fault {
   }
 }
 
-/** A block in a variable, from `#define` or the body of a macro. */
 export class DefinedBlock extends JavaObject {
   readonly kind = 'block'
   readonly #exec: Exec
@@ -120,7 +118,6 @@ export class DefinedBlock extends JavaObject {
     this.#most = most
   }
 
-  /** Returns false beyond the recursion limit. */
   render(run: Run): boolean {
     if (this.#depth >= this.#most) return false
     this.#depth++

@@ -20,7 +20,6 @@ export interface Ready {
   readonly macros: ReadonlyMap<string, ReadyMacro>
 }
 
-/** `counts`: whether templates may read the loop counters of 1.7. */
 export function makeReady(template: Template, compat: Compat, counts = true): Ready {
   const compiler = new StatementCompiler(compat, counts && compat === '1.7', TEXT_WRITING)
   const macros = new Map<string, ReadyMacro>()
@@ -55,7 +54,6 @@ export class StatementCompiler {
 
   block(block: Block): Exec {
     const all = block.flatMap((statement, i) => {
-      // text and the following reference are written in one step
       if (statement.kind === 'text' && block[i + 1]?.kind === 'output') return []
       const before = block[i - 1]
       return this.#statement(statement, before?.kind === 'text' ? before.text : '')
@@ -72,7 +70,6 @@ export class StatementCompiler {
     return this.#writing.branch(() => this.block(block))
   }
 
-  /** `lead`: the preceding text, which an output writes too */
   #statement(statement: Statement, lead: string): Exec {
     this.#writing.check(statement)
     switch (statement.kind) {
@@ -267,14 +264,12 @@ const FOREACH = 'foreach'
 const NONE: readonly Value[] = []
 const COUNTERS = ['velocityCount', 'velocityHasNext']
 
-/** A lazy range, or items; undefined when not iterable. */
 type Items = JavaRange | readonly Value[] | undefined
 
 function lengthOf(list: Items): number {
   return list instanceof JavaRange ? list.size : (list?.length ?? 0)
 }
 
-/** `length`: length at the start of the loop. */
 function itemOf(list: JavaRange | readonly Value[], i: number, length: number, run: Run): Value {
   if (list instanceof JavaRange) return list.at(i, run)
   if (list.length !== length) throw failed('ConcurrentModificationException')
@@ -288,7 +283,6 @@ function listOf(value: Value, run: Run): readonly Value[] | undefined {
   return value instanceof JavaIterator ? value.rest() : undefined
 }
 
-/** Restores an earlier value, or removes the variable. */
 export function restore({ context }: Run, name: string, before: Value): void {
   if (before === null) context.remove(name)
   else context.set(name, before)

@@ -5,7 +5,6 @@ import { textOf } from '../values/text.ts'
 import { DefinedBlock, type Eval, type Exec } from './run.ts'
 
 export interface Writing {
-  /** Throws for an unsupported statement. */
   check(statement: Statement): void
   text(text: string): Exec
   /** `lead`: the preceding text, which is written too. `slashes` and `dollars`: characters after that text */

@@ -2,7 +2,6 @@
 import { Fault, placeOf, type Place } from '../fault.ts'
 import type { Compat } from '../values/value.ts'
 
-/** maximum nesting of brackets and blocks */
 const MAX_DEPTH = 100
 
 export class Cursor {

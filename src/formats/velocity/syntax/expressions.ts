@@ -6,18 +6,15 @@ import type { Value } from '../values/value.ts'
 import type { Cursor } from './cursor.ts'
 import type { Block, Comparison, Expression, Part, Reference } from './nodes.ts'
 
-/** Parses the template in a text; `at`: its offset. */
 export type ReadText = (text: string, at: number) => Block
 
 const SPACE = /[ \t\r\n]+/y
 const NAME_17 = /[A-Za-z_][A-Za-z0-9_-]*/y
 const NAME_24 = /[A-Za-z_][A-Za-z0-9_]*/y
-/** start of a part after a dot; 1.7 and 2.4 */
 const DOT_17 = /\.(?=[A-Za-z])/y
 const DOT_24 = /\.(?=[A-Za-z_])/y
 /** a reference in braces that begins with `$` is never resolved */
 const OPENING = /\$!?(?:\{(?:\$!?){0,8})?(?=[A-Za-z_])/y
-/** characters before a reference in brackets that are ignored */
 const LEAD = /[\\$!]{0,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 const INTEGER = /-?\d+(?:(?=\.\.)|(?![.eE\d])|(?=[eE](?![+-]?\d)))/y
 const FLOAT = /-?(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)/y
@@ -25,7 +22,6 @@ const TEXT = /"(?:[^"]|"")*"|'(?:[^']|'')*'/y
 const WORD = /[A-Za-z_@][A-Za-z0-9_@]*/y
 const RANGE = /\[[ \t\r\n]*(?:-?\d+|\$)/y
 const BOOLEAN = /(?:true|false)(?![A-Za-z0-9_@])/y
-/** first character of a method argument */
 const ARGUMENT = /[ \t\r\n"'$\d.[{)A-Za-z_\\-]/y
 const ARGUMENT_24 = /[ \t\r\n"'$\d.[{)A-Za-z_\\!(-]/y
 /** a word in a call is always null, in 2.4 except for operators */
@@ -128,7 +124,6 @@ export class ExpressionReader {
     }
   }
 
-  /** Returns undefined when this is not a call. */
   #arguments(): readonly Expression[] | undefined {
     const cursor = this.#cursor
     if (cursor.peek() !== '(') return undefined
@@ -238,7 +233,6 @@ export class ExpressionReader {
     return found
   }
 
-  /** Parses an argument of a directive, which may be a word. Returns undefined when none begins here. */
   argument(): Expression | undefined {
     const cursor = this.#cursor
     const found = cursor.nest(() => this.#plain())

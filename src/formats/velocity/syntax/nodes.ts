@@ -24,7 +24,6 @@ export type Comparison = '==' | '!=' | '<' | '>' | '<=' | '>='
 export type Expression =
   | Reference
   | { readonly kind: 'literal'; readonly value: Value; readonly source: string }
-  /** text with references or directives */
   | { readonly kind: 'template'; readonly block: Block; readonly drops: boolean; readonly source: string }
   | { readonly kind: 'word'; readonly source: string }
   | { readonly kind: 'list'; readonly items: readonly Expression[]; readonly source: string }
@@ -81,7 +80,6 @@ export type Statement =
   | { readonly kind: 'evaluate'; readonly text: Expression; readonly at: number }
   | { readonly kind: 'stop' }
   | { readonly kind: 'break'; readonly scope: Expression | undefined; readonly at: number }
-  /** `#include` and `#parse`, which are not supported */
   | { readonly kind: 'refused'; readonly message: string; readonly at: number }
 
 export interface Macro {

@@ -48,7 +48,6 @@ interface Read {
   readonly isFresh: boolean
 }
 
-/** Throws a fault for a malformed template. `fixed`: position of a text within a template. */
 export function parseTemplate(
   text: string,
   compat: Compat,
@@ -78,7 +77,6 @@ class StatementReader {
     return block
   }
 
-  /** Parses up to the end of the block, exclusive. */
   #block(isFresh: boolean, isWhole = false): Read {
     return this.#cursor.nest(() => {
       const statements: Statement[] = []
@@ -110,7 +108,6 @@ class StatementReader {
     return plain ?? braced
   }
 
-  /** Parses the next statement. Returns whether a line has just begun after it. */
   #statement(into: Statement[], isFresh: boolean): boolean {
     const cursor = this.#cursor
     const [run] = cursor.look(RUN) ?? []
@@ -190,14 +187,11 @@ class StatementReader {
 
   #escapedQuiet(found: string, escapes: string): string {
     const cursor = this.#cursor
-    // removes one of the backslashes before the mark
     if (cursor.look(NAMED) !== null) return `$${escapes.slice(1)}!`
     return cursor.look(cursor.isOld ? WHOLE_17 : WHOLE_24) === null ? '$' : found
   }
 
-  /**
-   * Handles text after a property, where 1.7 has no comments: `##` is text, or loses its first mark before a directive.
-   */
+  /** 1.7 has no comments here: `##` is text, or loses its first mark before a directive. */
   #afterProperty(into: Statement[], { parts, source }: Reference): void {
     const cursor = this.#cursor
     if (parts.at(-1)?.kind !== 'property' || source.endsWith('}') || !cursor.sees('##')) return
@@ -227,7 +221,6 @@ class StatementReader {
     return false
   }
 
-  /** Parses a directive at the cursor's `#`. `begin`: start of the preceding blanks. */
   #directive(into: Statement[], isFresh: boolean, begin: number): boolean {
     const cursor = this.#cursor
     const at = cursor.offset()
@@ -257,7 +250,6 @@ class StatementReader {
     return this.#lineEnd(isFresh)
   }
 
-  /** Consumes the end of the line where the directive does; returns whether it did. */
   #lineEnd(isFresh: boolean): boolean {
     if (!this.#cursor.isOld && !isFresh) return false
     return this.#cursor.match(LINE_END) !== null
@@ -340,7 +332,6 @@ class StatementReader {
   #blockOf(into: Statement[], name: string, args: readonly Expression[], from: Begun): boolean {
     const cursor = this.#cursor
     cursor.match(LINE_END)
-    // a directive with a block keeps its line begun
     const began = cursor.isOld ? false : cursor.at > 0 && /[\r\n]/.test(cursor.text.charAt(cursor.at - 1))
     const read = this.#block(began)
     let otherwise: Read | undefined

@@ -1,6 +1,5 @@
 /** Defines names and syntax of directives. */
 
-/** Directives besides `#set` and `#if` with its branches. */
 export const DIRECTIVES: ReadonlySet<string> = new Set([
   'foreach',
   'include',

@@ -16,7 +16,6 @@ import type { Compat } from './value.ts'
 
 export type Operator = '+' | '-' | '*' | '/' | '%'
 
-/** Returns null for a division by zero. */
 export function calculate(operator: Operator, left: JavaNumber, right: JavaNumber, compat: Compat): JavaNumber | null {
   if (typeof left === 'number' && typeof right === 'number') {
     if (Number.isInteger(left) && Number.isInteger(right)) {

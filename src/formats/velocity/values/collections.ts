@@ -72,11 +72,9 @@ export class JavaList extends Collection {
   }
 }
 
-/** A Java array, as returned by `split`. */
 export class JavaArray extends JavaList {
   override readonly kind = 'array'
   override readonly equality = 'identity'
-  /** same as `Class.getName` */
   readonly #className: string
 
   constructor(items: Value[], className: string) {
@@ -90,7 +88,6 @@ export class JavaArray extends JavaList {
   }
 }
 
-/** maximum size of a range that is converted to a list */
 const MAX_RANGE = 1_000_000
 
 /** A lazy range of integers in either direction. */

@@ -1,7 +1,4 @@
-/**
- * Implements the part of Java's BigDecimal that template arithmetic creates: numeric texts in 2.4, and integers past
- * 2^63.
- */
+/** Implements the part of Java's BigDecimal that template arithmetic creates. */
 import { JavaObject } from './value.ts'
 
 const TEXT = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/
@@ -20,7 +17,6 @@ export class JavaDecimal extends JavaObject {
     this.scale = scale
   }
 
-  /** Returns undefined for a malformed text, or beyond the limit. */
   static parse(text: string): JavaDecimal | undefined {
     const [, sign = '', whole = '', fraction = '', exponent = '0'] = TEXT.exec(text) ?? []
     const digits = whole + fraction
@@ -30,7 +26,6 @@ export class JavaDecimal extends JavaObject {
     return new JavaDecimal(sign === '-' ? -size : size, scale)
   }
 
-  /** Returns the exact value of the binary fraction. */
   static exactly(value: number): JavaDecimal | undefined {
     if (!Number.isFinite(value)) return undefined
     let scaled = value

@@ -152,7 +152,6 @@ export class JavaMap extends JavaObject {
   }
 }
 
-/** Result of `keySet()`, `values()` and `entrySet()`. */
 export class MapView extends Collection {
   readonly kind = 'view'
   readonly map: JavaMap

@@ -10,7 +10,6 @@ export const MIN_LONG = -(2n ** 63n)
 export const MAX_LONG = 2n ** 63n - 1n
 const MAX_BITS = 32_768
 
-/** A Double with an integral value. */
 export class JavaDouble extends JavaObject {
   readonly kind = 'double'
   readonly value: number
@@ -68,7 +67,6 @@ export function toDouble(value: number): number | JavaDouble {
   return Number.isInteger(value) ? new JavaDouble(value) : value
 }
 
-/** Returns the canonical form of an integer. */
 export function toWhole(value: bigint): number | bigint {
   if (value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n) return Number(value)
   if (value > MAX_LONG || value < MIN_LONG) checkBits(value)
@@ -120,7 +118,6 @@ export function numberText(value: number): string {
   return Number.isInteger(value) ? String(value) : doubleText(value)
 }
 
-/** Same as `Double.toString`. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'

@@ -5,12 +5,10 @@ import { JavaObject, type Environment, type Value } from './value.ts'
 
 export class Scope extends JavaObject {
   readonly kind = 'scope'
-  /** identifies the scope for `#break` */
   readonly owner: object
   #storage: JavaMap | undefined
   readonly parent: Scope | null
   readonly replaced: Value
-  /** set for a loop; `place`: position of its directive */
   loop: { index: number; hasNext: boolean; place: () => Place } | undefined
 
   constructor(owner: object, before: Value) {

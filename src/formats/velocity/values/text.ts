@@ -2,7 +2,6 @@
 import { numberText } from './numbers.ts'
 import type { Environment, Value } from './value.ts'
 
-/** Same as `toString()`; null when not printable. */
 export function textOf(value: Value, environment: Environment): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return numberText(value)

@@ -10,7 +10,6 @@ import type { Budget } from '../budget.ts'
 
 export type Value = null | boolean | number | bigint | string | JavaObject
 
-/** The version of Apache's engine. */
 export type Compat = '1.7' | '2.4'
 
 export interface Environment {
@@ -18,11 +17,8 @@ export interface Environment {
   readonly budget: Budget
 }
 
-/** Any value except primitives and null. */
 export abstract class JavaObject {
-  /** selects the methods of the value */
   abstract readonly kind: Kind
-  /** Same as Java's `toString()`, possibly null. */
   abstract textIn(environment: Environment): string | null
 
   equalsIn(other: JavaObject, _environment: Environment): boolean {
