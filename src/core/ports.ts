@@ -1,4 +1,10 @@
-/** Defines what the engine asks of its environment; a value as result, not a promise, avoids the slower path. */
+/**
+ * Defines what the engine asks of its environment: three questions, all optional, each with a value or a promise as
+ * result. A value avoids the slower path with promises.
+ *
+ * Not included: sending messages, alarms or mail (actuators do that through plugs), storage (a host saves tasks with
+ * `task.save`), clocks and randomness (engine options).
+ */
 export interface Ports {
   /** metadata of a resource including inherited values; undefined when the resource does not exist */
   metadata?(resource: string): Awaitable<Readonly<Record<string, unknown>> | undefined>

@@ -10,7 +10,11 @@
  * JOB-6 each change of state is an event in the log of the tenant, in the same commit
  * JOB-7 jobs of a serial type run one at a time within a tenant, oldest first
  *
- * Leases and delays use the clock of the store; displayed times use that of the host.
+ * Leases and delays use the clock of the store; displayed times use that of the host. This room knows nothing of HTTP
+ * or of what a job means.
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems of a new job at once), `NOT_FOUND`, `CONFLICT` (an id in use, a
+ * finished job), `CLOSED`.
  */
 import type { Json } from '#kernel'
 import type { Store, Write } from '#storage'
@@ -63,14 +67,17 @@ export interface Job {
   readonly processedTime?: number
   readonly finishedTime?: number
   readonly attemptsStarted: number
+  /** number of finished attempts, successful or not */
   readonly attemptsMade: number
   /** number of leases that expired since the last progress */
   readonly stalls: number
+  /** lease of an active job */
   readonly lease?: Lease
   readonly dueTime?: number
   readonly progress?: Progress
   readonly items?: { readonly batches: number; readonly batchSize: number }
   readonly result?: Json
+  /** reason why the job, or its last attempt, failed */
   readonly failedReason?: string
   readonly isCancelled?: true
   /** time at which a finished root is removed with its tree */
@@ -86,6 +93,7 @@ export interface Lease {
 export interface Progress {
   readonly done: number
   readonly total: number
+  /** number of ended items by status code, such as `{ "204": 17, "404": 1 }` */
   readonly ended?: Readonly<Record<string, number>>
 }
 
@@ -95,7 +103,9 @@ export interface ItemOutcome {
   readonly error?: string
 }
 
+/** A change of a job, as logged. */
 export interface JobEvent {
+  /** the new state, or `progress` */
   readonly event: JobState | 'progress'
   readonly job: string
   readonly type: string
@@ -123,21 +133,29 @@ export interface JobHandler {
   readonly keepMs?: number
   /** items per commit, when the handler processes items; default 200 */
   readonly batchSize?: number
-  /** The same job may run again after a crash, a stop or a failed attempt; throwing `CLOSED` postpones it. */
+  /**
+   * Executes a job. The same job may run again, also on another host, after a crash, a stop or a failed attempt.
+   * Throwing makes the attempt fail, except for `CLOSED`, which postpones the job.
+   */
   run(context: JobContext): Promise<JobOutcome>
 }
 
 export interface JobContext {
   readonly tenant: string
   readonly store: Store
+  /** the job as it was when it started */
   readonly job: Job
   /** true when the job ran before, so work after its stored progress may already be done */
   readonly isRepeat: boolean
   /** aborts when the host stops, the job is cancelled, or its lease is lost */
   readonly signal: AbortSignal
-  /** Commits progress and writes atomically (JOB-3); aborts `signal` when the lease is lost. */
+  /**
+   * Commits progress together with the given writes (JOB-3). Throws `CONFLICT` when the lease is lost; `signal` then
+   * aborts too.
+   */
   progress(progress: Progress, writes?: readonly Write[]): Promise<void>
   breathe(): Promise<void>
+  /** Returns the children, all completed, oldest first. */
   children(): Promise<readonly Job[]>
 }
 
@@ -149,11 +167,16 @@ export type JobOutcome =
       readonly progress?: Progress
       readonly writes?: readonly Write[]
     }
+  /** failed for good, without another attempt */
   | { readonly kind: 'failed'; readonly reason: string }
+  /** runs again when these children have completed */
   | { readonly kind: 'waiting-children'; readonly children: readonly NewJob[] }
+  /** postponed because the host is stopping */
   | { readonly kind: 'released' }
 
+/** Clock and randomness, which tests simulate. */
 export interface JobTimers {
+  /** Runs `work` after ms, and returns a function that cancels it. */
   later(ms: number, work: () => void): () => void
   breathe(): Promise<void>
   random(): number

@@ -136,7 +136,7 @@ export class Feed<T> {
     this.#place = place
   }
 
-  /** Values are kept per topic, so without a topic `after` replays nothing and `missed` tells of later values. */
+  /** Values are kept per topic, so without a topic `after` replays nothing and `missed` reports later values. */
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)

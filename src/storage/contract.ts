@@ -35,33 +35,55 @@ export type {
 
 /** An open medium. One process may open several media. */
 export interface Storage {
-  /** Its name is 1 to 64 characters of `a-z A-Z 0-9 . _ -`; otherwise throws `VALIDATION`. */
+  /**
+   * Returns the store of a tenant. Its name is 1 to 64 characters of `a-z A-Z 0-9 . _ -`; otherwise throws
+   * `VALIDATION`.
+   */
   tenant(id: string): Store
+  /** Returns the names of tenants that have data, in order. */
   tenants(): Promise<readonly string[]>
-  /** Resolves when all writes are durable. Idempotent; later calls are rejected with `CLOSED`. */
+  /**
+   * Resolves when all writes are durable and resources are released. Idempotent; later calls are rejected with
+   * `CLOSED`.
+   */
   close(): Promise<void>
   stats(): StorageStats
   /** present when several processes may share the medium and it detects that one of them has ended */
   readonly presence?: Presence | undefined
-  /** Notifies all processes that share the medium, including this one. The text must be short, without line breaks. */
+  /**
+   * Sends a notification to all processes that share the medium, including this one (`Presence`). The text must be
+   * short and without line breaks.
+   */
   tell?(word: string): Promise<void>
 }
 
-/** Best effort: the end of a process may be detected late or too early, and notifications may be lost. */
+/**
+ * Names of running processes, and notifications between them. Best effort: a medium may detect the end of a process
+ * late or too early, and notifications may be lost.
+ */
 export interface Presence {
   /** Claims the name until the storage is closed, or the medium considers this process ended. */
   announce(name: string): Promise<void>
-  /** Returns which names are claimed. Undefined when the medium was unavailable a moment ago: claims may be lost. */
+  /**
+   * Returns which of the names are claimed. Undefined when the medium was unavailable a moment ago, so that claims may
+   * be lost.
+   */
   among(names: readonly string[]): Promise<ReadonlySet<string> | undefined>
-  /** Resolves when the name is free, or the signal aborts. Rejects when the medium cannot detect this. */
+  /**
+   * Resolves when the medium detects that the name is free, or the signal aborts. Rejects when it cannot detect this.
+   */
   gone(name: string, calledOff: AbortSignal): Promise<void>
-  /** `listener` receives undefined when notifications may have been lost, and must return at once. */
+  /**
+   * Calls `listener` with every notification, and with undefined when notifications may have been lost. `listener` must
+   * return at once.
+   */
   hear(listener: (word: string | undefined) => void): void
   /** notifications of the last so many ms may not have arrived yet; infinite without a connection */
   readonly deafFor: number
 }
 
 export interface StorageStats {
+  /** number of writes waiting for a commit */
   readonly queued: number
   readonly commits: number
   /** duration of the last commit in ms, from submission until durable */
@@ -87,7 +109,10 @@ export interface Store {
 export interface StoreTime {
   /** epoch ms, an integer */
   readonly ms: number
-  /** id of this opening, so that leases of earlier sessions are void; absent on shared media */
+  /**
+   * id of this opening of a medium that only one process uses at a time, so that leases of earlier sessions are void;
+   * absent on shared media
+   */
   readonly session?: string
 }
 
@@ -102,13 +127,16 @@ export interface CollectionSpec<D extends Document> {
   readonly version: number
   readonly fields: { readonly [field: string]: Field<D> }
   /**
-   * lists of 2 to 4 text and number fields for a combined index, which finds, counts, and sorts by the field after
-   * those with `eq`. Only affects speed
+   * lists of 2 to 4 text and number fields that are queried together: with `eq` on the leading fields, one index finds
+   * and counts, and sorts by the next field. Only affects speed.
    */
   readonly together?: readonly (readonly string[])[]
 }
 
-/** A searchable field; `undefined` or an empty list means that it is absent. */
+/**
+ * A searchable field, and how to compute it from a document. `undefined` or an empty list means that the field is
+ * absent.
+ */
 export type Field<D extends Document> =
   | {
       readonly type: 'text'
@@ -146,7 +174,10 @@ export interface Collection<D extends Document> {
   /** Build writes to be committed as part of a unit of work. */
   putting(id: string, value: D, expect?: Expectation): Write
   deleting(id: string, expect?: Expectation): Write
-  /** Builds a write without effect: the unit commits only if the document has this version. */
+  /**
+   * Builds a write without effect: the unit commits only if the document has this version, as for a fence
+   * (`fenceStore`).
+   */
   expecting(id: string, version: number): Write
 }
 
@@ -156,7 +187,10 @@ export type Expectation = number | 'absent' | 'any'
 export interface Query {
   /** conditions that must all hold */
   readonly where?: readonly Condition[]
-  /** default and for equal documents: by ascending id; documents without the field come last in both directions */
+  /**
+   * sort order; equal documents are ordered by ascending id, as is the default. Documents without the field come last
+   * in both directions
+   */
   readonly sort?: readonly { readonly field: string; readonly descending?: boolean }[]
   readonly offset?: number
   /** 0 to 10,000; default 1,000 */
@@ -165,7 +199,10 @@ export interface Query {
   readonly afterId?: string
 }
 
-/** `field` is a declared field or `id`. Throws `VALIDATION` for an unknown field or unsupported operator. */
+/**
+ * `field` is a declared field or `id`. Throws `VALIDATION` for an unknown field, or an operator that its type does not
+ * support.
+ */
 export type Condition =
   | { readonly field: string; readonly op: 'eq' | 'ne'; readonly value: string | number }
   | { readonly field: string; readonly op: 'in'; readonly values: readonly (string | number)[] }
@@ -188,7 +225,7 @@ export type Condition =
   /** at least one list must hold, with all of its conditions; at most two levels deep */
   | { readonly any: readonly (readonly Condition[])[] }
 
-/** Built by `Collection.putting`, `deleting` and `expecting`, and `Log.appending`. */
+/** One write in a unit of work, built by `Collection.putting`, `deleting` and `expecting`, and `Log.appending`. */
 export type Write =
   | {
       readonly kind: 'put'
@@ -212,7 +249,10 @@ export type Write =
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly bodies: readonly LogBody[] }
 
 export interface Committed {
-  /** by index: the version, the last position of an append, or for a delete 1 if the document existed, otherwise 0 */
+  /**
+   * results by index of the write: the new or expected version, the last position of an append, or for a delete 1 if
+   * the document existed, otherwise 0
+   */
   readonly results: readonly number[]
 }
 

@@ -1,7 +1,8 @@
 /**
- * Samples and messages by resource and time, a projection of a log. Appends are idempotent.
+ * Samples and messages by resource and time, as a projection of a log: `append` may record the log position that it
+ * applies, and after a crash the owner appends again from `applied`. Appends are idempotent.
  *
- * `append` may record the log position that it applies; after a crash the owner appends again from `applied`.
+ * Grouping rules, percentiles, time zones and defaults of ranges belong to the services.
  */
 import type { Json } from '#kernel'
 
@@ -18,6 +19,7 @@ export interface Sample {
   readonly expires?: number
 }
 
+/** A whole message, stored in addition to its samples. */
 export interface StoredMessage {
   readonly resource: string
   /** such as `events` or `commands` */
@@ -89,9 +91,10 @@ export interface LogPlace {
 
 export interface Series {
   /**
-   * When this resolves they are readable, and survive a crash of the process. `applies`: a log position recorded in
-   * the same transaction. `synced`: this and all earlier appends survive a power cut; otherwise it may undo the last
-   * appends and removals, in order, and `applied` returns from where to apply the log again.
+   * Appends samples and messages. When this resolves they are readable, and survive a crash of the process. `applies`:
+   * a log position recorded in the same transaction. `synced`: this and all earlier appends survive a power cut as
+   * well; otherwise a power cut may undo the last appends and removals, in order, and `applied` returns from where to
+   * apply the log again.
    */
   append(batch: {
     readonly samples?: readonly Sample[]
@@ -99,16 +102,19 @@ export interface Series {
     readonly applies?: LogPlace
     readonly synced?: boolean
   }): Promise<void>
-  /** 0 if none was recorded. */
+  /** Returns the last recorded position; 0 if none was recorded. */
   applied(log: string, partition: number): Promise<number>
   range(query: RangeQuery): Promise<readonly Sample[]>
   /** Like `range`, but returns only times and values, as columns. */
   columns(query: RangeQuery): Promise<SampleColumns>
-  /** The buckets that have at least one sample, oldest first. */
+  /** Returns the buckets that have at least one sample, oldest first. */
   buckets(query: BucketQuery): Promise<readonly Bucket[]>
-  /** The newest sample of each metric, ordered by metric name. */
+  /** Returns the newest sample of each metric of a resource, ordered by metric name. */
   latest(resource: string, metric?: string): Promise<readonly Sample[]>
-  /** Newest first by default, at most `limit` (1 to 10,000, default 100); equal times are ordered by arrival. */
+  /**
+   * Reads messages, newest first by default, at most `limit` (1 to 10,000, default 100). Messages with the same time
+   * are ordered by arrival.
+   */
   messages(
     query: TimeRange & {
       readonly resource: string
@@ -117,7 +123,11 @@ export interface Series {
       readonly descending?: boolean
     },
   ): Promise<readonly StoredMessage[]>
-  /** `keep`: number of newest messages of one stream to keep (0 to 10,000). `synced`: as for `append`. */
+  /**
+   * Removes a resource's samples (optionally of some metrics), messages (optionally of one stream), or both, within a
+   * range. `keep`: for messages of one stream, the number of its newest messages to keep (0 to 10,000). `synced`: as
+   * for `append`.
+   */
   remove(
     what: TimeRange & {
       readonly resource: string

@@ -24,12 +24,16 @@ export interface CheckOptions
   readonly byResource?: NonNullable<StreamOptions['byResource']>
   /** values, or generators that draw one per case */
   readonly variables?: Readonly<Record<string, unknown>>
+  /** by resource: values, or generators */
   readonly metadata?: Metadata
   /** time on the clock after the last message: ms, ISO 8601, or short; default an hour */
   readonly tail?: number | string
   /** real time to wait for plugs: ms or short as in `5s`; default 1 s */
   readonly patience?: number | string
-  /** cases that may wait at the same time; default 32. Use 1 for plugs that share something outside a case. */
+  /**
+   * number of cases that may wait for their plugs at the same time; default 32. Use 1 for plugs that share something
+   * outside a case. With synchronous plugs, cases run one after the other
+   */
   readonly concurrency?: number
   /** search time: ms or short as in `30s`; default 2 s, and unlimited with `numRuns` */
   readonly time?: number | string
@@ -39,7 +43,8 @@ export interface CheckOptions
   readonly seed?: number
   readonly path?: string
   /**
-   * plug calls that may fail: all, or of the named nodes. Default false: only at messages with a fault, NaN or a hole
+   * plug calls that may fail: all, or those of the named nodes. Default false: only calls at messages that contain a
+   * fault, NaN or a hole
    */
   readonly allowErrors?: boolean | readonly string[]
   /** default true: each case also runs in a live engine without subscribers, and must have the same result */
@@ -48,12 +53,18 @@ export interface CheckOptions
   readonly cover?: Cover | false
   /** default true; false: reports the first failing case without shrinking it */
   readonly shrink?: boolean
+  /** receives the report of a successful check as text, for example `console.log` */
   readonly print?: (text: string) => void
-  /** path for the smallest failing case, such as `failures/alarm` */
+  /**
+   * path for the smallest failing case: `failures/alarm` writes `failures/alarm.rule.json`, `.ndjson` and `.case.json`
+   */
   readonly writeTo?: string
 }
 
-/** Minimum shares of cases (0 to 1) in which destinations must fire; whether all rows and states must occur. */
+/**
+ * Minimum shares of cases (0 to 1) in which destinations must fire, and whether all gate rows and all states must
+ * occur.
+ */
 export interface Cover {
   readonly fired?: Readonly<Record<string, number>>
   readonly rows?: 'all'
@@ -70,6 +81,7 @@ export function isArbitrary(value: unknown): value is fc.Arbitrary<unknown> {
   return value instanceof fc.Arbitrary
 }
 
+/** Returns the rule of a check, or undefined if each case has its own. */
 export function oneRule(rule: Checked): Rule | Template | undefined {
   return isArbitrary(rule) ? undefined : rule
 }
@@ -97,6 +109,7 @@ export function caseOptionsOf(options: CheckOptions): CaseOptions {
   }
 }
 
+/** Generates the random cases to check these properties with. */
 export function casesOf(
   rule: Checked,
   options: CheckOptions,

@@ -5,10 +5,12 @@ import type { CheckedRun } from './checked-run.ts'
 import { lengthText } from './moment-text.ts'
 
 export interface CheckReport {
+  /** names of the properties that held */
   readonly properties: readonly string[]
   readonly cases: number
   readonly messages: number
   readonly took: number
+  /** seed of the first case; the same seed generates the same cases */
   readonly seed: number
   /** by destination: number of firings, and share of cases with at least one, 0 to 1 */
   readonly fired: Readonly<Record<string, Share>>
@@ -16,10 +18,15 @@ export interface CheckReport {
   readonly states: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** by gate, then by row as text: share of cases in which its parents had these states */
   readonly rows: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** number of firings that a cool-down held back */
   readonly held: number
+  /** number of process crashes, and how many happened during plug calls */
   readonly restarts: { readonly crashes: number; readonly inFlight: number }
+  /** failed plug calls by label: their number, and the text of the first failure */
   readonly failed: Readonly<Record<string, { readonly count: number; readonly first: string }>>
+  /** states, rows and destinations that never occurred, as sentences */
   readonly neverMet: readonly string[]
+  /** formats the report as a table */
   toString(): string
 }
 
@@ -40,6 +47,7 @@ export class CheckCounts {
   readonly #failed = new Map<string, { count: number; first: string }>()
   readonly #rule: RuleGraph | undefined
 
+  /** `rule`: absent if each case has its own. `statesOf`: returns the possible states of a sensor, if known */
   constructor(rule: Rule | Template | undefined, statesOf: (label: string) => readonly string[]) {
     this.#rule = rule
     for (const { label, combinations } of rule?.relations ?? [])

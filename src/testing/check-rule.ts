@@ -32,8 +32,10 @@ export class PropertyError extends AppError {
 const SHRINK_MS = 5000
 
 /**
- * Runs a rule, or random rules, over random messages, checks properties of every run, and returns the coverage. Throws
- * a `PropertyError` (code `PROPERTY`) with the smallest failing case, or if a property's subject never occurred.
+ * Runs a rule, or random rules, over random messages for a while, and checks properties of every run. Returns the
+ * coverage. Throws a `PropertyError` (code `PROPERTY`) with the smallest case in which a property does not hold or a
+ * plug fails although the stream has no fault; also if a property was inconclusive because its subject never occurred.
+ * A rule that cannot start throws the errors of `engine.start`; an unknown label throws `NOT_FOUND`.
  */
 export async function checkRule(
   rule: Checked,
@@ -85,6 +87,7 @@ export async function checkCase(
 interface Broken {
   readonly property: RuleProperty
   readonly error: unknown
+  /** whether a run with crashes was checked */
   readonly restarted: boolean
 }
 
@@ -96,6 +99,7 @@ class Check {
   readonly #options: CheckOptions
   readonly #caseOptions: CaseOptions
   readonly #broken = new WeakMap<RunCase, Broken>()
+  /** needs that have not occurred yet */
   readonly #needs: Set<Need>
   #misuse: AppError | undefined
 
@@ -152,6 +156,7 @@ class Check {
     if (this.#misuse !== undefined) throw this.#misuse
   }
 
+  /** Returns sentences about needs of properties that no case has met. */
   unmet({ fired, rows, states, cases }: CheckReport): readonly string[] {
     const { cover } = this.#options
     if (cover === false) return []
@@ -207,6 +212,7 @@ class Check {
     return broken !== undefined
   }
 
+  /** Runs a case. If the check itself is misused, notes the error and returns undefined. */
   async #run(one: RunCase): Promise<CheckedRun | undefined> {
     try {
       return await runCase(one, this.#caseOptions)
@@ -271,6 +277,7 @@ function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
   ]
 }
 
+/** Returns whether an error is an unknown label, which is not a counterexample. */
 function isMisuse(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'NOT_FOUND'
 }
@@ -286,6 +293,7 @@ function quoted(argument: string): string {
 const MAX_MESSAGES = 50
 const MAX_FIRINGS = 20
 
+/** Formats one line per message: its number, time, resource and values, and how late it was. */
 function messageLines(messages: readonly Message[]): readonly string[] {
   let clock = Number.NEGATIVE_INFINITY
   const lines = messages.map((message, i) => {

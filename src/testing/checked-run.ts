@@ -18,12 +18,15 @@ export interface CrashPoint {
   readonly after: number
   /** downtime, as a share of the time until the next message, 0 to 1 */
   readonly down: number
+  /** whether the crash happens before plugs have finished that message */
   readonly inFlight: boolean
 }
 
+/** The complete input of a run, from which it can be repeated. */
 export interface RunCase {
   readonly rule: Rule | Template
   readonly messages: readonly Message[]
+  /** crashes for `restarted`, ascending */
   readonly crashes: readonly CrashPoint[]
   /** seed of the engine's random numbers; default 1 */
   readonly seed?: number
@@ -40,11 +43,14 @@ export interface CheckedRun extends RunCase {
   readonly moments: readonly Moment[]
   readonly from: number
   readonly until: number
+  /** returns the firings of one destination, or of all. `NOT_FOUND` for an unknown label */
   firings(node?: string): readonly FiredEvent[]
   readonly unanswered: number
+  /** returns the final state of the task */
   saved(): SavedTask
   /** runs the same messages, but the process crashes at each crash point and continues from its saved state */
   restarted(how?: RestartOptions): Promise<CheckedRun>
+  /** runs the same case again, or a modified one */
   again(changed?: Partial<RunCase>, how?: RunOptions): Promise<CheckedRun>
   /** runs the same case with subscribers only to firings, like a live engine */
   unheard(): Promise<UnheardRun>
@@ -66,10 +72,13 @@ export interface Moment {
   readonly time: number
   /** absent for moments of the clock, and for the start */
   readonly message?: Message
+  /** firings since the previous moment */
   readonly fired: readonly FiredEvent[]
+  /** failed plug calls since the previous moment */
   readonly failed: readonly ResultEvent[]
   /** returns the state of a sensor or gate; null if unknown. `NOT_FOUND` for an unknown label */
   state(node: string): string | null
+  /** returns the newest message of a resource, or of all resources */
   latest(resource?: string): Message | undefined
 }
 
@@ -79,6 +88,7 @@ export interface CaseOptions extends Pick<
 > {
   /** real time in ms to wait for plugs, once per run */
   readonly patience: number
+  /** returns the preparer for an engine: a shared or a new one */
   readonly preparer: () => Preparer
   /** ms on the clock after the last message */
   readonly tail: number
@@ -139,6 +149,7 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
   }
 }
 
+/** Returns the message, unless the rule drops it as late. */
 function takenOf(
   rule: Rule | Template,
   { settings }: CaseOptions,
@@ -151,6 +162,7 @@ function takenOf(
   return instantOf(message, 1) < instantOf(last, 1) ? undefined : message
 }
 
+/** Takes a snapshot of a task, with what happened since the previous moment. */
 export function momentOf(
   task: Task | undefined,
   labels: Labels,
@@ -246,7 +258,9 @@ function crashesOf(one: RunCase, how: RestartOptions | undefined): (messages: nu
   return (count) => crashes.get(count)
 }
 
-/** In epoch ms: at most `most` ms, and always shorter than until the next message. */
+/**
+ * Returns the downtime of each crash in epoch ms: at most `most` ms, and always shorter than until the next message.
+ */
 export function downSpans(
   { messages, crashes }: RunCase,
   most: number,
@@ -270,6 +284,7 @@ export function untilOf(messages: readonly Message[], tail: number): number {
   return Math.max(0, clockTimes(messages).at(-1) ?? 0) + tail
 }
 
+/** Returns the current states of all nodes, and the newest messages. */
 export function lookAt(
   labels: Labels,
   nodeOf: (label: string) => ReturnType<Task['node']> | undefined,
@@ -292,6 +307,7 @@ export function lookAt(
 }
 
 export interface Labels {
+  /** labels of sensors and gates, which have states */
   readonly sources: readonly string[]
   readonly destinations: readonly string[]
 }

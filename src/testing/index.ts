@@ -1,4 +1,7 @@
-/** Entry point `reflexarc/testing`: checks properties of rules over random messages, with the package fast-check. */
+/**
+ * Entry point `reflexarc/testing`: generates random messages for a rule, and checks properties that must hold for all
+ * of them. It needs the package fast-check (`npm i -D fast-check`).
+ */
 export { constantsOf, type RuleConstants } from './arbitraries/constants.ts'
 export { messageStreams, type Disturbance, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
 export { readings } from './arbitraries/readings.ts'

@@ -1,7 +1,10 @@
 /** Parses durations in options. */
 import { AppError, durationMs } from '#kernel'
 
-/** `what`: the option's name for errors. Throws `VALIDATION` for a negative duration. */
+/**
+ * Returns the ms of a number, or of a text such as `PT1H` or `1h`. `what`: the option's name for errors. Throws
+ * `VALIDATION` for a negative duration.
+ */
 export function lengthOf(length: number | string, what: string): number {
   const ms = typeof length === 'number' ? length : durationMs(length)
   if (ms >= 0) return ms

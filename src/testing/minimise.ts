@@ -6,7 +6,10 @@ import { isNoValue } from './properties/implicit.ts'
 
 const MAX_TRIES = 600
 
-/** Removes messages, crashes, faults and variation, wherever the case still fails without them. */
+/**
+ * Returns the smallest failing case found. Removes messages, crashes, missing values, non-numbers, times that go back,
+ * and variation of values and gaps, wherever the case still fails without them.
+ */
 export async function minimise(
   one: RunCase,
   failsAsWell: (smaller: RunCase) => Promise<boolean>,
@@ -70,7 +73,10 @@ async function withoutCrashes(best: () => RunCase, attempt: Attempt): Promise<vo
   }
 }
 
-/** Fills a hole, replaces NaN or a text by a number, or keeps a value constant. */
+/**
+ * Replaces one value of a message by the previous value of the same resource. This fills a hole, replaces NaN or a text
+ * by a number, or keeps a value constant.
+ */
 function tamerMessages(messages: readonly Message[], i: number): readonly Message[] {
   const message = messages[i]
   if (message === undefined) return []
@@ -84,6 +90,7 @@ function tamerMessages(messages: readonly Message[], i: number): readonly Messag
   })
 }
 
+/** Assigns a message the same gap as the message before, or a late one the time of its arrival. */
 function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> | undefined {
   const times = clockTimes(messages)
   const [message, time, before, earlier] = [messages[i], times[i], times[i - 1], times[i - 2]]

@@ -8,12 +8,14 @@ import type { Labels } from './checked-run.ts'
 export type Verdict = string | boolean | undefined | void
 
 export interface RuleProperty {
+  /** a sentence, such as `alarm fires at most twice in an hour` */
   readonly name: string
   check(run: CheckedRun): Verdict | Promise<Verdict>
   /** checks the same moment by moment, if possible; `proveRule` requires it */
   readonly monitor?: Monitor
   /** durations that matter to the property, ms: streams contain gaps of about these lengths */
   readonly durations?: readonly number[]
+  /** other rules that the property runs: streams contain values and gaps near their constants too */
   readonly rules?: readonly (Rule | Template)[]
   /** what must occur in at least one run; otherwise the whole check fails as inconclusive */
   readonly needs?: readonly Need[]
@@ -27,6 +29,7 @@ export interface Need {
   met(run: Pick<CheckedRun, 'moments' | 'firings'>): boolean
 }
 
+/** Checks a property one moment at a time, without access to earlier moments. */
 export interface Monitor<Memory = Json> {
   /** plain JSON; numbers above 10^11 are treated as epoch ms */
   readonly start: Memory
@@ -37,7 +40,9 @@ export interface Monitor<Memory = Json> {
   decides?(memory: Memory): unknown
 }
 
-/** False, a text or a thrown error means that the property does not hold. */
+/**
+ * A property, or a plain function of the run. False, a text or a thrown error means that the property does not hold.
+ */
 export type PropertyLike = RuleProperty | ((run: CheckedRun) => Verdict | Promise<Verdict>)
 
 export function propertiesOf(like: PropertyLike | readonly PropertyLike[]): readonly RuleProperty[] {

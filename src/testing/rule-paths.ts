@@ -2,6 +2,7 @@
 import type { FiredEvent, PlugRegistry } from '#core'
 import type { RuleGraph } from '#core/spi'
 
+/** Returns the sensors behind a source: the source itself, or all sensors behind a gate. */
 export function sensorsBehind(rule: RuleGraph, source: string): readonly string[] {
   const found = new Set([source])
   for (const label of found) {
@@ -16,12 +17,14 @@ export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, '
   return Math.min(...incoming.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
 }
 
+/** Returns the possible states of a sensor or gate; empty if unknown. */
 export function statesOf(rule: RuleGraph, label: string, plugs: PlugRegistry): readonly string[] {
   if (rule.relations?.some((relation) => relation.label === label) === true) return ['TRUE', 'FALSE']
   const sensor = rule.sensors?.find((one) => one.label === label)
   return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
 }
 
+/** Names the plugs that may not have finished, given the labels that have. */
 export function silentText({ sensors = [], actuators = [] }: RuleGraph, answered: ReadonlySet<string>): string {
   const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !answered.has(label))
   return silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`

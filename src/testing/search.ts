@@ -11,7 +11,10 @@ class SideBySide {
     this.#most = most
   }
 
-  /** Resolves when `work`, which must not reject, is done or waits for more than promises. */
+  /**
+   * Starts `work`, which must not reject. Resolves when it is done, or when it waits for more than promises; work with
+   * promises alone thus runs one at a time.
+   */
   async begin(work: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#most) await Promise.race(this.#running)
     const running: Promise<void> = work().finally(() => this.#running.delete(running))
@@ -33,6 +36,7 @@ function turnOver(unless: Promise<void>): Promise<void> {
 }
 
 export interface SearchOptions {
+  /** seed of the first case */
   readonly seed: number
   /** from an earlier failure with its seed: run and shrink only this case */
   readonly path?: string | undefined
@@ -47,6 +51,7 @@ export interface SearchOptions {
 
 export interface Found<Case> {
   readonly failing: Case
+  /** number of the case, from 1 */
   readonly place: number
   readonly shrinks: number
   readonly seed: number
@@ -58,7 +63,10 @@ const BATCHES = [32, 64, 128]
 const LAST_BATCH = 256
 const CONCURRENCY = 32
 
-/** The first case, even if a later one fails sooner. Rejects if no case can be generated. */
+/**
+ * Searches for the first case for which `fails` throws, even if a later case fails sooner. Rejects if no case can be
+ * generated.
+ */
 export async function search<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
@@ -99,6 +107,7 @@ interface Batch {
   readonly isOver: (number: number) => boolean
 }
 
+/** Runs one batch of cases until one fails, and waits for the earlier cases. */
 async function tried<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
@@ -121,6 +130,7 @@ async function tried<Case>(
     if (isEnded) return
     const number = began++
     await running.begin(() => run(one, number))
+    // ends the batch, so that no further case is generated
     if (first !== undefined) throw new Error('a case fails')
   }).catch((error: unknown) => ({ error }))
   await running.idle()
@@ -142,6 +152,7 @@ async function shrunk<Case>(
   return smaller === undefined ? found : { ...found, ...smaller }
 }
 
+/** Returns the final result of fast-check. Rejects if no case could be generated. */
 async function check<Case>(
   cases: fc.Arbitrary<Case>,
   seed: number,

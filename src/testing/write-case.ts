@@ -7,8 +7,11 @@ import { instantText } from './moment-text.ts'
 export interface WrittenCase {
   readonly rule: string
   readonly messages: string
+  /** file with the complete case, for `checkCase` */
   readonly file: string
+  /** arguments of `reflexarc` */
   readonly command: readonly string[]
+  /** parts of the case that the command does not include */
   readonly lacks: readonly string[]
 }
 
@@ -52,10 +55,12 @@ export function caseText(one: RunCase): string {
   return `${JSON.stringify(encodeNumbers(one))}\n`
 }
 
+/** Parses a case written by `writeCase` from the text of its `.case.json`. */
 export function readCase(text: string): RunCase {
   return decodeNumbers(JSON.parse(text)) as RunCase
 }
 
+/** Returns the rule with settings from the options, so that it runs on its own. */
 export function withSettings(rule: Rule | Template, options: CaseOptions): Rule | Template {
   const merge = (settings: TaskSettings = {}): TaskSettings => {
     const variables = { ...settings.variables, ...options.settings?.variables, ...options.variables }

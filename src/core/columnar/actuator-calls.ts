@@ -1,4 +1,7 @@
-/** Calls the actuators of rows; calls that do not finish at once stay open in the full state. */
+/**
+ * Calls the actuators of rows. Calls that do not finish at once stay open in the full state while the row takes more
+ * messages.
+ */
 import { isFinal } from '../engine/lane-inputs.ts'
 import type { ActuatorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -13,6 +16,7 @@ import { PLUG, PROPERTIES } from './row-layout.ts'
 import { CONTINUES, type RowPlugCalls } from './row-plug-calls.ts'
 import type { RowStore } from './row-store.ts'
 
+/** The events that a batch's recorder receives about actuator calls. */
 interface Records {
   answered(row: number, answer: KeptAnswer): void
 }
@@ -106,7 +110,10 @@ export class ActuatorCalls implements RowActuators {
     return handle !== undefined && handle.task.state.effectQueues.size > 0
   }
 
-  /** False: the plug's call moved the row elsewhere; undefined: the state machine must finish the message. */
+  /**
+   * Keeps an actuator call open in the full state while the row continues. Returns false when the plug's call moved the
+   * row elsewhere, undefined when the state machine must finish the message.
+   */
   #goesOn(context: RowContext, plug: Plug, result: unknown): boolean | undefined {
     if (this.#batch.records !== undefined) return undefined
     const outcome = this.#calls.outcome(plug, result, false)
@@ -132,6 +139,7 @@ export class ActuatorCalls implements RowActuators {
     return false
   }
 
+  /** From now on, stores actuator results in the full state. `slot`: of the current call. */
   #begin(handle: RowHandle, slot: number): void {
     const answers = answersBefore(this.#rows, handle, slot)
     for (const [a, actuator] of handle.task.state.actuators.entries()) {

@@ -1,6 +1,7 @@
 /**
- * Decides which tasks can run as rows: sensor states are bits of one number, and the consequences of two such numbers
- * (before and now) are looked up.
+ * Decides which tasks can run as rows, and computes what a row needs to know about its task. A row takes a message
+ * without creating events, executions or origins: sensor states are bits of one number, and the consequences of two
+ * such numbers (before and now) are looked up. Everything else about the task is derived on demand (see rule-batch.ts).
  *
  * A task qualifies when each message runs each of its sensors exactly once, in a fixed order:
  * SHAPE-1 it has one resource; each sensor is in its data plan or is fired by exactly one trigger, which starts at a
@@ -39,6 +40,7 @@ export interface ShapeSensor {
 
 /** The state bit of a trigger into an actuator: whether an episode has begun, or may end. */
 export interface ShapeEdge {
+  /** order of the trigger */
   readonly trigger: number
   /** slot of the actuator, and index of this trigger among the actuator's triggers */
   readonly actuator: number
@@ -52,23 +54,30 @@ export interface BatchShape {
   readonly key: string
   /** in execution order */
   readonly sensors: readonly ShapeSensor[]
+  /** number of bits that all states take */
   readonly bits: number
   /** number of low bits, which decide gates and triggers */
   readonly keyBits: number
   readonly edges: readonly ShapeEdge[]
+  /** bits of all edges */
   readonly edgeMask: number
+  /** whether a message may run only some of the sensors */
   readonly takesParts: boolean
+  /** number of constants that each task has */
   readonly constants: number
   readonly gates: number
   readonly actuators: number
+  /** whether some sensors are fired by others */
   readonly inner: boolean
 }
 
 export interface BatchFit {
   readonly shape: BatchShape
+  /** limits of this task, in sensor order */
   readonly constants: readonly number[]
 }
 
+/** Returns how a task fits into a row, or undefined when it cannot run as one. */
 export function fitOf(model: TaskModel): BatchFit | undefined {
   const { graph, settings } = model
   const isPlain =
@@ -193,10 +202,12 @@ function structure({ graph, settings }: TaskModel): unknown {
   ]
 }
 
+/** Returns the sensor at a position, or the actuator at a slot. */
 export function nodeOf({ sensors }: BatchShape, graph: Graph, isSensor: boolean, node: number): GraphNode {
   return (isSensor ? graph.sensors[sensors[node]?.slot ?? -1] : graph.actuators[node]) as GraphNode
 }
 
+/** Returns the trigger that fires a node; for an actuator, its trigger at index `place`. */
 export function triggerOf(
   shape: BatchShape,
   graph: Graph,

@@ -45,17 +45,21 @@ const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class ColumnarExecutor implements Executor, Batches {
-  /** epoch ms: time of the current message; clock of the last stamped message or late result. Avoids boxing */
+  /**
+   * epoch ms: time of the current message; clock when the last stamped message or late result arrived. Avoids boxing
+   */
   readonly clock = numbersInPlace(2).fill(Number.NEGATIVE_INFINITY)
   readonly singleListeners = new SingleListenerIndex()
   /** counts messages that tasks took in their full states, except messages that a row began */
   readonly plain = noPlainCounts()
+  /** why the current message bypasses rows, if the message itself is the cause */
   reason: PlainReason = 'sent'
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #generate: Generate
   readonly #batches = new Map<string, RuleBatch>()
   readonly #stamped = new Map<string, RuleBatch>()
+  /** fits by settings; each set of settings keeps the rule that was queried last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields: FieldsTable
 
@@ -66,6 +70,7 @@ export class ColumnarExecutor implements Executor, Batches {
     this.#fields = new FieldsTable(generate)
   }
 
+  /** Delivers the message if its resource has exactly one listener and that listener is a row. */
   accept(message: Message, now: number): boolean {
     if (message.timestamp !== undefined) return this.#acceptTimed(message, now)
     this.clock[0] = now
@@ -84,6 +89,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.singleListeners.takeStamped(message, time, now)
   }
 
+  /** Adds the counts of rows to `own`. */
   counted(own: Counts): Counts {
     const all = { ...own }
     for (const { counts } of this.#all()) {
@@ -119,7 +125,10 @@ export class ColumnarExecutor implements Executor, Batches {
     return new ColumnarTask(task, this)
   }
 
-  /** Only the state machine emits the events of messages as they happen. */
+  /**
+   * Returns whether rows can produce these event types. Only the state machine emits the events of messages as they
+   * happen.
+   */
   canTell(types: number): boolean {
     return (types & (DETAIL_TYPES | FIRED | HELD)) === 0
   }
@@ -128,6 +137,7 @@ export class ColumnarExecutor implements Executor, Batches {
     for (const batch of this.#all()) batch.listenersChanged()
   }
 
+  /** Returns how a task fits into a row, or undefined when it cannot run as one. */
   fit(model: TaskModel): BatchFit | undefined {
     const { graph, properties, settings, resources } = model
     let bySettings = this.#fits.get(graph)
@@ -156,7 +166,10 @@ export class ColumnarExecutor implements Executor, Batches {
     return { shape, constants: fit.constants }
   }
 
-  /** Creates a handle for a task whose last message was `message`, or returns why it cannot. */
+  /**
+   * Creates a handle for a task whose last message, processed by the state machine, was `message`; or returns why it
+   * cannot.
+   */
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason {
     if (!isAtRest(task, message, fit)) return 'open'
     const batch = this.#batch(task.model, fit, task.state.readings !== null)
@@ -164,6 +177,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return isNotWorthIt(batch) ? 'often' : batch.attach(task, fit, source)
   }
 
+  /** Called when the state machine finishes a message that a row began. Returns true when the handle can be kept. */
   canReattach(handle: RowHandle, message: Message): boolean {
     handle.batch.opened++
     if (isNotWorthIt(handle.batch) || !isAtRest(handle.task, message, handle.fit)) return false
@@ -223,14 +237,17 @@ function isAtRest(task: BatchTask, message: Message, { shape }: BatchFit): boole
   const { state, model } = task
   if (!hasNothingOpen(task, message)) return false
   const [stream] = state.streams
-  // A row only searches its own messages for carried values.
+  // A sensor that reads several values reports which ones came from earlier messages. A row only searches its own
+  // messages.
   const isAlone = !stream?.carried || stream.carried.size === 0
   if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
   if (!state.sensors.every(({ memory }) => memory !== UNKNOWN)) return false
   return !hasUnknown(state) || isRegular(state, model)
 }
 
-/** Row bits cannot express gates that do not follow from the sensors. */
+/**
+ * Returns whether each gate was last in the state that follows from the sensors; row bits cannot express anything else.
+ */
 function isRegular(state: TaskState, { graph, settings }: TaskModel): boolean {
   const sensors = state.sensors.map(({ memory }) => memory)
   const gates = gateStates(graph, sensors, settings.gatesNeedFullObservation)

@@ -1,4 +1,8 @@
-/** Delivers the messages of one resource to its listening tasks, in their order; adjacent rows take them together. */
+/**
+ * Delivers the messages of one resource to its listening tasks, in their order. Adjacent rows of a batch take a message
+ * together, and many such rows form a vectorized batch. A message that rows cannot take detaches the listeners, which
+ * become rows again with a later message.
+ */
 import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
@@ -12,10 +16,12 @@ import { LAST } from './row-layout.ts'
 import { MIN_VECTORIZED, type VectorizedBatch } from './vectorized-batch.ts'
 import type { Attachable, RowHandle, Batch, TakenSource } from './row-handle.ts'
 
+/** State shared by all sources of an engine. */
 export interface SharedByEngine {
   /** epoch ms at which the current message is taken */
   readonly clock: Float64Array
   readonly singleListeners: SingleListenerIndex
+  /** why the current message is processed in full states, if the message itself is the cause */
   reason: PlainReason
   /** returns undefined for a message that no row takes */
   fieldsOf(message: Message): Fields | undefined
@@ -28,6 +34,7 @@ interface Stretch {
   readonly listeners: MessageListener[]
   /** messages that rows took one at a time since this stretch was formed or last vectorized */
   calm: number
+  /** set when the stretch has many rows and their fields have stayed the same */
   vectorized: VectorizedBatch | undefined
 }
 
@@ -56,6 +63,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   /** time of the last message, epoch ms, and the clock when it arrived */
   #lastAt = 0
   #arrivedAt = 0
+  /** `total` when a row was last created */
   #attachedAt = 0
   #before: Message | undefined
   #arrivedBefore = 0
@@ -68,6 +76,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 
   messageOf(total: number): Message {
+    // An indexed row keeps its own count.
     if (this.#indexed !== null) {
       const { batch, row } = this.#indexed
       const handle = this.#onlyHandle()
@@ -94,6 +103,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#isStale = true
   }
 
+  /** Takes a message that the indexed row did not take. */
   take(message: Message, now: number): void {
     this.#remove()
     if (this.#isStale) this.#arrange()
@@ -114,6 +124,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     } else this.#takeInRows(message, now, now, false)
   }
 
+  /** `time`: the message's time; `now`: the clock. */
   #takeInRows(message: Message, time: number, now: number, stamped: boolean): void {
     const fields =
       this.#fieldSets?.fields.match(message) === true ? this.#fieldSets.fields : this.#shared.fieldsOf(message)
@@ -176,7 +187,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (time !== now && stretch.vectorized !== undefined) batch.flush(stretch.vectorized)
     const done = time === now ? takeVectorized(stretch, batch, message, time, part, known) : 0
     for (let i = batch.receiveAll(rows, done, message, part, isFirst); i < rows.length;) {
-      // The state machine takes it. A vectorized batch may begin again with the third message after it.
+      // The message lacks a number that this task compares, so the state machine takes it. A vectorized batch may begin
+      // again with the third message after it.
       stretch.calm = CALM - 3
       if (batch.takeUnknown(rows[i] as number, message, time, known, part)) {
         i = batch.receiveAll(rows, i + 1, message, part, isFirst)
@@ -261,6 +273,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     return another === undefined && only?.listeners.length === 1 ? inRows(only.listeners[0])?.handle : undefined
   }
 
+  /** Delivers the message to the full state of each listener. */
   takeFully(message: Message, now: number): void {
     receiveAll(this.listeners, message, now)
   }

@@ -11,11 +11,15 @@ import type { Attachable, OpenView, BatchTask, RowHandle, TakenSource } from './
 import type { BatchFit } from './batch-shape.ts'
 import type { RowEffect } from './seen-task.ts'
 
+/** State shared by all tasks of an executor. */
 export interface Batches {
   readonly plain: PlainCounts
+  /** why the current message is processed in full states, if the message itself is the cause */
   readonly reason: PlainReason
   isObserved(): boolean
+  /** Returns how a task fits into a row, or undefined when it cannot run as one. */
   fit(model: TaskModel): BatchFit | undefined
+  /** Returns whether rows can serve subscribers to these event types, given as bits. */
   canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
@@ -197,6 +201,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 }
 
+/** Returns whether open calls exist that the next message waits for or replaces. */
 export function hasSensorCalls({ open }: Pick<TaskState, 'open'>): boolean {
   for (const { node } of open) if (node.kind === 'sensor') return true
   return false

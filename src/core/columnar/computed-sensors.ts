@@ -6,11 +6,15 @@ import { parametersIn, sensorFormula, type ParameterType, type SensorFormula } f
 
 const MAX_CUTS = 8
 
+/** A comparison without its limits, which differ between tasks. */
 export interface SensorSteps {
   readonly parameter: string
+  /** index of its first limit among the constants of a task */
   readonly constant: number
   readonly cuts: number
+  /** state index for each range, as in `Steps.states` */
   readonly states: readonly number[]
+  /** whether values that are not numbers need no call either, as in `Steps.reads` */
   readonly takesTexts: boolean
 }
 
@@ -19,12 +23,15 @@ export interface Computed {
   readonly formula: SensorFormula | undefined
 }
 
+/** Marks a sensor whose plug is called. */
 export const NEITHER: Computed = { steps: undefined, formula: undefined }
 
+/** Returns whether messages call the sensor's plug. */
 export function isCalled({ steps, formula }: Computed): boolean {
   return steps === undefined && formula === undefined
 }
 
+/** Compiles the sensors, in execution order, and collects the constants that differ between tasks. */
 export function computedSensors(
   order: readonly SensorNode[],
   properties: RuleProperties,

@@ -1,6 +1,7 @@
 /**
- * Stores what rows know about the messages before their last one: nothing while the fields stay the same, otherwise the
- * last messages with fields that later ones lack.
+ * Stores what rows know about the messages before their last one: nothing while the fields stay the same. When the
+ * fields change, the last message with the old fields is kept while it has a field that later messages lack: plugs read
+ * it, and it determined the states of sensors that later messages did not run.
  *
  * Rows must treat a message that lacks values exactly as the state machine does:
  * ERA-1 a sensor that waits for values runs when the message has at least one of them that is not undefined; null is a
@@ -18,17 +19,22 @@ import type { Stream } from '../task/state.ts'
 import { remember } from '../task/stream.ts'
 import type { Fields } from './message-fields.ts'
 
+/** An earlier message that is still needed. */
 export interface KeptMessage {
   readonly message: Message
   readonly fields: Fields
   /** epoch ms at which it was taken */
   readonly time: number
+  /** number of the message within its source */
   readonly index: number
+  /** the message kept before this one */
   readonly older: KeptMessage | undefined
 }
 
+/** Describes consecutive messages that have the same fields. */
 export interface FieldSetHistory {
   readonly fields: Fields
+  /** number of the first of these messages within the source */
   readonly from: number
   /** earlier messages with fields that these messages lack, newest first */
   readonly kept: KeptMessage | undefined
@@ -36,14 +42,22 @@ export interface FieldSetHistory {
   previous: FieldSetHistory | undefined
 }
 
-/** Shared by rows that alternate between two field lists; a history per change took most of a message's time. */
+/**
+ * The history of a row whose messages alternate between two field lists, as when each message carries one metric. Rows
+ * share these histories and store the last message with the other list separately: creating a history for each change
+ * took most of a message's time.
+ */
 export interface AlternatingHistory {
   readonly fields: Fields
+  /** fields of the only kept message */
   readonly keptFields: Fields
-  /** undefined: the next message with `keptFields` has all of `fields`, so nothing is kept */
+  /**
+   * history after the next message with `keptFields`; undefined: that message has all of `fields`, so nothing is kept
+   */
   next: AlternatingHistory | undefined
 }
 
+/** Stores the alternating histories of a batch. */
 export class AlternatingHistories {
   readonly #all = new Map<Fields, Map<Fields, AlternatingHistory>>()
 
@@ -71,32 +85,41 @@ export interface TimedMessage {
   readonly time: number
 }
 
+/** The last messages that left some states of a row unknown, and the messages between them. */
 export interface UnknownMessages {
   /** what the row knew before these messages; undefined: the full state contains it */
   readonly from: BeforeUnknown | undefined
   /** oldest first */
   readonly replayed: readonly TimedMessage[]
+  /** how often the messages in between fired something */
   readonly fired: number
 }
 
+/** Counts sensors that messages did not run, and messages that ran no sensor. */
 export interface NotRunCounts {
   readonly missed: number
   readonly silent: number
 }
 
+/** What a row knew before the first replayed message. */
 export interface BeforeUnknown {
   /** number of that message, and the history before it */
   readonly count: number
   readonly fieldSets: FieldSetHistory
   /** what earlier messages did not run since the full state was up to date; undefined: read it from the row */
   readonly missed?: NotRunCounts
+  /** state bits before that message, and when each node entered its state */
   readonly before: number
   readonly since: number[]
-  /** undefined: not needed, or in the full state */
+  /**
+   * the message before, which ran all sensors, and the state bits before that one; undefined: not needed, or in the
+   * full state
+   */
   readonly last: KeptMessage | undefined
   readonly prior: number
 }
 
+/** The history of a message, the message before it, and that message's history. */
 export interface Known {
   readonly fieldSets: FieldSetHistory
   readonly message: Message | undefined
@@ -118,6 +141,7 @@ export function detouredHistory(own: FieldSetHistory): DetouredHistory {
   return { ...own, fields: { ...own.fields, match: () => false }, own }
 }
 
+/** Returns the history after a message with other fields. `last`: the message before it. */
 export function nextFieldSets(
   fieldSets: FieldSetHistory,
   last: Message,
@@ -163,6 +187,7 @@ export function keptSince({ kept }: FieldSetHistory, index: number): readonly Ke
   return list.reverse()
 }
 
+/** Returns all values that can be found at `now` after a message, each as `carriedValue` returns it. */
 export function carriedValues(
   fieldSets: FieldSetHistory,
   message: Message,
@@ -181,12 +206,16 @@ export function carriedValues(
   return { ...Object.fromEntries(carried.map(([key, { value }]) => [key, value])), ...message }
 }
 
+/** Returns whether an earlier message has a value under one of these names. */
 export function isKept({ kept }: FieldSetHistory, names: readonly string[]): boolean {
   for (let one = kept; one !== undefined; one = one.older) if (names.some((name) => one.fields.has(name))) return true
   return false
 }
 
-/** `seen`: number of the last message in `stream` */
+/**
+ * Returns the earlier value of a name that the last message lacks, as of `now`. `seen`: number of the last message in
+ * `stream`.
+ */
 export function carriedValue(
   { kept }: FieldSetHistory,
   key: string,
@@ -202,6 +231,7 @@ export function carriedValue(
   return streamValue(key, now, validity, stream)
 }
 
+/** Returns the earlier value of a name from the full state's stream. */
 export function streamValue(key: string, now: number, validity: number, stream: Stream | null | undefined): unknown {
   if (!stream) return undefined
   const value = messageValue(stream.values, key)
@@ -210,6 +240,7 @@ export function streamValue(key: string, now: number, validity: number, stream: 
   return carried !== undefined && carried.until > now ? carried.value : undefined
 }
 
+/** Returns the value last compared under a name: from the last message, or from the last one that had it. */
 export function lastValue(last: Message, { kept }: FieldSetHistory, name: string): unknown {
   if (last[name] !== undefined) return last[name]
   for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]

@@ -4,30 +4,39 @@ import type { Message } from '../task/origin.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
 import type { Fires } from './followings.ts'
 
+/** A task whose row fires. */
 export interface FiringTask {
   readonly task: string
   readonly texts: RowTexts
+  /** prefix of its effect ids */
   readonly effects: string
   /** input and invocation numbers of message number 0 */
   readonly inputs: number
   readonly invocations: number
 }
 
+/** Fields that each event of a row's message needs. */
 export interface NumberedMessage {
+  /** number of the message within the row */
   readonly number: number
   /** epoch ms */
   readonly time: number
 }
 
+/** A row's message with the data that its explanations (`why`) need. */
 export interface FiringMessage extends NumberedMessage {
   readonly message: Message
   /** state bits before the message, and the known ones after it */
   readonly before: number
   readonly after: number
+  /** when each node entered the state that it had before the message */
   readonly since: ArrayLike<number>
 }
 
-/** `at`: the engine's clock. `place`: index among the firings after the same sensor. */
+/**
+ * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: index among the firings
+ * after the same sensor. `why`: undefined unless a subscriber asked for it.
+ */
 export function firedEvent(
   of: FiringTask,
   { number, time }: NumberedMessage,
@@ -50,6 +59,7 @@ export function firedEvent(
     : { time, at, task, invocation, type: 'fired', node, source, effect, why }
 }
 
+/** Returns the effect id. `number`: of the message. */
 export function effectOf({ effects, inputs, texts }: FiringTask, number: number, fires: Fires, place: number): string {
   return `${effects}${inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2}/${place}`
 }
@@ -91,7 +101,9 @@ export function whyOf(texts: RowTexts, explained: FiringMessage, fires: Fires, i
     : { input, trigger, sensors: whySensors(sensors, explained, input), gates, via }
 }
 
-/** Nearly all lists have one or two sensors, and a callback costs more than its result. */
+/**
+ * Handles one and two sensors separately: nearly all lists are that short, and a callback costs more than its result.
+ */
 function whySensors(sensors: readonly SensorText[], explained: FiringMessage, input: InputSummary): WhySensor[] {
   const [one, two, three] = sensors
   if (one === undefined) return []

@@ -1,4 +1,7 @@
-/** Stores which rows of a vectorized batch fired at which kept message, as one set of bits per message. */
+/**
+ * Stores which rows of a vectorized batch fired at which kept message, as one set of bits per message. A firing sets
+ * one bit. How often and when each row fired is computed for all rows at once, when the rows are brought up to date.
+ */
 import { wordsFor } from './limit-index.ts'
 
 const PLACE_BITS = 12
@@ -6,6 +9,7 @@ export const MAX_KEPT = 2 ** PLACE_BITS
 const DIGITS = PLACE_BITS + 1
 
 export class FiringHistory {
+  /** number of 32-row words in a set */
   readonly words: number
   /** by message, then by row */
   readonly sets: Int32Array
@@ -33,6 +37,7 @@ export class FiringHistory {
     this.#open = new Int32Array(words)
   }
 
+  /** Returns where the set of a message begins. */
   at(place: number): number {
     return place * this.words
   }
@@ -43,20 +48,24 @@ export class FiringHistory {
     return last <= place ? last : (this.before[row] as number)
   }
 
+  /** Returns whether a row fired at a message. */
   has(place: number, row: number): boolean {
     return (((this.sets[this.at(place) + (row >> 5)] as number) >> (row & 31)) & 1) === 1
   }
 
+  /** Forgets the firings up to message `newest`. */
   clear(newest: number): void {
     this.sets.fill(0, 0, this.at(newest + 1))
   }
 
+  /** Removes `row` and all rows after it from a message that they have not received. */
   leaveOut(place: number, row: number): void {
     const word = this.at(place) + (row >> 5)
     if (row < this.#rows) this.sets[word] = (this.sets[word] as number) & ((1 << (row & 31)) - 1)
     this.sets.fill(0, word + 1, this.at(place + 1))
   }
 
+  /** Updates `times`, `last` and `before` with a range of messages. */
   sumUp(first: number, newest: number): void {
     this.#count(first, newest)
     this.#findLast(first, newest)

@@ -1,29 +1,39 @@
-/** Generates a loop per plug that fires the actuators of a vectorized batch, so that the optimizer specializes it. */
+/**
+ * Generates the loop that fires the actuators of a vectorized batch at a message, one call after the other. Each plug
+ * has its own generated loop, so that the optimizer specializes it for that plug's calls and results.
+ */
 import type { Generate } from '../engine/executor.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { objectsAt, PLUG, PROPERTIES } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
+/** Rows that fire one after the other at one message: the row at each place, and the arguments of its call. */
 export interface FiringPlaces {
   readonly rowAt: Int32Array
   readonly properties: readonly Readonly<Record<string, unknown>>[]
 }
 
+/** The context that actuator calls receive. */
 export interface FiringContext extends PlugContext {
+  /** the rows that are firing, and the place of the current call */
   firing: FiringPlaces | null
   place: number
   readonly row: number
+  /** set when the current call continues in the state machine */
   readonly opened: object | null
 }
 
+/** The rows of a vectorized batch, by place. */
 export interface FiringRows extends FiringPlaces {
   readonly plugs: readonly Plug[]
   /** the last results of the actuators; undefined while none has returned anything */
   answers: KeptAnswer[] | undefined
+  /** set when the batch has ended and its rows continue on their own */
   isOver: boolean
 }
 
+/** Creates the rows as they are before the first message. */
 export function firingRows(
   rows: readonly number[],
   rowAt: Int32Array,
@@ -39,13 +49,21 @@ export function firingRows(
   }
 }
 
+/** Handles calls that do not end within their rows. */
 export interface FiringOwner {
-  /** Returns true if the call still ended within its row. */
+  /**
+   * Called when a plug inspected a task, or when its result does not fit into a row. Returns true if the call still
+   * ended within its row.
+   */
   firingAnswered(row: number, plug: Plug, result: unknown): boolean
   firingFailed(error: unknown): void
 }
 
-/** Stops at the first call that does not end within its row, and returns the number of calls that did. */
+/**
+ * Calls the actuators of the firing rows. The rows are bits, 32 to a word, from `first` on; only the words `from` to
+ * `to` are processed. Stops at the first call that does not end within its row, and returns the number of calls that
+ * did.
+ */
 export type FireRows = (
   rows: FiringRows,
   context: FiringContext,
@@ -71,6 +89,7 @@ function loopSource(plug: string): string {
   const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, result) ? 1 : 0)`
   return [
     '(rows, context, firing, first, from, to) => {',
+    // Reads what is constant during firing once, rather than at each call.
     'if (rows.properties.length === 0) return 0',
     'context.firing = rows',
     'let firings = 0',

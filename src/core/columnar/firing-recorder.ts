@@ -18,6 +18,7 @@ export class FiringRecorder implements FiringRecords {
   readonly #rows: RowStore
   readonly #model: TaskModel
   readonly #host: ExecutorHost
+  /** by row; undefined until the row fires */
   #tasks: (FiringTask | undefined)[] = []
   readonly #texts = new WeakMap<Graph, RowTexts>()
   #hasWhy = false
@@ -41,6 +42,7 @@ export class FiringRecorder implements FiringRecords {
     this.#recordsHeld = (events.recordedFirings & HELD) !== 0
   }
 
+  /** Forgets the task of a row, which changed or left the row. */
   forget(row: number): void {
     this.#tasks[row] = undefined
     if (row === this.#firedRow) this.#firedRow = -1
@@ -68,6 +70,7 @@ export class FiringRecorder implements FiringRecords {
     return (this.#firedPlace = isNext ? this.#firedPlace + 1 : 0)
   }
 
+  /** Records the sensors fired by other sensors, up to a position. `bits`: their states. */
   inner(row: number, message: Message, position: number, bits: number): void {
     const of = this.#taskOf(row)
     const { inner, innerBefore } = of.texts
@@ -93,6 +96,7 @@ export class FiringRecorder implements FiringRecords {
     return new FiringEpoch(from, this.#rows, tasks, this.#model, this.#host)
   }
 
+  /** `after`: the state bits known after the message. */
   #record(
     row: number,
     of: FiringTask,

@@ -9,7 +9,9 @@ import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './followings.ts'
 import type { StateWhy } from './row-texts.ts'
 
-/** Set when fired after its message, not first after its sensor, or held back. */
+/**
+ * Describes a record that differs from the usual: fired after its message, not first after its sensor, or held back.
+ */
 export interface FiringPart {
   /** the engine's clock, epoch ms */
   readonly at: number
@@ -19,6 +21,7 @@ export interface FiringPart {
   readonly until: number | undefined
 }
 
+/** Records a list of firings of one row's message. */
 export class FiringRecord implements EventRecord {
   readonly of: FiringTask
   readonly number: number
@@ -39,6 +42,7 @@ export class FiringRecord implements EventRecord {
     return 'record'
   }
 
+  /** undefined when whys are not recorded */
   get explained(): FiringMessage | undefined {
     return undefined
   }
@@ -69,6 +73,7 @@ export class FiringRecord implements EventRecord {
   }
 }
 
+/** A record that also keeps the message, from which whys are created. */
 export class ExplainedRecord extends FiringRecord implements FiringMessage {
   readonly message: Message
   readonly before: number
@@ -93,6 +98,7 @@ export class ExplainedRecord extends FiringRecord implements FiringMessage {
   }
 }
 
+/** Returns the index of a firing among the firings after the same sensor. `first`: index of the list's first one. */
 function placeIn(list: readonly Fires[], i: number, first = 0): number {
   const position = list[i]?.position
   let place = 0
@@ -100,6 +106,7 @@ function placeIn(list: readonly Fires[], i: number, first = 0): number {
   return place === i ? first + place : place
 }
 
+/** Data shared by the firings of a record; each method takes a firing's index in the list. */
 class FiredByRow implements FiredTogether {
   readonly input: InputSummary | undefined
   readonly #record: FiringRecord
@@ -142,6 +149,7 @@ class FiredByRow implements FiredTogether {
     return placeIn(list, i, part?.place)
   }
 
+  /** Returns the part of a firing's why that depends only on states; undefined without whys. */
   saidOf(i: number): StateWhy | undefined {
     const explained = this.#explained
     return explained && this.#record.of.texts.said(this.firesOf(i), explained.before, explained.after)

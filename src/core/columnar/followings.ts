@@ -1,4 +1,7 @@
-/** Computes the consequences of a row's message: firings, and changes of trigger edges. */
+/**
+ * Computes the consequences of a row's message: which triggers fire which actuators, and how trigger edges change the
+ * state bits.
+ */
 import { UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import { MAY_END, type Holding, type Match } from '../task/state.ts'
@@ -6,6 +9,7 @@ import type { BatchShape } from './batch-shape.ts'
 import { integersInPlace } from './fixed-memory.ts'
 import { gateStates, type PossibleFiring } from './possible-firings.ts'
 
+/** A graph trigger that holds, with its index and what its source showed before and shows now. */
 export interface HoldingTrigger {
   readonly trigger: number
   readonly matched: Match
@@ -13,8 +17,10 @@ export interface HoldingTrigger {
   readonly to: number
 }
 
+/** An actuator's firing, with the position of the last sensor that runs before it. */
 export interface Fires extends HoldingTrigger {
   readonly position: number
+  /** the other triggers that hold */
   readonly also: readonly HoldingTrigger[]
 }
 
@@ -22,10 +28,12 @@ export interface Fires extends HoldingTrigger {
 export interface Following extends Fires {
   readonly actuator: number
   readonly policyMs: number
+  /** mask and new values of the edge bits that this firing changes */
   readonly edgeMask: number
   readonly edges: number
 }
 
+/** Returns the edges of the triggers to an actuator, as bits. */
 export function edgesTo({ edges }: BatchShape, actuator: number): number {
   return edges.reduce((mask, edge) => mask | (edge.actuator === actuator ? 1 << edge.shift : 0), 0)
 }
@@ -45,12 +53,14 @@ function holdingTrigger({ trigger, matched, from, to }: Holding): HoldingTrigger
   return { trigger: trigger.order, matched, from, to }
 }
 
+/** Returns the edge bits of the trigger with this order, taken from state bits. */
 export function edgesOf({ edges }: BatchShape, trigger: number, bits: number): number {
   let own = 0
   for (const edge of edges) if (edge.trigger === trigger && (bits >> edge.shift) & 1) own |= edge.kind
   return own
 }
 
+/** Returns, by key bits, the edges that are set for these source states. */
 export function edgeBitsOf({ edges, sensors, keyBits }: BatchShape, { graph, settings }: TaskModel): Int32Array {
   const bits = integersInPlace(edges.length === 0 ? 1 : 2 ** keyBits)
   for (let key = 0; key < bits.length && edges.length > 0; key++) {

@@ -2,6 +2,7 @@
 import type { Operator } from '../plug/calculation.ts'
 import type { RowFormula, SensorFormula } from './sensor-formula.ts'
 
+/** Returns the names that source text uses for values. */
 export interface FormulaNames {
   parameter(name: string): string
   constant(place: number): string
@@ -38,7 +39,10 @@ export function stateSource({ states, otherwise }: SensorFormula, names: Formula
   )
 }
 
-/** A sum, product or quotient of a number that is not finite is not finite, so its operands need no check. */
+/**
+ * Returns the numbers to check so that all are known to be finite. A sum, product or quotient of a number that is not
+ * finite is not finite either, so its operands need no check.
+ */
 export function numbersToCheck(all: readonly RowFormula[]): readonly number[] {
   return [...all.keys()].filter((place) => !all.some((other) => isLostWith(other, place)))
 }
@@ -53,7 +57,9 @@ function isLostWith(formula: RowFormula, place: number): boolean {
   return (op === '/' || op === 'negative') && dividend !== undefined && isLostWith(dividend, place)
 }
 
+/** The values that formulas read. */
 export interface FormulaValues {
+  /** a number if the formula calculates with it, otherwise any value */
   parameter(name: string): unknown
   constant(place: number): number
   readonly numbers: number[]
@@ -69,6 +75,7 @@ export function workOutNumbers({ first, numbers }: SensorFormula, values: Formul
   return true
 }
 
+/** Returns the state index of a sensor whose numbers have been calculated. */
 export function formulaState({ states, otherwise }: SensorFormula, values: FormulaValues): number {
   for (const [formula, state] of states) if (valueOf(formula, values) === true) return state
   return otherwise

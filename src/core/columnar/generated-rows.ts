@@ -37,7 +37,10 @@ import { NOTHING, type RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
-/** Valid until the store grows: the optimizer can embed the addresses of the captured arrays. */
+/**
+ * Generates row code that is valid until the store grows. The code captures the store's arrays, so that the optimizer
+ * can embed their addresses.
+ */
 export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout, rows.beginMask, batch.history !== undefined)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
@@ -79,6 +82,7 @@ class SourceWriter {
   readonly #beginMask: number
   readonly #hasHistory: boolean
 
+  /** `hasHistory`: whether the last messages of rows are kept */
   constructor(shape: BatchShape, layout: Layout, beginMask: number, hasHistory: boolean) {
     this.#hasHistory = hasHistory
     this.#beginMask = beginMask
@@ -105,6 +109,7 @@ class SourceWriter {
     ].join('\n')
   }
 
+  /** Takes a message that runs only some sensors, or has other fields than usual. */
   takePart(part: Part): string {
     const leave = 'return false'
     return [
@@ -149,6 +154,7 @@ class SourceWriter {
     ].join('\n')
   }
 
+  /** `follow(row, what, message)`: fires the actuators that have cooled down. */
   follow(): string {
     const { size, pastSize, objects, actuators } = this.#layout
     const { edgeMask } = this.#shape
@@ -264,7 +270,10 @@ class SourceWriter {
     return part === undefined ? sensors : sensors.filter(({ slot }) => part.runs[slot])
   }
 
-  /** `refuse`: the row cannot take the message. `leave`: the row moved elsewhere meanwhile. */
+  /**
+   * `refuse`: runs when the row cannot take the message. `leave`: runs when the row moved elsewhere meanwhile. `before`
+   * and `followed` run before and after the consequences.
+   */
   #row(
     refuse: string,
     leave: string,
@@ -299,6 +308,7 @@ class SourceWriter {
     ]
   }
 
+  /** Same as `RowStore.seen`. */
   #setAfter(part: Part | undefined): readonly string[] {
     const { edgeMask } = this.#shape
     const after = `ints[2 * d + ${AFTER}]`

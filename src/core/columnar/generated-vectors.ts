@@ -6,6 +6,7 @@ import { parametersOf, typesOf } from './read-parameters.ts'
 import type { VectorCode, VectorCondition } from './row-code.ts'
 import { rangeSource, readSource, stepsSource } from './value-source.ts'
 
+/** Generates code for a shape in which every sensor compares. */
 export function generatedVectors(shape: BatchShape, condition: VectorCondition, generate: Generate): VectorCode {
   const source = new VectorSource(shape)
   return {
@@ -27,6 +28,7 @@ class VectorSource {
     this.#parameters = parametersOf(shape)
   }
 
+  /** Generates code that stores the numbers of a message. */
   read(): string {
     const values = this.#parameters.map((name, p) => ({ value: `v${p}`, name }))
     const kept = values.map(({ value }, p) => `values[at + ${p}] = ${value}`)
@@ -55,10 +57,12 @@ class VectorSource {
     ].join('\n')
   }
 
+  /** Generates code for the state bits of one row. */
   statesAt(): string {
     return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
   }
 
+  /** Generates code for the state bits of all rows in a set, before and after a message. */
   statesOfAll(): string {
     const before = this.#parameters.map((_, p) => `const b${p} = values[before + ${p}]`)
     return [

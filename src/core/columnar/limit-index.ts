@@ -1,5 +1,8 @@
 /**
- * Finds the firing rows of a vectorized batch, where each sensor has one limit, from bit sets of rows sorted by limit.
+ * Finds the rows of a vectorized batch that fire, without inspecting each row, when each sensor has one limit. Each
+ * sensor's rows are sorted by limit, so a value exceeds the limits of the first rows. Bit sets of the first rows are
+ * stored at regular intervals; a message takes the next larger set of each sensor and removes the few rows too many.
+ * Bits follow the order of rows, not of limits.
  */
 import type { Limits, VectorCondition } from './row-code.ts'
 import type { BatchShape } from './batch-shape.ts'
@@ -16,7 +19,10 @@ const ABOVE = 4
 const ALL = BELOW | AT | ABOVE
 const INDEXED: readonly number[] = [BELOW, BELOW | AT, ABOVE, AT | ABOVE]
 
-/** Returns undefined when a sensor has several limits, or fires only at the limit or everywhere except at it. */
+/**
+ * Returns undefined when a sensor has several limits, or fires only at the limit or everywhere except at it.
+ * `parameters`: the fields that rows compare.
+ */
 export function limitIndex(
   { sensors }: BatchShape,
   { allowed, isNegated }: VectorCondition,
@@ -48,6 +54,7 @@ export class LimitIndex {
     this.#lastMask = rows % 32 === 0 ? -1 : 2 ** (rows % 32) - 1
   }
 
+  /** Writes the rows that fire for the values at `at`, as bits from `first` on. */
   find(firing: Int32Array, first: number, values: Float64Array, at: number): void {
     const sensors = this.#sensors
     const end = first + this.#words
@@ -62,6 +69,7 @@ export class LimitIndex {
 }
 
 class SortedSensor {
+  /** index of the sensor's number within a message */
   readonly parameter: number
   readonly #ranges: number
   readonly #limits: Float64Array
@@ -90,9 +98,13 @@ class SortedSensor {
     }
   }
 
-  /** `isNew`: fill the set with all allowed rows instead */
+  /**
+   * Removes rows whose range is not allowed from the set at `first`. `isNew`: fill the set with all allowed rows
+   * instead.
+   */
   keepAllowed(firing: Int32Array, first: number, value: number, isNew: boolean): void {
     const ranges = this.#ranges
+    // A value exceeds the limits below it, and so on.
     if (ranges === ABOVE) this.#keepFirst(firing, first, this.#firstNotBelow(value), isNew)
     else if (ranges === (AT | ABOVE)) this.#keepFirst(firing, first, this.#firstAbove(value), isNew)
     else if (ranges === BELOW) this.#keepOthers(firing, first, this.#firstAbove(value), isNew)
@@ -150,15 +162,18 @@ function add(set: Int32Array, row: number): void {
   set[row >> 5] = (set[row >> 5] ?? 0) | (1 << (row & 31))
 }
 
+/** Removes a row from the set at `first`. */
 function leaveOut(sets: Int32Array, first: number, row: number): void {
   const word = first + (row >> 5)
   sets[word] = (sets[word] as number) & ~(1 << (row & 31))
 }
 
+/** Returns the number of 32-bit words that a set of rows takes. */
 export function wordsFor(rows: number): number {
   return Math.ceil(rows / 32)
 }
 
+/** Counts how many of the first `rows` rows are in a set. */
 export function countRows(set: Int32Array, rows: number): number {
   let count = 0
   for (let w = 0; w << 5 < rows; w++) {
@@ -176,7 +191,9 @@ function ones(word: number): number {
   return Math.imul(bits, 0x01_01_01_01) >>> 24
 }
 
-/** Starting with 0.5 keeps the element type fixed for any limits. */
+/**
+ * Returns the limits of rows as a list of doubles. Starting it with 0.5 keeps the element type fixed for any limits.
+ */
 export function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
   const limits = [0.5]
   for (const [i, row] of rows.entries()) limits[i] = store.nums[store.at(row) + store.layout.constants + constant] ?? 0

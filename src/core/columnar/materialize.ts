@@ -1,4 +1,8 @@
-/** Brings a full state up to date from its row by sending the last message through the state machine again. */
+/**
+ * Brings a task's full state up to date from its row: sets it from the row's numbers to what it was before the last
+ * message, then sends that message through the state machine again, with the results that its calls returned the first
+ * time.
+ */
 import { UNKNOWN } from '../graph/graph.ts'
 import type { Outcome } from '../engine/call-plug.ts'
 import { NO_ANSWER } from '../plug/result.ts'
@@ -48,11 +52,14 @@ const ALL_ANSWERED = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
+/** A message of a row. */
 interface Taken {
   readonly count: number
   readonly time: number
+  /** state bits before it, and its sensors' state bits after it */
   readonly before: number
   readonly bits: number
+  /** what messages up to this one did not run */
   readonly notRun: NotRun | undefined
 }
 
@@ -60,13 +67,18 @@ function lastOf(rows: RowStore, row: number, bits: number): Taken {
   return { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits, notRun: rows.notRun(row) }
 }
 
+/** Brings the full state up to the row's last message. */
 export function materialize(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
   const last = lastOf(rows, row, rows.after(row))
   materializeTo(rows, handle, last, ALL)
 }
 
-/** Returns the open call. `bits`: states of its sensors so far. `answered`: called sensors that returned raw data. */
+/**
+ * Brings the full state up to a call within the row's last message, and returns that call, which is then open. `bits`:
+ * states of its sensors so far. `sink`: receives the events until then. `answered`: called sensors that returned raw
+ * data.
+ */
 export function materializeInto(
   rows: RowStore,
   handle: RowHandle,
@@ -81,7 +93,10 @@ export function materializeInto(
   return materializeTo(rows, handle, last, until, sink, answered)
 }
 
-/** Sensors that have not finished keep their state from that message. */
+/**
+ * Brings the full state to the message before the last: sensors that have not finished keep their state from that
+ * message.
+ */
 export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
   const count = rows.count(row) - 1
@@ -162,6 +177,7 @@ function moveTo(
   return replay(task, message, time, calls, until, sink, at)
 }
 
+/** Sets the full state to what it was before the messages to replay. `count`: of the row's last message. */
 function setBefore(
   rows: RowStore,
   handle: RowHandle,
@@ -188,7 +204,10 @@ function setBefore(
   }
 }
 
-/** `callsAgain`: call sensors now if they were not called before; otherwise return only their states */
+/**
+ * `callsAgain`: call sensors now, with the task's state, if they were not called before; otherwise return only their
+ * states.
+ */
 function answers(
   rows: RowStore,
   task: BatchTask,
@@ -217,6 +236,7 @@ export function keptAnswer(kept: KeptAnswer): Kept {
   return kept instanceof MessageAndData ? { message: kept.message, rawData: kept.rawData } : { rawData: kept }
 }
 
+/** Restores the last firing and hold of each actuator, as they were before message `count`. */
 function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void {
   const { past, pastInts, layout } = rows
   const { state, model } = handle.task
@@ -323,6 +343,7 @@ function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   }
 }
 
+/** Sets the edges of triggers from state bits. */
 export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskModel, bits: number): void {
   if (shape.edgeMask === 0) return
   for (const [slot, { incoming }] of graph.actuators.entries()) {

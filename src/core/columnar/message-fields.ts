@@ -1,19 +1,26 @@
-/** Identifies the field lists of messages, so that what follows from them is computed once per list. */
+/**
+ * Identifies the field lists of messages. Which sensors a message runs and which earlier values remain visible is
+ * computed once per list or pair of lists, not per message.
+ */
 import type { Message } from '../task/origin.ts'
 import type { Generate } from '../engine/executor.ts'
 
 export interface Fields {
+  /** index in the table */
   readonly id: number
   /** fields that are not undefined, in any order; never `__proto__` */
   readonly names: readonly string[]
   has(name: string): boolean
+  /** Returns whether the message has exactly these fields. */
   match(message: Message): boolean
+  /** Returns whether this list contains all of `fields`. */
   covers(fields: Fields): boolean
 }
 
 const MAX_LISTS = 250
 const RECENT = 8
 
+/** Stores the field lists of one engine. */
 export class FieldsTable {
   readonly #generate: Generate
   readonly #all = new Map<string, Fields>()
@@ -23,6 +30,7 @@ export class FieldsTable {
     this.#generate = generate
   }
 
+  /** Returns the fields of a message, or undefined if no row takes the message. */
   of(message: Message): Fields | undefined {
     for (const fields of this.#recent) if (fields.match(message)) return fields
     const fields = this.#find(message)
@@ -52,6 +60,7 @@ function fieldsOf(id: number, names: readonly string[], generate: Generate): Fie
   return { id, names, has: (name) => own.has(name), match, covers }
 }
 
+/** Generates code that runs `leave` unless `message` has exactly `count` fields, including all of `names`. */
 export function fieldsSource(count: number, names: readonly string[], leave: string): string {
   const missing = names.map((name) => `message[${JSON.stringify(name)}] === undefined`)
   return [

@@ -1,5 +1,6 @@
 /**
- * Determines from a message's fields which sensors of a row it runs; each part has its own table of consequences.
+ * Determines from a message's fields which sensors of a row it runs: usually all, or a part while the others keep their
+ * states. Each part has its own table of consequences.
  *
  * PART-1 a message must run all sensors if some are called, others read their numbers, triggers run them, or messages
  *   reset the whole task; a part includes everything that its sensors read
@@ -20,6 +21,7 @@ export interface Part {
   readonly runs: readonly boolean[]
   /** state bits of the sensors that run */
   readonly mask: number
+  /** number of sensors that do not run */
   readonly missing: number
   /** edge bits of the triggers whose sources are evaluated */
   readonly edges: number
@@ -27,6 +29,7 @@ export interface Part {
   readonly table: Int32Array
   /** values that sensors calculate with and these messages lack; earlier messages may have them */
   readonly carried: readonly string[]
+  /** values that a running sensor reads and these messages lack */
   readonly lacks: readonly string[]
 }
 
@@ -59,6 +62,7 @@ export class PartTable {
     this.#parts.push(this.whole)
   }
 
+  /** Returns the part that the next message runs, or null if no row takes it. */
   next(fields: Fields): Part | null {
     const part = this.of(fields)
     if (part === null || (part.missing > 0 && (this.isWholeOnly || this.isStamped))) return null
@@ -66,6 +70,7 @@ export class PartTable {
     return part.carried.length > 0 && this.isCompleteOnly ? null : part
   }
 
+  /** Returns the part that a message with these fields runs, or null if no row ever takes it. */
   of(fields: Fields): Part | null {
     const known = this.#byFields[fields.id]
     return known === undefined ? (this.#byFields[fields.id] = this.#find(fields)) : known

@@ -8,6 +8,7 @@ export interface NotRun extends NotRunCounts {
 
 export const ALL_RAN: NotRun = { prior: 0, missed: 0, silent: 0 }
 
+/** What preceded a message that fired an actuator, and the message's own fields. */
 export interface FiredAfter extends NotRunCounts {
   readonly fieldSets: FieldSetHistory
   /** gate states before the message, as bits, if state bits do not determine them */

@@ -16,10 +16,12 @@ export class MessageAndData {
   }
 }
 
+/** Placeholder for a result that arrives outside the row. */
 export const LATER = new MessageAndData('', {})
 
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
 
+/** Returns what to keep of an actuator's result. */
 export function keptOf(result: unknown): KeptAnswer | typeof NOT_ORDINARY {
   if (result === null) return undefined
   if (!isOrdinary(result)) return NOT_ORDINARY
@@ -29,10 +31,14 @@ export function keptOf(result: unknown): KeptAnswer | typeof NOT_ORDINARY {
   if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
   if (rawData === undefined) return message
   if (!isSafeRecord(rawData)) return NOT_ORDINARY
+  // Most results have only one of these, which needs no wrapper.
   return message === undefined ? rawData : new MessageAndData(message, rawData)
 }
 
-/** These reads are several times faster than the checks of plug/result.ts, which decides all other cases. */
+/**
+ * Returns whether `value` comes from an object literal or JSON.parse and has no key `constructor`. These reads are
+ * several times faster than the checks of plug/result.ts, which decides all other cases.
+ */
 function isOrdinary(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' &&

@@ -1,4 +1,6 @@
-/** Computes the consequences of sensor states, once per pair of states, with the functions of the state machine. */
+/**
+ * Computes the consequences of sensor states, once per pair of states, with the same functions as the state machine.
+ */
 import {
   UNKNOWN,
   type ActuatorNode,
@@ -19,14 +21,17 @@ export interface PossibleFiring {
   readonly actuator: ActuatorNode
   /** its triggers that hold, as declared; at least one */
   readonly holding: readonly Holding[]
+  /** position of the last sensor that runs before the actuator */
   readonly position: number
 }
 
+/** How all tasks of a rule evaluate a message. */
 export interface Evaluation {
   readonly graph: Graph
   /** in evaluation order */
   readonly nodes: readonly GraphNode[]
   readonly needsAll: boolean
+  /** whether a message first clears the state of what it runs */
   readonly resets: boolean
 }
 
@@ -35,11 +40,15 @@ export function evaluationOf({ graph, settings }: Pick<TaskModel, 'graph' | 'set
   return { graph, nodes: graph.orders[parallel ? 'parallel' : 'serial'].nodes, needsAll, resets }
 }
 
+/** Returns the edge bits of a trigger before a message. */
 export type Edges = (trigger: TriggerEdge) => number
 
 const NO_EDGES: Edges = () => 0
 
-/** In order, ignoring cool-downs. `before` and `now` are state indexes by slot. */
+/**
+ * Returns, in order and ignoring cool-downs, the actuators that a message may fire when it runs the given sensors.
+ * `before` and `now` are state indexes by slot.
+ */
 export function firingsOf(
   evaluation: Evaluation,
   runs: ReadonlySet<SensorNode>,
@@ -87,7 +96,10 @@ function holds(trigger: TriggerEdge, observed: readonly Observed[], edges: Edges
   return matched === undefined ? [] : [{ trigger, matched, from: source.before, to: source.state }]
 }
 
-/** For a message that runs all sensors when some fail now or had failed before. `gates`: their states before it. */
+/**
+ * Returns the actuators that a message may fire and the gates' resulting states (bits by slot), for a message that runs
+ * all sensors when some fail now or had failed before. `gates`: their states before it.
+ */
 export function outcomeWithout(
   evaluation: Evaluation,
   answering: ReadonlySet<SensorNode>,
@@ -104,6 +116,7 @@ export function outcomeWithout(
   }
 }
 
+/** Returns a gate's last evaluation in a message that ran some sensors. States before and after it are by slot. */
 export function lastEvaluation(
   evaluation: Evaluation,
   runs: ReadonlySet<SensorNode>,
@@ -116,6 +129,7 @@ export function lastEvaluation(
   return at(observed, index)
 }
 
+/** Counts the gates that change in a message that runs all sensors. States before and after it are by slot. */
 export function gateChanges(evaluation: Evaluation, before: readonly number[], now: readonly number[]): number {
   const { graph } = evaluation
   const all = new Set(graph.sensors)
@@ -124,6 +138,7 @@ export function gateChanges(evaluation: Evaluation, before: readonly number[], n
   return graph.gates.filter(({ index }) => at(observed, index).previous !== at(observed, index).state).length
 }
 
+/** Returns the states of the gates, by slot, when all sensor states are known. */
 export function gateStates(graph: Graph, sensors: readonly number[], needsAll: boolean): readonly number[] {
   const observed = known(graph, sensors)
   for (const gate of graph.gates) at(observed, gate.index).state = decide(gate, observed, needsAll)

@@ -3,10 +3,12 @@ import { countIn, isExact, ofData } from '#kernel'
 import type { BatchShape } from './batch-shape.ts'
 import { parametersIn, type ParameterType } from './sensor-formula.ts'
 
+/** Returns the fields that rows of a shape compare or calculate with. */
 export function parametersOf(shape: Pick<BatchShape, 'sensors'>): readonly string[] {
   return [...typesOf(shape).keys()]
 }
 
+/** Returns these fields with the required type of each. */
 export function typesOf({ sensors }: Pick<BatchShape, 'sensors'>): ReadonlyMap<string, ParameterType> {
   return new Map(
     sensors.flatMap(({ steps, formula }): readonly (readonly [string, ParameterType])[] =>
@@ -15,6 +17,7 @@ export function typesOf({ sensors }: Pick<BatchShape, 'sensors'>): ReadonlyMap<s
   )
 }
 
+/** Returns whether a value has the required type. */
 export function isOfType(value: unknown, type: ParameterType | undefined): boolean {
   return typeof value === type && (type !== 'number' || isExact(value as number))
 }

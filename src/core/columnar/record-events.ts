@@ -1,4 +1,7 @@
-/** Creates the events of a message that a row took earlier, by sending it through the state machine again. */
+/**
+ * Creates the events of a message that a row took earlier: restores the task as it was before, then sends the message
+ * through the state machine with the results that its calls returned.
+ */
 import type { Outcome } from '../engine/call-plug.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
@@ -12,6 +15,7 @@ import { ALL, replay } from './replay.ts'
 import type { BatchTask } from './row-handle.ts'
 import type { RawData, RowStore } from './row-store.ts'
 
+/** Constants shared by all records of a shape. */
 export interface Totals {
   /** numbers of sensors and of triggers into sensors, all of which each message runs and fires */
   readonly sensors: number
@@ -20,6 +24,7 @@ export interface Totals {
   readonly resets: boolean
 }
 
+/** Data shared by a row's records while the row belongs to one task. */
 export interface RecordedTask {
   readonly rows: RowStore
   readonly task: BatchTask
@@ -28,12 +33,15 @@ export interface RecordedTask {
   /** input and invocation numbers of message number 0 */
   readonly inputs: number
   readonly invocations: number
+  /** whether `fired` events include their why */
   readonly why: boolean
 }
 
+/** The effects of a message on its row. */
 export interface TakenMessage {
   readonly of: RecordedTask
   readonly message: Message
+  /** number of the message within the row */
   readonly number: number
   /** epoch ms */
   readonly time: number
@@ -49,6 +57,7 @@ export interface TakenMessage {
   readonly answers: readonly KeptAnswer[] | undefined
 }
 
+/** The results of called sensors. */
 export interface SensorData {
   readonly rawData: readonly RawData[]
   /** positions, as bits, of the sensors that returned raw data for this message */

@@ -8,14 +8,20 @@ import { SILENT, type Sink, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
 
+/** How far a message has been processed. */
 export interface Progress {
+  /** numbers of finished sensors and firings */
   readonly sensors: number
   readonly firings: number
 }
 
 export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Number.POSITIVE_INFINITY }
 
-/** Returns the open call, or undefined when the message is complete. `at`: the clock at its arrival, epoch ms. */
+/**
+ * Processes a message in `run.state`, replaying the results of its calls up to `progress`. Returns the call that is
+ * then open, or undefined when the message is complete. `sink`: receives the events. `at`: the clock at the message's
+ * arrival, epoch ms.
+ */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,
   message: Message,

@@ -1,6 +1,11 @@
-/** Maps resources to numbers by the few characters in which they differ most, without hashing whole texts. */
+/**
+ * Maps resources to numbers, for the lookup that each message begins with. A Map would hash each message's new string
+ * entirely and then compare it. This table uses only the two or four characters in which resources differ most to find
+ * the one place where a text can be stored. Texts whose place is taken are stored in a Map.
+ */
 import { integersInPlace } from './fixed-memory.ts'
 
+/** Result for a text without a number. */
 export const NO_NUMBER = -1
 
 const ROOM = 2
@@ -27,6 +32,7 @@ export class ResourceTable {
   readonly #others = new Map<string, number>()
   #placed = 0
 
+  /** Returns the place where a text can be stored. */
   placeOf(text: string): number {
     return this.#places.of(text)
   }
@@ -62,6 +68,7 @@ export class ResourceTable {
     else this.#others.delete(text)
   }
 
+  /** number of texts stored in the Map */
   get withoutPlace(): number {
     return this.#others.size
   }
@@ -101,6 +108,7 @@ function interned(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text
 }
 
+/** Computes places of texts from two or four of their characters. */
 class Places {
   readonly #reach: number
   readonly #isShort: boolean
@@ -114,7 +122,10 @@ class Places {
   readonly #factor2: number
   readonly #factor3: number
 
-  /** `positions`: negative from the end; none: all texts share one place. `size`: a power of two. */
+  /**
+   * `positions`: up to four character positions, negative from the end; none: all texts share one place. `size`: a
+   * power of two.
+   */
   constructor(positions: readonly number[], factor: number, size: number) {
     const reaches = positions.map((at) => (at < 0 ? -at : at + 1))
     this.#reach = positions.length === 0 ? LONGER_THAN_TEXTS : Math.max(...reaches)
@@ -183,6 +194,7 @@ function tellingPositions(texts: readonly string[], count: number): readonly num
   const reach = Math.min(REACH, lengths[Math.floor(lengths.length * TOLERATED)] ?? 0)
   const candidates = Array.from({ length: 2 * reach }, (_, i) => (i < reach ? -1 - i : i - reach))
   const chosen: number[] = []
+  /** for each text, the group that the chosen characters put it in */
   let groups = sample.map(() => 0)
   // Try the most distinguishing characters first: usually few are needed then.
   const variety = new Map(candidates.map((at) => [at, splitBy(at, sample, groups).count]))

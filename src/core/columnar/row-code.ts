@@ -1,4 +1,7 @@
-/** Describes the generated code of rows; where code generation is not allowed, tasks do not use rows. */
+/**
+ * Describes the generated code of rows: functions per shape that read a message once and apply it to the affected rows.
+ * Where code generation is not allowed (see generated-rows.ts), tasks do not use rows.
+ */
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner } from './firing-loop.ts'
 import type { FieldSetHistory } from './field-set-history.ts'
@@ -8,26 +11,42 @@ import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following } from './followings.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 
+/** Calls the actuators of rows. */
 export interface RowActuators extends FiringOwner {
-  /** Returns false when the message and its further consequences continued in the state machine. */
+  /**
+   * Fires an actuator whose objects are at `place`. Returns false when the message and its further consequences
+   * continued in the state machine.
+   */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
 }
 
+/** The batch, as seen by the code of its rows. */
 export interface RowEvents {
   readonly actuators: RowActuators
+  /** number of messages that rows took individually */
   taken: number
   /** the current message, once it has consequences */
   current: Message | undefined
+  /** the row that is taking the current message individually */
   currentRow: number
+  /**
+   * Begins firing the only actuators of a vectorized batch's rows, one after the other. Returns the context of their
+   * calls.
+   */
   beginFirings(trigger: number): FiringContext
+  /** Ends these firings. `firings`: how many ended within their rows. */
   endFirings(firings: number): void
-  /** Returns false when the full state must take the message. */
+  /**
+   * Takes the next message of an indexed row when its part has no code. Returns false when the full state must take it.
+   */
   takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean
+  /** Counts finished firings and holds. */
   followed(firings: number, held: number): void
   /** Called before sensor plugs are called. Returns the row's raw data by position, or null when the row has left. */
   beginCalls(row: number, message: Values): RawData[] | null
   /** Calls the plug of a sensor. Returns its state index, or -1 when the row moved elsewhere. */
   call(sensor: SensorCall, position: number, bits: number, rawData: RawData[]): number
+  /** Called when all sensors of a row have finished. `bits`: their states. */
   endCalls(row: number, bits: number): void
   /** undefined unless all events of messages have a subscriber */
   readonly records: MessageRecords | undefined
@@ -37,19 +56,28 @@ export interface RowEvents {
   readonly firings: FiringRecords | undefined
 }
 
+/** Records firings and holds of rows. */
 export interface FiringRecords extends EpochRecords {
   /** Records that an actuator fires, or is held back if `until` (epoch ms) is in the future. */
   firing(row: number, message: Values, list: readonly Following[], one: Following, until: number): void
+  /** Records that all sensors fired by other sensors of the row have finished. */
   allInner(row: number, message: Values, bits: number): void
 }
 
 export interface EpochRecords {
-  /** `from`: the state since the rows were last up to date */
+  /**
+   * Starts recording what a vectorized batch's rows take together. `from`: the state since the rows were last up to
+   * date.
+   */
   beginEpoch(from: EpochSource): RecordEpoch
 }
 
+/** Records the messages of rows. */
 export interface MessageRecords extends EpochRecords {
-  /** Called when the row's sensors have finished. `earlier`: as for `follows`, when sensors fire others. */
+  /**
+   * Adds a message when the row's sensors have finished: its number, its time, and state bits before and after it.
+   * `earlier`: as for `follows`, when sensors fire others.
+   */
   add(
     row: number,
     message: Values,
@@ -59,23 +87,38 @@ export interface MessageRecords extends EpochRecords {
     after: number,
     earlier: readonly number[] | undefined,
   ): void
-  /** Called before they happen. `earlier`: when nodes had entered their states, then when actuators had fired. */
+  /**
+   * Records consequences before they happen. `earlier`: when each node had entered its earlier state, then when each
+   * actuator had last fired.
+   */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
 }
 
+/** Keeps the last messages of each row. */
 export interface MessageHistory {
+  /** number of messages kept per row */
   readonly kept: number
+  /** contains when nodes entered their states */
   readonly nums: Float64Array
-  /** `arrived`: the clock at its arrival in epoch ms; default: now */
+  /**
+   * Adds a message when the row's sensors have finished: its number, its time, and state bits before and after it.
+   * `arrived`: the clock at its arrival in epoch ms; default: now.
+   */
   add(row: number, message: Values, number: number, time: number, before: number, after: number, arrived?: number): void
+  /** Keeps the results of called sensors for the message. */
   sensorsAnswered(row: number, number: number): void
-  /** Called when a row's last message has consequences or its sensors fire others. */
+  /**
+   * Called when a row's last message has consequences or its sensors fire others; the row's numbers contain the earlier
+   * state.
+   */
   follows(row: number): void
   /** Same for an earlier message. Returns where `nums` stores when the nodes had entered their earlier states. */
   followsAt(row: number, number: number): number
+  /** Keeps the result of the next actuator that the message fired. */
   answered(row: number, number: number, answer: KeptAnswer): void
 }
 
+/** Data that a record of many rows is computed from. */
 export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'statesOfAll' | 'lastChange'> {
   readonly rows: readonly number[]
   readonly limits: Limits
@@ -88,8 +131,12 @@ export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'statesOfAll'
 }
 
 export interface RecordEpoch {
+  /** Called before the rows take the message at `place`. */
   begin(place: number, message: Message): void
-  /** `firing`: a copy of the set that fires. `answers`: last results of actuators, by place. */
+  /**
+   * Called when the first `reached` rows have taken the message. `firing`: a copy of the set that fires. `answers`:
+   * last results of actuators, by place.
+   */
   end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
@@ -98,22 +145,32 @@ export type Values = Readonly<Record<string, unknown>>
 /** Takes a message into one row, unless no row takes its fields or a compared value is not a number. */
 export type TakeOne = (row: number, message: Values) => boolean
 
+/** Takes a message whose fields, and so the part of the sensors that it runs, are known. */
 export type TakePart = (row: number, message: Values, fields: Fields, part: Part) => boolean
 
-/** Returns the first place that was not processed. `isFirst`: the message before ran all sensors. */
+/**
+ * Takes a message into the rows of a list, starting at `from`. `isFirst`: the message before ran all sensors. Returns
+ * the first place that was not processed, or the list's length.
+ */
 export type TakeAll = (list: readonly number[], from: number, message: Values, part: Part, isFirst: boolean) => number
 
 /** Limits of a vectorized batch's rows, by constant, then by row. */
 export type Limits = readonly (readonly number[])[]
 
-/** `values` contains compared values by message and parameter. */
+/**
+ * The code with which a vectorized batch takes messages. `values` contains compared values by message and parameter.
+ */
 export interface VectorCode {
   /** Stores the message's values from `at` on. Returns false when a compared value is not a number. */
   read(message: Values, values: Float64Array, at: number): boolean
   /** Writes the rows that fire for the values at `at` as bits, from `first` on. Returns 0 when none fires. */
   sweep(limits: Limits, firing: Int32Array, first: number, values: Float64Array, at: number): number
+  /** Returns the state bits of a row for the values at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
-  /** For the values at `before` in the high bits, for those at `at` in the low bits. */
+  /**
+   * Writes state bits for those of the first `rows` rows that are in a set: for the values at `before` in the high
+   * bits, for those at `at` in the low bits.
+   */
   statesOfAll(
     limits: Limits,
     set: Int32Array,
@@ -123,7 +180,10 @@ export interface VectorCode {
     at: number,
     states: Int32Array,
   ): void
-  /** Searches backwards for the last message that changed one of the nodes; less than `first`: none did. */
+  /**
+   * Searches back from the message at `place` to that at `first`, and returns the last one that changed one of the
+   * nodes. Returns less than `first` if none did. The table lists changed nodes by state bits before and now.
+   */
   lastChange(
     limits: Limits,
     row: number,
@@ -143,7 +203,10 @@ export interface VectorCondition {
 }
 
 export interface RowCode {
-  /** `usual` is a history without a past; other messages go to `others`. */
+  /**
+   * Creates code for rows whose messages usually have the fields of `usual`, a history without a past; passes other
+   * messages to `others`.
+   */
   takeOne(usual: FieldSetHistory, others: TakeOne): TakeOne
   takePart(part: Part): TakePart
   takeAll(part: Part): TakeAll

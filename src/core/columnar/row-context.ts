@@ -1,4 +1,7 @@
-/** The context of a row's call; access to the task's state first opens the call in the state machine. */
+/**
+ * The context that a plug receives for a row's call. It serves message and rule data directly. Access to the task's
+ * state first opens the call in the state machine; the context then forwards everything to it.
+ */
 import type { GraphNode } from '../graph/graph.ts'
 import { nodeOf, triggerOf } from './batch-shape.ts'
 import type { FiringContext, FiringPlaces } from './firing-loop.ts'
@@ -16,12 +19,15 @@ import type { BatchTask, Opened, OpenView, RowHandle, Batch } from './row-handle
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
+  /** whether log lines of plugs are stored or have a subscriber */
   readonly hasLog: boolean
+  /** Brings the task's full state to the context's call. */
   open(context: RowContext): Opened
   /** Opens an actuator's call, for which the full state need not move. */
   begin(context: RowContext): Opened
 }
 
+/** A call that remains open in the full state while its row takes more messages. */
 export class Begun implements Opened {
   readonly effect: RowEffect
   readonly #task: Pick<BatchTask, 'viewOf'>
@@ -36,6 +42,7 @@ export class Begun implements Opened {
     return this.effect.execution
   }
 
+  /** Created when the plug first needs it. */
   get view(): OpenView {
     return (this.#view ??= this.#task.viewOf(this.effect))
   }
@@ -53,12 +60,15 @@ const NO_LOG: PlugLog = {
 export class RowContext implements FiringContext, Scope {
   prepared: unknown = undefined
   opened: Opened | null = null
+  /** the open actuator call, once the plug needs more than the row has */
   begun: Begun | null = null
   /** batch of the calling row; a handle would cost a memory access */
   batch: Batch | null
   isSensor: boolean
+  /** position of the sensor or slot of the actuator */
   nodeAt = 0
   triggerAt = 0
+  /** state bits of the sensors before */
   bits = 0
   /** The rows that are firing one after the other; setting `place` moves to the next call. */
   firing: FiringPlaces | null = null

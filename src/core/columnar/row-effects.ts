@@ -1,5 +1,6 @@
 /**
- * Tracks actuator calls that stay open in the full state while their row takes more messages.
+ * Tracks actuator calls that stay open while their row takes more messages. The task's full state contains these calls;
+ * in all else it lags behind the row. The task as a call sees it is created on demand.
  *
  * ACT-1 from the first such call on, the full state stores the results of all actuator calls
  * ACT-2 before the full state moves, the view of each open call is created
@@ -25,13 +26,17 @@ import { AT_BITS, AT_COUNT, blockAt, FIRED, firedBeforeAt, FLAG } from './row-la
 import type { RawData, RowStore } from './row-store.ts'
 import { SeenTask, type RowEffect } from './seen-task.ts'
 
+/** The message that fired an actuator, with its context. */
 interface FiredBy {
   readonly message: Message
   readonly fieldSets: FieldSetHistory
+  /** state bits before and after it */
   readonly before: number
   readonly after: number
   readonly rawData: readonly RawData[]
+  /** number of firings and holds before this actuator */
   readonly earlier: number
+  /** earlier results of the actuators */
   readonly answers: readonly ActuatorState['answer'][]
 }
 
@@ -68,7 +73,10 @@ function stateFor(
   return state
 }
 
-/** Returns undefined when the full state must determine the numbers. */
+/**
+ * Returns the effect of an actuator call, or undefined when the full state must determine its numbers. `slot`,
+ * `trigger`: of the actuator.
+ */
 export function effectOf(
   rows: RowStore,
   handle: RowHandle,
@@ -122,6 +130,7 @@ function placeOf(rows: RowStore, row: number, list: readonly Following[], until:
   return place
 }
 
+/** Returns the actuators' results before the current call, which is at `slot`. */
 export function answersBefore(rows: RowStore, handle: RowHandle, slot: number): readonly ActuatorState['answer'][] {
   return handle.task.state.actuators.map((actuator, a) => {
     const time = handle.acts ? undefined : answeredAt(rows, handle.row, a, slot)
@@ -129,7 +138,10 @@ export function answersBefore(rows: RowStore, handle: RowHandle, slot: number): 
   })
 }
 
-/** Epoch ms of the last call that only the row knows; undefined if the full state is current. */
+/**
+ * Returns the epoch ms of the last call that the row knows and the full state does not; undefined if the full state is
+ * current.
+ */
 export function answeredAt(rows: RowStore, row: number, actuator: number, atHand: number): number | undefined {
   const { past, pastInts, layout } = rows
   const block = rows.pastAt(row) + blockAt(layout, actuator)

@@ -9,6 +9,7 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import { FIELD_SETS, HANDLE, KEPT, KEPT_INDEX, KEPT_TIME, keptAt, LAST, type Layout } from './row-layout.ts'
 
+/** The members of the row store that this file uses. */
 interface Rows {
   readonly layout: Layout
   readonly objects: (object | number | undefined)[]
@@ -20,6 +21,7 @@ interface Rows {
   count(row: number): number
 }
 
+/** The members of a handle that this file uses. */
 interface Attached {
   readonly task: { readonly model: TaskModel; readonly state: TaskState }
   readonly offset: number
@@ -34,6 +36,7 @@ export class RowFieldSets {
     this.#rows = rows
   }
 
+  /** Returns the field-set history of a row's last message. */
   of(row: number): FieldSetHistory | DetouredHistory {
     const { objects, past, layout } = this.#rows
     const own = row * layout.objects
@@ -77,6 +80,7 @@ export class RowFieldSets {
     return true
   }
 
+  /** Returns a value that the row's message lacks and an earlier message had. */
   carried(row: number, name: string): unknown {
     const { objects, past, layout, clock } = this.#rows
     const own = row * layout.objects

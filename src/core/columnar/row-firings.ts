@@ -1,4 +1,7 @@
-/** Represents the firings of rows; the parts of whys that depend only on states are shared. */
+/**
+ * Represents the firings of rows. Each is a small object with an index into its message's firings; other data is looked
+ * up when read. The parts of whys that depend only on states are shared between equal ones.
+ */
 import type { FiredEvent, InputSummary, Why, WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { Firing, FiringWhy, SensorState } from '../engine/firing.ts'
 import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
@@ -9,13 +12,17 @@ import type { StateWhy, TriggerText } from './row-texts.ts'
 export interface FiredTogether {
   /** epoch ms */
   readonly time: number
+  /** the engine's clock */
   readonly at: number
   /** the input that caused the firings; undefined: without whys */
   readonly input: InputSummary | undefined
   taskOf(i: number): FiringTask
+  /** Returns the number of the message within the row. */
   numberOf(i: number): number
+  /** Returns the message with the data for a full why. */
   messageOf(i: number): FiringMessage
   firesOf(i: number): Fires
+  /** Returns its index among the firings after the same sensor. */
   placeOf(i: number): number
 }
 

@@ -1,4 +1,7 @@
-/** Keeps the last messages of each row as numbers; events are created from them on demand. */
+/**
+ * Keeps the last messages of each row as numbers, for the history of its task. Events are created from them on demand
+ * (row-records.ts), or before the task leaves its row. A message costs a few stores and no allocation.
+ */
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import type { SensorData, TakenMessage } from './record-events.ts'
@@ -6,7 +9,10 @@ import type { MessageHistory } from './row-code.ts'
 import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
-/** Offsets within a message's numbers. Stamped messages add their arrival. */
+/**
+ * Offsets within a message's numbers: its number within the row, epoch ms, and state bits before and after it. Stamped
+ * messages add their arrival.
+ */
 const NUMBER = 0
 const TIME = 1
 const BITS = 2
@@ -20,11 +26,14 @@ const LEAST_KEPT = 2
 export interface TakenMessages {
   /** oldest first */
   readonly taken: readonly KeptTaken[]
+  /** whether all requested messages are still available */
   readonly isWhole: boolean
 }
 
+/** A message that is kept. */
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
+  /** how many of its first events were emitted as they happened */
   readonly emitted: number
 }
 
@@ -43,11 +52,15 @@ export class RowHistory implements MessageHistory {
   #answers: (KeptAnswer[] | undefined)[] = []
   /** by row: number of the last message that was moved out, or that bypassed the row */
   readonly #done: number[] = []
+  /** by slot: how many of the message's events were emitted as they happened */
   #emitted = new Map<number, number>()
   #answering = -1
   #answered = 0
 
-  /** `perRow`: messages to keep per row, unless that exceeds `inAll` for all rows */
+  /**
+   * `perRow`: messages to keep per row, unless that exceeds `inAll` for all rows. `sensorDataOf`: returns the current
+   * results of a row's called sensors
+   */
   constructor(
     store: RowStore,
     { perRow, inAll }: { readonly perRow: number; readonly inAll: number },
@@ -87,6 +100,7 @@ export class RowHistory implements MessageHistory {
     this.#answering = -1
   }
 
+  /** Returns a message during an actuator call, with the number of finished calls; undefined if it is not kept. */
   atHand(row: number, number: number): { readonly taken: KeptTaken; readonly answered: number } | undefined {
     if (this.kept === 0 || row >= this.#rows) return undefined
     const slot = this.#slot(row, number)
@@ -94,6 +108,7 @@ export class RowHistory implements MessageHistory {
     return { taken: this.#at(slot), answered: slot === this.#answering ? this.#answered : 0 }
   }
 
+  /** Stores how many of a message's events were emitted as they happened. */
   setEmitted(row: number, number: number, emitted: number): void {
     this.#emitted.set(this.#slot(row, number), emitted)
   }
@@ -136,6 +151,7 @@ export class RowHistory implements MessageHistory {
     ;(this.#answers[slot] ??= [])[place] = answer
   }
 
+  /** Drops a message that continues in the state machine, which emits its events. */
   opened(row: number, number: number): void {
     if (row < this.#rows) this.nums[this.#slot(row, number) * this.#size + NUMBER] = NO_MESSAGE
   }
@@ -154,6 +170,7 @@ export class RowHistory implements MessageHistory {
     }
   }
 
+  /** Returns the messages up to number `last` that were not taken before. */
   take(row: number, last: number): TakenMessages {
     const taken: KeptTaken[] = []
     const done = this.#done[row] ?? 0

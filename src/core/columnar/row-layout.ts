@@ -1,4 +1,7 @@
-/** Defines where a row's numbers are stored: one buffer for what each message touches, another for firings. */
+/**
+ * Defines where a row's numbers are stored. One buffer contains what each message touches, another what only firings
+ * touch. Both are viewed as integers and as doubles, and each row spans as few cache lines as possible.
+ */
 import type { BatchShape } from './batch-shape.ts'
 import { isCalled } from './computed-sensors.ts'
 
@@ -10,20 +13,29 @@ export const NOWHERE = 0
 /** The first double of a row contains two integers: the state bits before and after the last message. */
 export const BEFORE = 0
 export const AFTER = 1
-/** Next, as doubles: count and time of the last message, the constants, and when nodes entered the state before it. */
+/**
+ * Next, as doubles: count and time of the last message, the constants, and when each node had entered the state that it
+ * had before that message.
+ */
 export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
 /** The past of a row contains a block for each actuator: its last firing ... */
 export const FIRED = 0
-/** ... for the message that fired it: count (-1: not since synchronized), firings before, state bits around it ... */
+/**
+ * ... then, for the message that fired it: count (-1: none since the last synchronization), firings before it, state
+ * bits before and after it ...
+ */
 export const AT_COUNT = 1
 export const AT_FIRES = 2
 export const AT_BITS = 3
 /** ... then when each node had entered its state before that message, and when each actuator had last fired. */
 export const AT_SINCE = 4
-/** In the bits before: fired since the last synchronization. In the bits after: held back since. */
+/**
+ * Flag in the highest bit. In the bits before: the actuator had fired since the last synchronization. In the bits
+ * after: it has been held back since.
+ */
 export const FLAG = 1 << 30
 export const STATE_BITS = FLAG - 1
 /** Stored after all blocks, where only holds reach: each actuator's last hold, and the trigger that was held back. */
@@ -44,14 +56,20 @@ export const PRIOR = 0
 export const MISSED = 1
 export const SILENT = 2
 
-/** Offsets of a row's objects; the last message and the field-set history are stored while indexed ... */
+/**
+ * Offsets of a row's objects in one list: last message (while indexed), handle, firings since the last synchronization,
+ * field-set history of the last message (while indexed), and the message that an alternating history keeps ...
+ */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
 export const FIELD_SETS = 3
 export const KEPT = 4
 const OWN_OBJECTS = 5
-/** ... and for each actuator: the message that last fired it, its plug, fixed properties, and what preceded. */
+/**
+ * ... and for each actuator: the message that last fired it, its plug, its properties if they are fixed, and what
+ * preceded that message
+ */
 export const FIRED_BY = 0
 export const PLUG = 1
 export const PROPERTIES = 2
@@ -61,15 +79,21 @@ const ACTUATOR_OBJECTS = 4
 const LINE = 8
 
 export interface Layout {
+  /** doubles per row, and per past of a row */
   readonly size: number
   readonly pastSize: number
+  /** objects per row */
   readonly objects: number
+  /** number of sensors and gates */
   readonly nodes: number
   readonly actuators: number
   readonly constants: number
   readonly since: number
+  /** whether the plugs of sensors are called */
   readonly isCalled: boolean
-  /** where the state bits before the message before the last are stored, and its time; -1: no called sensors */
+  /**
+   * where rows with called sensors store the state bits before the message before the last, and its time; otherwise -1
+   */
   readonly earlier: number
   readonly blockSize: number
 }
@@ -92,26 +116,32 @@ function lines(doubles: number): number {
   return Math.ceil(doubles / LINE) * LINE
 }
 
+/** Returns the offset of an actuator's first object within a row. */
 export function objectsAt(actuator: number): number {
   return OWN_OBJECTS + ACTUATOR_OBJECTS * actuator
 }
 
+/** Returns the offset of an actuator's block within the past of a row. */
 export function blockAt(layout: Layout, actuator: number): number {
   return layout.blockSize * actuator
 }
 
+/** Returns the offset of an actuator's last hold. */
 export function holdAt(layout: Layout, actuator: number): number {
   return layout.blockSize * layout.actuators + HOLD_NUMS * actuator
 }
 
+/** Returns the offset of the kept message's numbers. */
 export function keptAt(layout: Layout): number {
   return (layout.blockSize + HOLD_NUMS) * layout.actuators
 }
 
+/** Returns the offset of the numbers about what messages did not run. */
 export function notRunAt(layout: Layout): number {
   return keptAt(layout) + KEPT_NUMS
 }
 
+/** Returns the offset within a block of when an actuator had last fired before. */
 export function firedBeforeAt(layout: Layout, actuator: number): number {
   return AT_SINCE + layout.nodes + actuator
 }

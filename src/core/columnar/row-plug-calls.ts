@@ -12,6 +12,7 @@ import type { Opened, RowHandle, Batch } from './row-handle.ts'
 import type { RowEffect } from './seen-task.ts'
 import { Begun, RowContext, type ContextOwner } from './row-context.ts'
 
+/** Returned for a call that continues in the state machine. */
 export const CONTINUES: unique symbol = Symbol('continues')
 
 const ALL_DONE = Number.POSITIVE_INFINITY
@@ -19,6 +20,7 @@ const ALL_DONE = Number.POSITIVE_INFINITY
 export class RowPlugCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly #host: ExecutorHost
+  /** context of the last call */
   context: RowContext
   #spare: RowContext
   #isOn = false
@@ -35,11 +37,14 @@ export class RowPlugCalls implements ContextOwner {
     this.#host.end.hasWork = true
   }
 
+  /** Returns whether log lines of plugs are stored or have a subscriber. */
   get hasLog(): boolean {
     return this.#host.keepsLog || (this.#host.events.anyTypes & LOG) !== 0
   }
 
-  /** For each call, the caller sets the sensor and the earlier results in the context. */
+  /**
+   * Begins the calls of a row's sensors. For each, the caller sets the sensor and the earlier results in the context.
+   */
   sensors(batch: Batch, row: number, message: Message): RowContext {
     const context = new RowContext(this, batch, row, message)
     this.context = context
@@ -47,6 +52,7 @@ export class RowPlugCalls implements ContextOwner {
     return context
   }
 
+  /** Begins the call of an actuator. */
   actuator(batch: Batch, row: number, slot: number, trigger: number): RowContext {
     const context = this.#spare
     this.context = context
@@ -60,24 +66,31 @@ export class RowPlugCalls implements ContextOwner {
     return context
   }
 
+  /** Ends a call whose result fits into the row. */
   end(): void {
     this.#isOn = false
   }
 
+  /** Leaves the call and its context open. */
   leave(): void {
     this.context = this.#spare
     this.#isOn = false
   }
 
+  /** Returns whether the current call belongs to a handle. */
   isAt(handle: RowHandle): boolean {
     return this.#isOn && this.context.batch === handle.batch && this.context.row === handle.row
   }
 
+  /** Returns the known state bits: all of them during an actuator call. */
   bitsSoFar(all: number): number {
     return this.context.isSensor ? this.context.bits : all
   }
 
-  /** Returns CONTINUES when the call failed and continues in the state machine. */
+  /**
+   * Calls a plug with its fixed properties, or resolves its properties first. Returns CONTINUES when the call failed
+   * and continues in the state machine.
+   */
   execute(
     context: RowContext,
     plug: Plug,
@@ -109,6 +122,7 @@ export class RowPlugCalls implements ContextOwner {
     }
   }
 
+  /** Brings the task's full state to the current call, which is then open there. */
   open(context = this.context): Opened {
     if (context.opened !== null) return context.opened
     const handle = context.handle()
@@ -117,6 +131,7 @@ export class RowPlugCalls implements ContextOwner {
       : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
     const execution = handle.batch.materializeTo(handle, progress) as Execution
     if (context.begun !== null) {
+      // The call is already open there.
       handle.task.state.inFlight.delete(execution)
       return (context.opened = context.begun)
     }
@@ -134,6 +149,7 @@ export class RowPlugCalls implements ContextOwner {
     return (context.begun = new Begun(effect, handle.task))
   }
 
+  /** Closes an actuator's call that ended within its row. */
   endAct(context: RowContext): void {
     const { begun } = context
     this.#isOn = false
@@ -142,7 +158,10 @@ export class RowPlugCalls implements ContextOwner {
     context.handle().task.ended(begun.execution)
   }
 
-  /** Returns false when the row moved elsewhere meanwhile. */
+  /**
+   * Continues an actuator's call, or schedules it, while its row goes on. Returns false when the row moved elsewhere
+   * meanwhile.
+   */
   act(context: RowContext, effect: RowEffect, result: Outcome | Promise<Outcome> | undefined): boolean {
     this.mayHaveTimers()
     const handle = context.handle()

@@ -1,5 +1,6 @@
 /**
- * Records the messages that rows take while a subscriber receives all events of messages.
+ * Records the messages that rows take while a subscriber receives all events of messages: the number of events of each,
+ * and the data to create them later (record-events.ts). The tasks remain rows.
  *
  * RECORD-1 a record counts, by type, the events that the state machine would emit for the message, and creates them
  *   with the same bytes in the same order, at any later time.
@@ -22,6 +23,7 @@ import type { Following } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
+/** A record of one row's message. */
 export class RowRecord implements EventRecord, TakenMessage {
   readonly of: RecordedTask
   readonly totals: Totals
@@ -35,12 +37,14 @@ export class RowRecord implements EventRecord, TakenMessage {
   earlier: readonly number[] | undefined
   answers: KeptAnswer[] | undefined = undefined
   emitted = 0
+  /** number of actuators that have finished */
   answered = 0
   /** how often sensors changed, gates changed, actuators fired, and actuators were held back */
   readonly states: number
   readonly gates: number
   fired = 0
   held = 0
+  /** set when its events are emitted in another way */
   isVoid = false
   #events: readonly EngineEvent[] | undefined = undefined
 
@@ -110,6 +114,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
   readonly #host: ExecutorHost
   readonly #model: TaskModel
   readonly #totals: Totals
+  /** history of all rows, if one is kept */
   readonly history: RowHistory | undefined
   /** by row; undefined until its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
@@ -141,6 +146,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     this.history = kept && new RowHistory(rows, kept, (row) => this.#sensorDataOf(row))
   }
 
+  /** Called when the row changes its task, or the task returns after `count` messages of the row. */
   forget(row: number, count = 0): void {
     this.#tasks[row] = undefined
     this.history?.forget(row, count)
@@ -189,7 +195,10 @@ export class RowRecords implements MessageRecords, EpochOwner {
     return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, sensorData, earlier)
   }
 
-  /** The row's task must not have left the row since that message. */
+  /**
+   * Moves the kept messages up to number `last` to the history of the row's task, which must not have left the row
+   * since.
+   */
   handOver(row: number, last: number): void {
     const { history } = this
     if (history === undefined) return
@@ -221,6 +230,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     history.setEmitted(row, number, events.length)
   }
 
+  /** Returns a function that emits the events of a row's current message, except those emitted elsewhere. */
   emitter(row: number): (event: EngineEvent) => void {
     const { tellRecorded } = this.#host.events
     const { answers, emitted = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
@@ -263,7 +273,10 @@ export class RowRecords implements MessageRecords, EpochOwner {
     this.#vector = undefined
   }
 
-  /** A shared record requires that each message changes the same number of sensors and gates. */
+  /**
+   * Returns whether each message changes the same number of sensors and gates, as a shared record of many rows
+   * requires.
+   */
   canVectorize(all: readonly number[]): boolean {
     if (!this.#totals.resets) return false
     if (this.#sameGates === undefined) {
@@ -275,6 +288,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     return this.#sameGates !== -1
   }
 
+  /** Adds the result of the row's next fired actuator. */
   answered(row: number, answer: KeptAnswer): void {
     this.history?.answered(row, this.#rows.count(row), answer)
     if (this.#vector !== undefined) {
@@ -287,6 +301,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (answer !== undefined) (record.answers ??= [])[place] = answer
   }
 
+  /** Called when the row's message continues in the state machine. */
   opened(row: number, number: number): void {
     this.history?.opened(row, number)
     this.handOver(row, number)

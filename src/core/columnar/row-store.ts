@@ -38,18 +38,23 @@ import type { BatchShape } from './batch-shape.ts'
 import { edgeBitsOf, edgesOf, edgesTo, followingOf, type Following } from './followings.ts'
 import type { FiredAfter, NotRun } from './not-run.ts'
 
-/** Special entries of the table: not determined yet, and no consequences. Others are indexes in `followings`. */
+/**
+ * Special entries of the table: not determined yet, and no consequences. Higher entries are indexes in `followings`.
+ */
 const NOT_LOOKED_UP = 0
 export const NOTHING = 1
 
+/** What a row needs to call a sensor's plug. */
 export interface SensorCall {
   readonly call: PlugCall
   readonly own: NodeProperties
   readonly plug: Plug
   /** an unfrozen copy, because reading frozen lists is slow */
   readonly states: readonly string[]
+  /** the plug's properties, if they are fixed */
   readonly properties: Readonly<Record<string, unknown>> | undefined
 }
+/** The members of a handle that this file uses. */
 interface Attached {
   readonly task: { readonly model: TaskModel }
 }
@@ -75,10 +80,12 @@ export class RowStore {
   unknownAt = new Float64Array(0)
   /** by indexed row of stamped messages: the clock, epoch ms, when the last one arrived */
   arrivals = new Float64Array(0)
+  /** data about firings */
   pastInts = new Int32Array(0)
   past = new Float64Array(0)
   /** consequences by key bits before and now: an index in `followings`; 1: none */
   readonly table: Int32Array
+  /** the sensors that messages run */
   readonly parts: PartTable
   readonly fieldSetHistories = new RowFieldSets(this)
   /** history of the current message; undefined: that of the row that takes it individually */
@@ -100,17 +107,24 @@ export class RowStore {
   hadUnknown = false
   /** by row: gate states before and after its last message, as bits, if state bits do not determine them */
   readonly oddGates = new Map<number, OddGates>()
+  /** whether any answer was ever kept */
   hasAnswers = false
+  /** by row and position, for called sensors */
   readonly sensorCalls: SensorCall[] = []
   /** number of rows that fit into memory; grows only between messages */
   room = 0
+  /** how often a row was freed */
   freed = 0
+  /** the bits that gates and triggers depend on */
   readonly keyMask: number
+  /** by sensor position: the last call */
   readonly #lastCalls: SensorCall[] = []
   readonly #free: number[] = []
   #used = 0
 
-  /** epoch ms: time of the current message; clock of the last stamped message or late result. Avoids boxing */
+  /**
+   * epoch ms: time of the current message; clock when the last stamped message or late result arrived. Avoids boxing
+   */
   readonly clock: Float64Array
 
   constructor(shape: BatchShape, model: TaskModel, clock: Float64Array, isStamped: boolean) {
@@ -140,10 +154,12 @@ export class RowStore {
     return row
   }
 
+  /** Returns the index of a row's first number. */
   at(row: number): number {
     return HEAD + row * this.layout.size
   }
 
+  /** Returns the index of the first number of a row's past. */
   pastAt(row: number): number {
     return HEAD + row * this.layout.pastSize
   }
@@ -158,6 +174,7 @@ export class RowStore {
     this.freed++
   }
 
+  /** Sets a row from a full state that has just processed message `count`, at `now`. */
   fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
     const { nums, ints, layout } = this
     const d = this.at(row)
@@ -184,19 +201,24 @@ export class RowStore {
     this.forgetFirings(row)
   }
 
+  /** Counts a message that the full state takes in place of the row. */
   next(row: number, time: number): void {
     const d = this.at(row)
     this.nums[d + COUNT] = this.count(row) + 1
     this.nums[d + TIME] = time
   }
 
-  /** At the row's last message or the one before; the next message must then run all sensors. */
+  /**
+   * Returns whether a sensor had no state or failed at the row's last message or the one before. The next message must
+   * then run all sensors.
+   */
   hasUnknown(row: number): boolean {
     if (!this.hadUnknown) return false
     const unknownAt = this.unknownAt[row] as number
     return unknownAt !== -1 && this.count(row) - unknownAt < 2
   }
 
+  /** Returns what a call needs, shared by consecutive rows of one graph. */
   sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
     const known = this.#lastCalls[position]
     if (known?.call === call && known.own === own) return known
@@ -206,6 +228,7 @@ export class RowStore {
     return made
   }
 
+  /** Forgets firings that a synchronization has moved to the full state. */
   forgetFirings(row: number): void {
     const { past, pastInts, layout } = this
     const p = this.pastAt(row)
@@ -221,6 +244,7 @@ export class RowStore {
     }
   }
 
+  /** Keeps an actuator's result, if it is ordinary. */
   keepAnswer(row: number, actuator: number, result: unknown): KeptAnswer | typeof NOT_ORDINARY {
     if (result === undefined && !this.hasAnswers) return undefined
     const kept = result === undefined ? undefined : keptOf(result)
@@ -230,6 +254,7 @@ export class RowStore {
     return kept
   }
 
+  /** Returns the handle of a row, or undefined when the row is free. */
   handle(row: number): object | undefined {
     return this.objects[row * this.layout.objects + HANDLE] as object | undefined
   }
@@ -239,6 +264,7 @@ export class RowStore {
     return this.objects[row * this.layout.objects + FIRES] as number
   }
 
+  /** Returns the number of firings before message `count`, the row's last one. */
   firesBefore(row: number, count: number): number {
     const block = this.firedAt(row, count)
     return block === undefined ? this.fires(row) : (this.past[block + AT_FIRES] ?? 0)
@@ -302,23 +328,31 @@ export class RowStore {
     this.past[at + SILENT] = silent
   }
 
-  /** When all messages ran all sensors, the bits before the last message. */
+  /**
+   * Returns the state bits that each sensor had before its last run; when all messages ran all sensors, those before
+   * the last message.
+   */
   prior(row: number): number {
     const prior = this.past[this.#notRunAt(row) + PRIOR] ?? -1
     return prior === -1 ? this.before(row) : prior
   }
 
-  /** Called before the states are set. `isFirst`: the message before ran all. */
+  /**
+   * Prepares a row for a message that runs only a part, before its states are set. `isFirst`: the message before ran
+   * all.
+   */
   takesPart(row: number, part: Part, isFirst: boolean): void {
     const { mask, missing } = part
     const prior = isFirst ? this.before(row) : this.prior(row)
     this.addNotRun(row, missing, isSilent(part) ? 1 : 0, (prior & ~mask) | (this.after(row) & mask))
   }
 
+  /** Returns whether messages of a field-set history run all sensors. */
   ranAll({ fields }: Pick<FieldSetHistory, 'fields'>): boolean {
     return this.parts.of(fields)?.missing === 0
   }
 
+  /** Returns what to keep of the situation before a firing. */
   firedAfter(row: number): FieldSetHistory | FiredAfter {
     const fieldSets = this.fieldSets ?? this.fieldSetHistories.of(row)
     const { past } = this
@@ -327,7 +361,9 @@ export class RowStore {
     return { fieldSets, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
-  /** `shown`: sensor states, with the edges from before the message */
+  /**
+   * Returns the state bits after a message that fires nothing. `shown`: sensor states, with the edges from before it.
+   */
   seen(shown: number, { edges }: Part = this.parts.whole): number {
     const { edgeMask } = this.shape
     if (edgeMask === 0) return shown
@@ -336,23 +372,29 @@ export class RowStore {
     return (shown & ~edges) | (kept & edges)
   }
 
+  /** Returns the gate states for state bits, as bits. */
   gatesOf(bits: number): number {
     return this.gateBits[bits & this.keyMask] ?? 0
   }
 
+  /** Returns state indexes by slot. */
   states(bits: number): readonly number[] {
     const states: number[] = []
     for (const { slot, shift, mask } of this.shape.sensors) states[slot] = (bits >> shift) & mask
     return states
   }
 
-  /** Determines the table entry first if necessary; by default for the row's states. */
+  /**
+   * Returns the index in `followings` for a table entry, determining it first if necessary; by default for the row's
+   * states.
+   */
   known(row: number, what: number, before = this.before(row), now = this.after(row)): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
     return this.#lookUp(task.model, this.parts.whole, before, now)
   }
 
+  /** Same for a message that runs a part, with the row's states. */
   knownOf(row: number, part: Part, what: number): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
@@ -365,6 +407,7 @@ export class RowStore {
     return this.followings[what === NOT_LOOKED_UP ? this.#lookUp(model, this.parts.whole, before, now) : what] ?? []
   }
 
+  /** Returns the table entry for state bits before and now. */
   entry(before: number, now: number): number {
     return this.table[this.#entryAt(before, now)] ?? 0
   }
@@ -375,6 +418,7 @@ export class RowStore {
     return ((before & keyMask) << keyBits) | (now & keyMask & ~edgeMask) | (before & edgeMask)
   }
 
+  /** Returns the index in `followings` for these firings, or NOTHING. `now`: state bits after the message. */
   place(firings: readonly PossibleFiring[], now: number, part = this.parts.whole): number {
     if (firings.length === 0) return NOTHING
     const own = this.edgeBits[now & this.keyMask] ?? 0
@@ -386,6 +430,7 @@ export class RowStore {
     return this.followings.push(list) - 1
   }
 
+  /** Fills a table entry using a task of the shape. Returns its index in `followings`. */
   #lookUp(model: TaskModel, part: Part, before: number, now: number): number {
     const { sensors } = model.graph
     const run = this.shape.sensors.filter(({ slot }) => part.runs[slot])

@@ -1,4 +1,7 @@
-/** Provides a batch's code for each part, generated on first use and again when the rows move. */
+/**
+ * Provides a batch's code for messages with the usual fields, and for each part of the sensors that other messages run.
+ * The code is generated on first use, and again when the rows move.
+ */
 import type { Message } from '../task/origin.ts'
 import { firstFieldSets, type FieldSetHistory } from './field-set-history.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
@@ -18,6 +21,7 @@ export class RowTakers {
   #asked = 0
   readonly #askedWith = new Map<Fields, number>()
   #code: RowCode
+  /** by index of the part */
   #ones: (TakePart | undefined)[] = []
   #lists: (TakeAll | undefined)[] = []
 
@@ -32,6 +36,7 @@ export class RowTakers {
     return this.#code
   }
 
+  /** Replaces the code, because the rows have moved. */
   renew(code: RowCode): void {
     this.#code = code
     this.#ones = []
@@ -39,6 +44,7 @@ export class RowTakers {
     for (const [fields, indexed] of this.#indexed) indexed.takeOne = this.#usual(fields)
   }
 
+  /** Returns the code for an indexed row whose last message has these fields. */
   indexed(fields: Fields): IndexedBatch {
     const asked = (this.#askedWith.get(fields) ?? 0) + 1
     this.#askedWith.set(fields, asked)

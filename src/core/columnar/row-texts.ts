@@ -1,4 +1,7 @@
-/** Stores the parts of row events that never change, once per graph. */
+/**
+ * Stores the parts of row events that never change: labels, state names, and where states are in a row's bits. Created
+ * once per graph, with the first subscriber.
+ */
 import type { WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { SensorState } from '../engine/firing.ts'
 import { GATE_STATES, type GraphNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
@@ -8,6 +11,7 @@ import { evaluationOf, gateStates } from './possible-firings.ts'
 import type { Fires, HoldingTrigger } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 
+/** Texts of a sensor, and where a row stores its state. */
 export interface SensorText {
   readonly node: string
   readonly states: readonly string[]
@@ -16,6 +20,7 @@ export interface SensorText {
   readonly mask: number
 }
 
+/** The part of a firing's why that depends only on states. */
 export interface StateWhy {
   readonly trigger: WhyTrigger
   /** undefined when no other trigger holds */
@@ -31,7 +36,9 @@ export interface TriggerText {
   readonly sensor: SensorText | undefined
   /** position of the last evaluated sensor among those behind the source */
   readonly leading: number
+  /** descriptions of the trigger, by what matched and by the states of its source */
   readonly said: (WhyTrigger | undefined)[]
+  /** sensors behind the source, in the order of the why */
   readonly sensors: readonly SensorText[]
   readonly hasGates: boolean
   /** by states: shared parts of whys; undefined: too many to share */
@@ -51,12 +58,16 @@ const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } a
 
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
+  /** number of sensors */
   readonly sensors: number
+  /** triggers from sensors to other sensors, which fire with each message, in order */
   readonly inner: readonly Fires[]
+  /** by position: how many of these triggers fire after earlier sensors */
   readonly innerBefore: readonly number[]
   readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
+  /** by trigger, then by state bits: gates shared by events */
   readonly #gates: Map<number, readonly WhyGate[]>[]
 
   constructor(rows: RowStore, model: TaskModel) {
@@ -76,7 +87,10 @@ export class RowTexts {
     this.#gates = graph.triggers.map(() => new Map<number, readonly WhyGate[]>())
   }
 
-  /** Returns the same object for the same states. */
+  /**
+   * Returns a trigger's description for a why, the same object for the same states. State bits are those before and
+   * after the message.
+   */
   trigger({ trigger, matched, from, to }: HoldingTrigger, before: number, after: number): WhyTrigger {
     const text = this.triggers[trigger] as TriggerText
     const { sensor, said, source, node } = text
@@ -92,10 +106,12 @@ export class RowTexts {
     return made
   }
 
+  /** Returns the descriptions of the other triggers that hold; undefined when none does. */
   also({ also }: Fires, before: number, after: number): readonly WhyTrigger[] | undefined {
     return also.length === 0 ? undefined : also.map((one) => this.trigger(one, before, after))
   }
 
+  /** Returns the part of a why that depends only on states, the same object for the same states. */
   said(fires: Fires, before: number, after: number): StateWhy {
     const text = this.triggers[fires.trigger] as TriggerText
     const { sensor, sensors } = text
@@ -114,11 +130,15 @@ export class RowTexts {
     return made
   }
 
-  /** First one first, for a message at `time` (epoch ms); undefined: none. */
+  /**
+   * Returns the triggers that led to a trigger's source, first one first, for a message at `time` (epoch ms);
+   * undefined: none did.
+   */
   via(trigger: number, time: number): readonly WhyStep[] | undefined {
     return this.#paths.at((this.triggers[trigger] as TriggerText).leading, time)
   }
 
+  /** Returns the gates behind a trigger's source, the same list for the same states. */
   gates(trigger: number, states: number): readonly WhyGate[] {
     const { keyMask, shape } = this.#rows
     const bits = states & keyMask & ~shape.edgeMask
@@ -167,12 +187,16 @@ export class RowTexts {
   }
 }
 
-/** The steps of each longest path are created once per message and shared by its whys. */
+/**
+ * Creates the steps that led to a sensor. The steps of each longest path are created once per message and shared by its
+ * whys; a sensor on the path uses the first of them.
+ */
 class WhyPaths {
   /** by position: number of triggers that lead to the sensor, and index of a path through it */
   readonly #lengths: readonly number[]
   readonly #ways: readonly number[]
   readonly #triggers: readonly (readonly TriggerEdge[])[]
+  /** by path: the steps for messages at `#time` */
   #steps: (readonly WhyStep[] | undefined)[] = []
   #time = Number.NaN
 

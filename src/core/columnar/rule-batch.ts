@@ -1,5 +1,6 @@
 /**
- * Runs all tasks of one shape as rows; the full state lags behind until `synchronize` (materialize.ts).
+ * Runs all tasks of one shape as rows of numbers. A handle links a task to its row. The task's full state remains as it
+ * was when the task became a row or was last materialized; `synchronize` brings it up to date (materialize.ts).
  *
  * BATCH-1 a row and the state machine agree: materializing at any moment produces the state of the machine.
  * BATCH-2 a plug is called once for a message; its result is reused.
@@ -53,6 +54,7 @@ export class RuleBatch implements RowEvents, Batch {
   readonly #host: Pick<ExecutorHost, 'events' | 'why'>
   #inFold = 0
   #openedVectorized = 0
+  /** firings from messages that rows took individually */
   #firings = 0
   #held = 0
   readonly #inner: number
@@ -66,7 +68,9 @@ export class RuleBatch implements RowEvents, Batch {
   #hasRawData = false
   /** undefined: its rows cannot be vectorized; null: not determined yet */
   #vectorParts: VectorDependencies | undefined | null = null
+  /** includes the handles whose actuator calls continued in the full state */
   readonly actuators: ActuatorCalls
+  /** by row: the vectorized batch that it belongs to */
   readonly #vectorized: (VectorizedBatch | undefined)[] = []
   #left: RowHandle | undefined
 
@@ -96,7 +100,9 @@ export class RuleBatch implements RowEvents, Batch {
     this.#takers = new RowTakers(this.#rows, this, fields, generatedRows(this.#rows, this, generate))
   }
 
-  /** The full state must have processed the last message of its resource and have nothing open. */
+  /**
+   * Returns a handle for a task whose full state has processed the last message of its resource and has nothing open.
+   */
   attach(task: BatchTask, fit: BatchFit, source: TakenSource): RowHandle {
     const rows = this.#rows
     const row = this.#add()
@@ -141,6 +147,7 @@ export class RuleBatch implements RowEvents, Batch {
     return (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] ?? this.#left) as RowHandle
   }
 
+  /** Called when the row changes its task, or the task returns after `count` messages. */
   #forget(row: number, count = 0): void {
     this.#recorder.forget(row)
     this.#records.forget(row, count)
@@ -156,6 +163,10 @@ export class RuleBatch implements RowEvents, Batch {
     this.#rows.free(row)
   }
 
+  /**
+   * Returns how many messages rows completed, how many of these in one pass, and how many continued in the state
+   * machine.
+   */
   get ways(): { taken: number; vectorized: number; opened: number } {
     const opened = this.#inFold
     return { taken: this.taken - opened, vectorized: this.vectorized - this.#openedVectorized, opened }
@@ -194,6 +205,7 @@ export class RuleBatch implements RowEvents, Batch {
 
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number {
     const done = this.#takers.takeAll(part)(list, from, message, part, isFirst)
+    // From now on, the indexed row itself stores the last message.
     this.current = undefined
     return done
   }
@@ -393,7 +405,10 @@ export class RuleBatch implements RowEvents, Batch {
     this.#rows.next(handle.row, time)
   }
 
-  /** The call stays open, and the state machine is then ahead of the row. */
+  /**
+   * Brings the full state up to a call of the current message. The call stays open, and the state machine is then ahead
+   * of the row.
+   */
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
     this.#inFold++
@@ -410,6 +425,7 @@ export class RuleBatch implements RowEvents, Batch {
     return this.#rows.clock[1] as number
   }
 
+  /** Continues the row when the state machine has finished the message and nothing is open. */
   reattach(handle: RowHandle): void {
     const { row, task, fit } = handle
     handle.materializedCount = this.#rows.count(row)

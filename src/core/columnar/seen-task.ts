@@ -1,10 +1,15 @@
-/** Represents the task as an open actuator call sees it, created before the full state moves on. */
+/**
+ * Represents the task as an open actuator call sees it: its state at the firing, created when the call reads it or
+ * before the full state moves on.
+ */
 import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import type { ActuatorState, Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 
+/** Creates the state, using the current run. */
 type MakeState = (run: TaskRun) => TaskState
 
+/** A task as a call sees it. */
 export class SeenTask implements TaskRun {
   model: TaskModel
   readonly sink: Sink
@@ -33,11 +38,13 @@ export class SeenTask implements TaskRun {
     this.#state = state
   }
 
+  /** Creates the state if it does not exist yet. */
   make(): void {
     if (this.#make !== undefined) this.state = this.#make(this)
   }
 }
 
+/** An actuator call fired by a row's last message, and the task that it sees. */
 export interface RowEffect {
   readonly execution: Execution
   readonly seen: SeenTask

@@ -1,5 +1,6 @@
 /**
- * Compiles sensors that only calculate with numbers (`calculates` of a plug) into formulas of a shape.
+ * Compiles sensors that only calculate with numbers (`calculates` of a plug) into formulas of a shape. They read the
+ * message and numbers of earlier sensors; numbers that differ from task to task become constants.
  *
  * A formula applies while it reads finite numbers, or booleans and texts where it tests them, and all its results are
  * finite; otherwise the state machine calls the plug, with the same result as always.
@@ -16,7 +17,9 @@ import { finishProperties } from '../plug/properties.ts'
 export type RowFormula =
   | boolean
   | { readonly parameter: string }
+  /** tests whether the parameter equals this boolean or text */
   | { readonly parameter: string; readonly is: boolean | string }
+  /** index among the constants of a task */
   | { readonly constant: number }
   /** a number that another sensor calculated: index among all numbers calculated for a message */
   | { readonly number: number }
@@ -24,12 +27,14 @@ export type RowFormula =
 
 /** A calculation without its constants. */
 export interface SensorFormula {
+  /** index of its first number among all numbers calculated for a message */
   readonly first: number
   /** its numbers, in order, followed by numbers that must be finite because a decision depends on them */
   readonly numbers: readonly RowFormula[]
   /** state indexes by formula; the first formula that holds decides */
   readonly states: readonly (readonly [RowFormula, number])[]
   readonly otherwise: number
+  /** properties that read the message: if one cannot be a number, the sensor fails without calling its plug */
   readonly properties: readonly MessageProperty[]
 }
 
@@ -39,6 +44,7 @@ export interface MessageProperty {
   readonly isNeeded: boolean
 }
 
+/** Indexes of the numbers that sensors calculate, by label and name. */
 export type Calculated = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 export interface FoundFormula {
@@ -51,7 +57,10 @@ const MAX_PARTS = 200
 const HIDING: ReadonlySet<string> = new Set([...OPERATORS.order, ...OPERATORS.many, '/', '%', 'sign'])
 const NUMBERS: ReadonlySet<string> = new Set(['double', 'float'])
 
-/** Returns undefined when the plug must be called. `first` and `constant`: how many the earlier sensors use. */
+/**
+ * `first` and `constant`: how many numbers and constants the earlier sensors use. Returns undefined when the plug must
+ * be called.
+ */
 export function sensorFormula(
   own: NodeProperties,
   states: readonly string[],
@@ -98,7 +107,10 @@ function messageProperties({ plug }: NodeProperties, { reads }: DirectProperties
   })
 }
 
-/** Returns false for values that may convert to a number. */
+/**
+ * Returns whether a sensor fails because this property value is not a number. Returns false for values that may convert
+ * to one.
+ */
 export function failsWith({ isNeeded }: MessageProperty, value: unknown): boolean {
   if (value === undefined) return false
   return value === null ? isNeeded : !Number.isFinite(value) && numberOfText(value) === undefined
@@ -116,6 +128,7 @@ function propertiesOf({ plug, compiled, constant }: NodeProperties): DirectPrope
   return areNumbers ? direct : undefined
 }
 
+/** Returns whether finishing the properties would leave the fixed ones as they are, and add none. */
 function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
   const { properties } = finishProperties(plug, fixed, new Set(reads.map(({ property }) => property)))
   if (properties === undefined) return false
@@ -153,6 +166,7 @@ class Resolver {
     return formula !== undefined && kindOf(formula) === kind ? this.#resolved(formula) : undefined
   }
 
+  /** Adds a number that must be finite; returns its index. */
   add(formula: RowFormula): number {
     return this.#first + this.numbers.push(formula) - 1
   }
@@ -235,8 +249,10 @@ function numberAt(place: number | undefined): RowFormula | undefined {
   return place === undefined ? undefined : { number: place }
 }
 
+/** The type that a message value must have for a calculation. */
 export type ParameterType = 'number' | 'boolean' | 'string'
 
+/** Returns the message fields that a calculation reads, with their required types. */
 export function parametersIn(formula: SensorFormula): readonly (readonly [string, ParameterType])[] {
   const found: (readonly [string, ParameterType])[] = []
   eachPart(formula, (part) => {
@@ -245,6 +261,7 @@ export function parametersIn(formula: SensorFormula): readonly (readonly [string
   return found
 }
 
+/** Returns the indexes of the calculated numbers that a calculation reads, including its own. */
 export function numbersReadBy(formula: SensorFormula): ReadonlySet<number> {
   const found = new Set<number>()
   eachPart(formula, (part) => {

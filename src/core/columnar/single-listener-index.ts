@@ -1,4 +1,7 @@
-/** Delivers a message to the only listener of its resource, with one lookup of a number that encodes batch and row. */
+/**
+ * Provides the fastest way to deliver a message, for resources with one listener that has a handle. One lookup returns
+ * a number that encodes batch and row, because objects of a fleet are scattered in memory and rows are not.
+ */
 import type { Message } from '../task/origin.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
 import type { FieldSetHistory } from './field-set-history.ts'
@@ -8,11 +11,13 @@ import { AFTER, FIELD_SETS, KEPT, LAST } from './row-layout.ts'
 import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
+/** Data shared by rows of one batch whose messages usually have the same fields. */
 export interface IndexedBatch {
   readonly rows: RowStore
   readonly batch: RowEvents
   /** replaced when the batch grows */
   takeOne: TakeOne
+  /** Returns the field-set history without a past for messages with these fields. */
   usualOf(fields: Fields): FieldSetHistory
 }
 
@@ -26,6 +31,7 @@ export class SingleListenerIndex {
   /** stores what was read ahead, so that the optimizer keeps the read */
   readonly #ahead = integersInPlace(1)
 
+  /** Delivers a message if its resource has exactly one listener and that listener is a row. */
   take(message: Message): boolean {
     const { resource } = message
     const place = this.#numbers.placeOf(resource)
@@ -35,6 +41,7 @@ export class SingleListenerIndex {
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 
+  /** Same for a message whose timestamp was set by the host. */
   takeHostStamped(message: Message): boolean {
     const number = this.#numberOf(message.resource)
     if (number === NO_NUMBER) return false
@@ -84,6 +91,7 @@ export class SingleListenerIndex {
     return true
   }
 
+  /** Removes a row from the index. Returns its last message and that message's field-set history. */
   remove(
     resource: string,
     { rows, batch }: IndexedBatch,

@@ -1,4 +1,8 @@
-/** Restores the parts of a row's full state that its last message did not touch. */
+/**
+ * Restores the parts of a row's full state that its last message did not touch: sensors that it did not run, and gates
+ * that depend on none of the sensors that it ran. Each keeps its state from the last message that ran it, or one of its
+ * sensors.
+ */
 import { UNKNOWN, type GateNode, type Graph, type SensorNode } from '../graph/graph.ts'
 import { newExecution } from '../task/execution.ts'
 import type { Origin } from '../task/origin.ts'
@@ -9,11 +13,14 @@ import type { KeptMessage } from './field-set-history.ts'
 import type { RowStore } from './row-store.ts'
 import type { BatchTask } from './row-handle.ts'
 
+/** Returns whether a sensor has no state, or failed when it last ran. */
 export function hasUnknown({ sensors }: Pick<TaskState, 'sensors'>): boolean {
   return sensors.some(({ state, error }) => state === UNKNOWN || error !== null)
 }
 
-/** By slot; undefined where the message is not kept. `runs`: what the last message ran. */
+/**
+ * Returns, by slot, the message that last ran each sensor, if that message is kept. `runs`: what the last message ran.
+ */
 export function standingSensors(
   rows: RowStore,
   kept: readonly KeptMessage[],
@@ -78,7 +85,10 @@ function setSensor(task: BatchTask, slot: number, origin: Origin, before: number
   if (outcome.ok && outcome.rawData !== undefined) sensor.rawData = outcome.rawData
 }
 
-/** undefined: the row's last message, or one that the full state has processed */
+/**
+ * Returns the last message that evaluated a gate; undefined: the row's last message, or one that the full state has
+ * processed.
+ */
 function lastOf(graph: Graph, gate: GateNode, by: readonly (KeptMessage | undefined)[]): KeptMessage | undefined {
   let last: KeptMessage | undefined
   for (const { slot, gates } of graph.sensors) {

@@ -15,7 +15,10 @@ export interface TakenTogether {
   readonly messages: readonly (Message | undefined)[]
   readonly fieldSetHistories: readonly (FieldSetHistory | undefined)[]
   readonly history: FiringHistory
+  /** Returns the state bits of the row at place `i` after a message. */
   statesAt(i: number, place: number): number
+  /** Counts the messages up to a place that ran no sensor of a row, since its last synchronization. */
   silentUpTo(row: number, place: number): number
+  /** Sets when each node that has changed entered its state, up to a message. */
   setSince(i: number, place: number, target: number[]): void
 }

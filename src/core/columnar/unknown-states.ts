@@ -1,6 +1,9 @@
 /**
- * Takes messages in which a compared or calculated value is not a number, when nothing follows from them, and the next
- * one; other effects are found on demand by replaying the messages in the state machine.
+ * Takes messages in which a compared or calculated value is not a number. Its sensor fails and has no state, and
+ * sensors that it would have run do not run. A row takes such a message when nothing follows from it, and the next one,
+ * in which all sensors succeed again, even with consequences. All other effects (the error, which nodes became unknown
+ * and when) are found on demand by replaying the messages in the state machine, together with the message before where
+ * sensors run others or return numbers.
  *
  * UNKNOWN-1 the bits of a sensor without a state contain its last state, which triggers use. The last gate states are
  *   stored separately while they differ from what the bits say; the row then takes the next message here, too
@@ -41,6 +44,7 @@ import type { RowCode } from './row-code.ts'
 import { failsWith, numbersReadBy, parametersIn, type SensorFormula } from './sensor-formula.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 
+/** The consequences of a message, as an index in the store's followings, and the resulting gate states. */
 interface Outcome {
   readonly what: number
   readonly gates: number
@@ -48,15 +52,18 @@ interface Outcome {
 
 const HAS_TO_BE_ASKED = -2
 
+/** The sensors that one sensor depends on, as bits of their positions. */
 interface Source {
   readonly sensor: ShapeSensor
   /** the sensor that runs it; 0: the message does */
   readonly runBy: number
+  /** the sensors whose numbers it reads */
   readonly reads: number
 }
 
 /** The batch, which fires the consequences. */
 export interface UnknownFirings {
+  /** whether firings have a subscriber */
   readonly isObserved: boolean
   readonly code: Pick<RowCode, 'follow'>
 }
@@ -67,7 +74,9 @@ export class UnknownStates {
   /** by failing sensors (bits of positions), then by key bits before and now, then by gate states before */
   readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
   readonly isPossible: boolean
+  /** number of sensors that did not run because others failed */
   notRun = 0
+  /** by position */
   readonly #sources: readonly Source[]
   readonly #replaysLast: boolean
   readonly #firesAgain: boolean
@@ -76,6 +85,7 @@ export class UnknownStates {
   #missed = 0
   #bits = 0
 
+  /** `hasFailureSubscriber`: whether each failure has a subscriber */
   constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, hasFailureSubscriber: boolean) {
     const { sensors, inner } = rows.shape
     this.#sources = sourcesOf(rows.shape, model)
@@ -93,7 +103,10 @@ export class UnknownStates {
       sensors.every(({ steps, formula }) => steps !== undefined || formula !== undefined)
   }
 
-  /** Returns false when the full state must take the message. */
+  /**
+   * Takes a message that runs all sensors, when some fail now or failed before. Returns false when the full state must
+   * take it.
+   */
   take(handle: RowHandle, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
     if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
@@ -117,6 +130,7 @@ export class UnknownStates {
     return true
   }
 
+  /** Takes such a message as the next one of an indexed row. */
   takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
     const { objects, layout, clock, oddGates } = this.#rows
     const own = handle.row * layout.objects
@@ -220,6 +234,7 @@ export class UnknownStates {
     return true
   }
 
+  /** Stores the current message. `gates`: the resulting gate states. */
   #set(row: number, now: number, bits: number, gates: number): void {
     const rows = this.#rows
     const { nums, ints, layout } = rows
@@ -245,6 +260,7 @@ export class UnknownStates {
     for (let n = 0; n < layout.nodes; n++) since[n] = nums[first + n] ?? 0
   }
 
+  /** Sets when changed nodes entered their states: at the last message. */
   #shift(row: number): void {
     const rows = this.#rows
     const d = rows.at(row)
@@ -265,7 +281,10 @@ export class UnknownStates {
     return this.#failed === 0 && !this.#firings.isObserved
   }
 
-  /** Node changes are stored now, because code that reads only the bits would miss them. */
+  /**
+   * Handles a message after which the bits determine the gate states again. Node changes are stored now, because code
+   * that reads only the bits would miss them. Consequences are computed from the state before it.
+   */
   #regain(row: number, message: Message, fieldSets: FieldSetHistory, what: number): true {
     const rows = this.#rows
     const gates = rows.oddGates.get(row)?.before
@@ -342,6 +361,7 @@ function keepGates(rows: RowStore, row: number, gates: number): void {
   }
 }
 
+/** Moves the row's current states to the previous ones; changed nodes entered their states at the last message. */
 function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
   const before = ints[2 * d + BEFORE] ?? 0
   const after = ints[2 * d + AFTER] ?? 0

@@ -2,12 +2,18 @@
 import type { SensorSteps } from './computed-sensors.ts'
 import type { ParameterType } from './sensor-formula.ts'
 
-/** Yields zero for an exact number and NaN otherwise: 2^53 times this factor overflows to infinity. */
+/**
+ * Generates code that yields zero for an exact number (`isExact`) and NaN otherwise: 2^53 times this factor overflows
+ * to infinity.
+ */
 function exactSource(value: string): string {
   return `0 * (${value} * ${2 ** 971})`
 }
 
-/** Runs `leave` when a field does not have its type (`isOfType`). */
+/**
+ * Generates code that reads fields of `message` into variables, and runs `leave` when one does not have its type
+ * (`isOfType`).
+ */
 export function readSource(
   values: readonly { readonly value: string; readonly name: string }[],
   types: ReadonlyMap<string, ParameterType>,
@@ -26,7 +32,10 @@ export function readSource(
   ]
 }
 
-/** Arithmetic, because a branch would often be mispredicted. `limit`: where each constant is stored. */
+/**
+ * Generates arithmetic that turns a value into a state index, from how many limits it reaches and exceeds. A branch
+ * would often be mispredicted. `parameters`: the values v0, v1 ...; `limit`: where each constant is stored
+ */
 export function stepsSource(
   steps: SensorSteps,
   parameters: readonly string[],
@@ -38,6 +47,7 @@ export function stepsSource(
   return `${JSON.stringify(String.fromCharCode(...states))}.charCodeAt(${range})`
 }
 
+/** Generates code that counts the limits that a value reaches and exceeds. */
 export function rangeSource(
   { parameter, constant, cuts }: SensorSteps,
   parameters: readonly string[],

@@ -1,4 +1,7 @@
-/** Computes which rows of a batch can be vectorized, when they fire, and which nodes change. */
+/**
+ * Computes what the vectorized batches of one batch share: which rows can be vectorized, when they fire, and which
+ * nodes change.
+ */
 import type { Graph, SensorNode } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
@@ -12,35 +15,52 @@ import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
 export interface VectorDependencies extends VectorCode {
+  /** Returns the firing code for rows that call one plug, or several (undefined). */
   fireRows(plug: Plug | undefined, owner: FiringOwner): FireRows
   readonly store: RowStore
+  /** all possible state bits of rows */
   readonly all: readonly number[]
+  /** decides which rows fire */
   readonly condition: VectorCondition
+  /** number of message values that rows compare */
   readonly parameters: number
+  /** names of the compared values */
   readonly names: readonly string[]
   /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
   readonly changes: Int32Array
-  /** nodes that may change between two extremes, by state bits of the minima (high bits) and maxima */
+  /**
+   * nodes that may change while values vary between two extremes, by state bits of the minima (high bits) and maxima
+   */
   readonly mayChange: Int32Array
   /** nodes that change exactly when firing begins or ends, as bits by index */
   readonly turning: number
+  /** the only trigger that leads to the actuator */
   readonly trigger: number
   /** undefined: rows individually take messages with failing sensors */
   readonly failing: FailingSensors | undefined
+  /** Returns whether a message that runs these sensors (by slot) decides the condition. */
   decides(runs: readonly boolean[]): boolean
 }
 
+/** Sensors that fail when a compared value is not a number. */
 export interface FailingSensors {
   /** by parameter: positions, as bits, of the sensors that compare it; 0: only their plugs can tell what is a number */
   readonly readers: readonly number[]
-  /** By state bits, as bits by slot; undefined when a firing is still possible. */
+  /**
+   * Returns, by state bits, the gates that are undecided while these sensors fail, as bits by slot. Returns undefined
+   * when a firing is still possible.
+   */
   undecided(failed: number): Int32Array | undefined
 }
 
 const MAX_VECTOR_BITS = 6
 const MAX_VECTOR_NODES = 30
 
-/** Requires comparing sensors with few states, and one actuator that fires on their current states alone. */
+/**
+ * Returns undefined when the rows cannot be vectorized. Vectorizing requires comparing sensors with few states, and one
+ * actuator that fires on their current states alone, every time. `row`: one with a task of the shape; `mayFail`: rows
+ * take messages in which sensors fail.
+ */
 export function vectorPartsOf(
   store: RowStore,
   row: number,

@@ -1,6 +1,7 @@
 /**
- * Tracks messages that a vectorized batch's rows took although sensors failed: state bits continue as if the last
- * number had been repeated.
+ * Tracks the messages that a vectorized batch's rows took although sensors failed, because a compared value was not a
+ * number. State bits, which triggers use, continue as if the last number had been repeated. Gates that wait for a
+ * failed sensor keep their states, whatever the bits say. Each row's share is stored as in unknown-states.ts.
  *
  * VECTORFAIL-1 such a message has no consequences, nothing subscribes to the batch while it has one, and the next two
  *   messages run all sensors; otherwise the vectorized batch ends and its rows continue individually
@@ -14,6 +15,7 @@ import type { TakenTogether } from './taken-together.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import { FIRST } from './vector-past.ts'
 
+/** The members of a handle that this file uses. */
 interface Attached {
   readonly materializedCount: number
   unknown: UnknownMessages | undefined
@@ -27,6 +29,7 @@ export class VectorFailures {
   readonly #taken: TakenTogether
   readonly #places: number[] = []
   readonly #failed = new Map<number, number>()
+  /** number of messages since the first failing one, while they are close together */
   #near = 0
 
   constructor(parts: VectorDependencies, taken: TakenTogether) {
@@ -44,6 +47,7 @@ export class VectorFailures {
     this.#failed.clear()
   }
 
+  /** Returns whether sensors failed at this message or the one before. */
   isNear(place: number): boolean {
     return place - (this.#places.at(-1) ?? NEVER) < 2
   }
@@ -52,7 +56,10 @@ export class VectorFailures {
     return this.#failed.has(place)
   }
 
-  /** Repeats the last number where a value is not one. Returns false when rows must take the message individually. */
+  /**
+   * Stores a message's numbers at the next place, repeating the last number where a value is not one. Returns false
+   * when rows must take the message individually.
+   */
   read(message: Message, place: number): boolean {
     const { failing, names, parameters } = this.#parts
     if (failing === undefined) return false
@@ -78,6 +85,7 @@ export class VectorFailures {
     return true
   }
 
+  /** Returns the gate states of the row at place `i` after a message, as bits. */
   gatesAt(i: number, place: number): number {
     const { store, failing } = this.#parts
     let gates = 0
@@ -92,6 +100,7 @@ export class VectorFailures {
     return gates
   }
 
+  /** Returns whether the gate states differ from what state bits say. */
   isOdd(i: number, place: number): boolean {
     return this.has(place) && this.gatesAt(i, place) !== this.#parts.store.gatesOf(this.#taken.statesAt(i, place))
   }
@@ -112,7 +121,10 @@ export class VectorFailures {
     return FIRST - 1
   }
 
-  /** Must precede changes of the row's own numbers. `last`: the newest message that the row has taken. */
+  /**
+   * Stores the failures of the row at place `i`, before its own numbers change. `last`: the newest message that the row
+   * has taken.
+   */
   settle(i: number, last: number): void {
     const { store } = this.#parts
     const row = this.#taken.rows[i] as number

@@ -15,6 +15,7 @@ import type { Fires } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
 
+/** Data that these records share since the rows were last up to date. */
 export class FiringEpoch implements RecordEpoch {
   readonly past: VectorPast
   /** by place of the row */
@@ -24,6 +25,7 @@ export class FiringEpoch implements RecordEpoch {
   readonly #host: Pick<ExecutorHost, 'why' | 'events'>
   readonly #changes: Int32Array
   #record: FiringSet | undefined
+  /** by state bits before and after, for rows with the same texts */
   #shown: (Shown | undefined)[] = []
   #texts: RowTexts | undefined
   readonly #sameTexts: RowTexts | undefined
@@ -62,7 +64,10 @@ export class FiringEpoch implements RecordEpoch {
     return (2 ** sensors.length - 1) & ~(this.#changes[(before << bits) | after] ?? 0)
   }
 
-  /** `states`: bits before the message in the high bits, bits after it in the low bits */
+  /**
+   * Returns what fired the actuator of a row. `states`: bits before the message in the high bits, bits after it in the
+   * low bits.
+   */
   shown(i: number, states: number): Shown {
     const texts = this.#sameTexts ?? (this.tasks[i] as FiringTask).texts
     if (texts !== this.#texts) {
@@ -80,6 +85,7 @@ export class FiringEpoch implements RecordEpoch {
   }
 }
 
+/** What fired an actuator, and the part of its why that depends on states. */
 interface Shown {
   readonly fires: Fires
   readonly said: StateWhy
@@ -87,6 +93,7 @@ interface Shown {
 
 class FiringSet implements EventRecord {
   readonly epoch: FiringEpoch
+  /** place of the message in the epoch */
   readonly place: number
   readonly message: Message
   readonly #hasWhy: boolean
@@ -106,7 +113,10 @@ class FiringSet implements EventRecord {
     return 'record'
   }
 
-  /** Called when the first `reached` rows have taken the message and their firings have happened. */
+  /**
+   * Called when the first `reached` rows have taken the message and their firings have happened, whatever their
+   * actuators did.
+   */
   end(reached: number, firing: Int32Array | undefined): void {
     this.#rows = reached
     this.#firing = firing
@@ -143,6 +153,7 @@ class FiringSet implements EventRecord {
   }
 }
 
+/** Data shared by the firings of a set; `i` is the place of the row. */
 class FiredInPass implements FiredTogether {
   readonly time: number
   readonly input: InputSummary | undefined

@@ -1,4 +1,6 @@
-/** Writes the messages of a vectorized batch to the histories of its rows. */
+/**
+ * Writes the messages of a vectorized batch to the histories of its rows, as if each row had taken them individually.
+ */
 import type { Message } from '../task/origin.ts'
 import type { FiringHistory } from './firing-history.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -6,9 +8,12 @@ import type { MessageHistory } from './row-code.ts'
 import { FIRST, type VectorPast } from './vector-past.ts'
 import type { VectorSince } from './vector-since.ts'
 
+/** How far the newest message has been processed. */
 export interface Reached {
+  /** number of rows that have taken it */
   readonly reached: number
   readonly newest: number
+  /** place of the row whose actuator is being called, and the last results of the actuators */
   readonly acting: number | undefined
   readonly answers: readonly KeptAnswer[] | undefined
 }
@@ -17,6 +22,7 @@ export class VectorHistory {
   readonly #history: MessageHistory
   readonly #rows: readonly number[]
   readonly #inner: boolean
+  /** by message: last results of the actuators, if any */
   readonly #answers: (readonly KeptAnswer[] | undefined)[] = []
 
   /** `inner`: whether sensors fire others with each message */
@@ -26,12 +32,14 @@ export class VectorHistory {
     this.#inner = inner
   }
 
+  /** Stores the results when all firings of a message have finished. */
   fired(place: number, answers: readonly KeptAnswer[] | undefined): void {
     if (answers === undefined) return
     this.#answers[place] = answers.slice()
     if (place >= this.#history.kept) this.#answers[place - this.#history.kept] = undefined
   }
 
+  /** Adds the newest messages that are missing to each row's history. */
   settle(
     past: VectorPast,
     messages: readonly (Message | undefined)[],
@@ -70,6 +78,7 @@ export class VectorHistory {
     return place === newest && acting !== undefined ? answers?.[i] : this.#answers[place]?.[i]
   }
 
+  /** Clears the results, once they are in the rows. */
   clear(): void {
     this.#answers.length = 0
   }

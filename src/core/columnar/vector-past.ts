@@ -1,4 +1,7 @@
-/** Reconstructs the states that a vectorized batch's rows had at each message since they were last up to date. */
+/**
+ * Reconstructs the states that a vectorized batch's rows had at each message since they were last up to date. It
+ * remains valid when the batch has continued or ended.
+ */
 import type { EpochSource } from './row-code.ts'
 import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
@@ -26,10 +29,12 @@ export class VectorPast {
     this.#shown = new Int32Array(from.rows.length)
   }
 
+  /** number of sensors and gates */
   get nodes(): number {
     return this.#store.layout.nodes
   }
 
+  /** Returns a message's number within the row at place `i`. */
   numberOf(i: number, place: number): number {
     return (this.#nums[this.#at(i) + COUNT] ?? 0) + place - (FIRST - 1)
   }
@@ -55,6 +60,7 @@ export class VectorPast {
     return found
   }
 
+  /** Returns the row's own record of this, as of the message before the first. */
   sinceFirst(i: number): number[] {
     const { nodes, since } = this.#store.layout
     const at = this.#at(i)
@@ -63,6 +69,7 @@ export class VectorPast {
     return found
   }
 
+  /** Updates `since` for the next message, from state bits before and after the message at `place`. */
   goOn(since: number[], before: number, after: number, place: number): void {
     const { bits } = this.#store.shape
     const time = this.timeOf(place)
@@ -70,6 +77,7 @@ export class VectorPast {
     for (; left !== 0; left &= left - 1) since[31 - Math.clz32(left & -left)] = time
   }
 
+  /** Returns the state bits after a message. */
   statesAt(i: number, place: number): number {
     if (place < FIRST) return this.#ints[2 * this.#at(i) + (place === 0 ? BEFORE : AFTER)] ?? 0
     const { statesAt, limits, values, parameters } = this.#from
@@ -81,9 +89,12 @@ export class VectorPast {
     return (this.statesAt(i, place - 1) << this.#store.shape.bits) | this.statesAt(i, place)
   }
 
-  /** By place of the row. The next call overwrites the list. */
+  /**
+   * Same for those of the first `rows` rows that are in a set, by place of the row. The next call overwrites the list.
+   */
   statesAroundAll(set: Int32Array, rows: number, place: number): Int32Array {
     const shown = this.#shown
+    // for the first message, the rows themselves store the state before
     if (place <= FIRST) for (let i = 0; i < rows; i++) shown[i] = this.statesAround(i, place)
     else {
       const { statesOfAll, limits, values, parameters } = this.#from

@@ -13,15 +13,18 @@ import { VectorPast } from './vector-past.ts'
 
 const ALL_NODES = -1
 
+/** Receives the record of each message. */
 export interface EpochOwner {
   began(record: VectorRecord): void
   ended(): void
 }
 
+/** Data shared by the records of messages since the rows were last up to date. */
 export class VectorEpoch implements RecordEpoch {
   readonly tasks: readonly RecordedTask[]
   readonly rows: readonly number[]
   readonly totals: Totals
+  /** how many gates change in each row with each message */
   readonly gates: number
   readonly #past: VectorPast
   readonly #owner: EpochOwner
@@ -54,6 +57,7 @@ export class VectorEpoch implements RecordEpoch {
     this.#owner.ended()
   }
 
+  /** Creates the events of the row at place `i` for a message. */
   eventsAt(i: number, place: number, message: Message, fires: boolean, answer: KeptAnswer): readonly EngineEvent[] {
     const past = this.#past
     return eventsOf({
@@ -78,8 +82,10 @@ export class VectorRecord implements EventRecord {
   #rows = 0
   /** the rows that fired, as bits; undefined: none */
   #firing: Int32Array | undefined
+  /** by place of the row: the last results of the actuators that fired */
   #answers: readonly KeptAnswer[] | undefined
   #lastAnswer: { readonly row: number; readonly answer: KeptAnswer } | undefined
+  /** whether the last of the rows continues in the state machine */
   isOpened = false
   #fired: number | undefined
   #events: readonly EngineEvent[] | undefined
@@ -94,11 +100,15 @@ export class VectorRecord implements EventRecord {
     return 'record'
   }
 
+  /** Called when a row's actuator call does not end like those of the other rows. */
   answered(row: number, answer: KeptAnswer): void {
     this.#lastAnswer = { row, answer }
   }
 
-  /** Called when the first `reached` rows have taken the message. */
+  /**
+   * Called when the first `reached` rows have taken the message. Keeps `firing`, the rows that fire, and `answers`,
+   * their actuators' results.
+   */
   end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#rows = this.isOpened ? reached - 1 : reached
     this.#firing = firing
@@ -133,6 +143,7 @@ export class VectorRecord implements EventRecord {
     return this.#events
   }
 
+  /** Creates the events of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
     return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))

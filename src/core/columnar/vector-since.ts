@@ -6,6 +6,7 @@ import { FIRST } from './vector-past.ts'
 
 export class VectorSince {
   readonly failures: VectorFailures
+  /** whether some messages did not decide the firing condition */
   hasUndecided = false
   readonly #parts: VectorDependencies
   readonly #taken: TakenTogether
@@ -16,7 +17,11 @@ export class VectorSince {
     this.failures = new VectorFailures(parts, taken)
   }
 
-  /** `knowsTurns`: the row fired at most once after the message, so its firings show which nodes changed. */
+  /**
+   * Sets when nodes entered their states, up to a message; nodes unchanged since the first message are left as they
+   * are. `knowsTurns`: the row has fired at most once after the message, so its firings determine the nodes that change
+   * with them.
+   */
   set(i: number, place: number, target: Float64Array | number[], at: number, knowsTurns = false): void {
     const { changes, lastChange, turning, store } = this.#parts
     const { limits, values } = this.#taken
@@ -60,7 +65,9 @@ export class VectorSince {
     return found
   }
 
-  /** 0: firing never began or ended, undefined: it must be searched for */
+  /**
+   * Returns the last message up to a place at which firing began or ended; 0: none, undefined: it must be searched for.
+   */
   #lastTurn(i: number, place: number): number | undefined {
     const { history, statesAt } = this.#taken
     if (this.hasUndecided) return undefined
@@ -80,6 +87,7 @@ export class VectorSince {
     }
   }
 
+  /** Returns the nodes that may have changed since the first message. */
   #mayHaveChanged(i: number): number {
     const { statesAt, parameters, mayChange, store } = this.#parts
     const { limits, bounds } = this.#taken

@@ -1,5 +1,7 @@
 /**
- * Processes many rows of one batch as one pass over their limits per message; their own numbers are updated later.
+ * Processes many rows of one batch that listen to the same resource. As long as possible, each message is one pass over
+ * the rows' limits that finds the rows that fire. The rows' own numbers are updated later, from the values of the last
+ * messages: when one of the rows is read (which ends the vectorized batch) or when no more messages can be kept.
  *
  * VECTOR-1 after a vectorized batch has ended, each row is as if it had taken its messages individually
  * VECTOR-2 rows act in their order: rows that are not reached when the batch ends have not received the message
@@ -85,9 +87,13 @@ export class VectorizedBatch {
   #newest = FIRST - 1
   #at: { readonly place: number } | undefined
   readonly #kept: VectorHistory | undefined
+  /** number of firing messages since the current list of results began */
   #answersFor = 0
 
-  /** Returns undefined when a row has no handle, is ahead or behind, or resolves properties for each call. */
+  /**
+   * Returns undefined when the rows, whose last message was `last`, cannot be vectorized: one has no handle, is ahead
+   * or behind, or has an actuator whose properties are resolved for each call.
+   */
   static of(
     rows: readonly number[],
     parts: VectorDependencies,
@@ -236,6 +242,7 @@ export class VectorizedBatch {
     }
   }
 
+  /** Finds the rows that fire for the numbers from `at` on. Returns false when none can fire. */
   #findFiring(at: number): boolean {
     const { sets } = this.#history
     const first = this.#history.at(this.#newest)
@@ -254,12 +261,14 @@ export class VectorizedBatch {
     return sweep(this.#limits, sets, first, this.#values, at) !== 0
   }
 
+  /** Brings the rows up to date. */
   end(): void {
     if (this.isOver) return
     this.#calls.isOver = true
     this.#settle()
   }
 
+  /** Whether the batch has ended: its rows are up to date and continue individually. */
   get isOver(): boolean {
     return this.#calls.isOver
   }
@@ -297,7 +306,10 @@ export class VectorizedBatch {
     return this.#fireRows(calls, context, sets, this.#history.at(this.#newest), 0, words)
   }
 
-  /** Returns false when that message, or an earlier one that is needed, lacks a number. */
+  /**
+   * Starts with rows whose last message was `last`. Returns false when that message, or an earlier one that is needed,
+   * lacks a number.
+   */
   #beginAt(last: Message, fieldSets: FieldSetHistory): boolean {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
@@ -316,6 +328,7 @@ export class VectorizedBatch {
     const { parameters } = this.#parts
     const first = FIRST - 1
     if (this.#epoch !== undefined || this.#firingEpoch !== undefined) {
+      // Their records read these lists.
       this.#epoch = undefined
       this.#firingEpoch = undefined
       this.#values = this.#values.slice()
@@ -434,7 +447,8 @@ export class VectorizedBatch {
     if (!failures.isEmpty) failures.settle(i, last)
     if (this.#history.times[i] !== 0) this.#settleFirings(i)
     if (this.#isPartly) this.#settlePartly(i, last)
-    // When the bits determine the gate states again, changes are stored now (unknown-states.ts).
+    // When a message makes the bits determine the gate states again, its changes are stored immediately
+    // (unknown-states.ts).
     const known = failures.isOdd(i, last - 1) && !failures.has(last) ? last : last - 1
     this.#since.set(i, known, nums, d + layout.since, true)
     const before = this.#statesAt(i, known)

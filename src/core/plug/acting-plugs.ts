@@ -14,6 +14,7 @@ export interface Act<Input extends Readonly<Record<string, InputField>>> {
   output: Readonly<Record<string, OutputField>>
   touches(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
+  /** Performs the action. Rejects if it fails. */
   perform(context: PlugContext<PropertiesOf<Input>>): Promise<{ message: string; rawData: Record<string, unknown> }>
 }
 

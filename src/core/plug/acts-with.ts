@@ -6,7 +6,10 @@ export function actsWith({ acts }: Plug, properties: Readonly<Record<string, unk
   return typeof acts === 'function' ? acts(properties) : acts
 }
 
-/** Returns touched things: empty with invalid properties; undefined when the plug does not say: the node counts. */
+/**
+ * Returns the things that a call with these resolved properties touches: empty when the properties are invalid;
+ * undefined when the plug does not say, so that the node itself counts.
+ */
 export function touchesWith(
   plug: Plug,
   given: Readonly<Record<string, unknown>>,

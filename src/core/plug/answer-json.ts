@@ -5,7 +5,10 @@ const NAME = /^[A-Za-z_$][\w$]*$/
 
 const KEPT_PLAIN = new WeakSet<object>()
 
-/** Marks an `internalState` as plain JSON, now and later: this skips the check, which would cost as much as a copy. */
+/**
+ * Marks an `internalState` that its plug modifies in place as plain JSON, now and later. This skips the check, which
+ * would cost as much as a copy. Returns the same object.
+ */
 export function keptPlain<T extends object>(memory: T): T {
   KEPT_PLAIN.add(memory)
   return memory
@@ -32,7 +35,9 @@ export function isPlainRecord(record: Readonly<Record<string, unknown>>, depth =
   return true
 }
 
-/** Describes the first fault; undefined if all of it is plain JSON. */
+/**
+ * Describes the first part of a value that is not plain JSON; undefined if all of it is. `path`: location of the value.
+ */
 export function jsonFault(value: unknown, path: string): string | undefined {
   return isPlainJson(value) ? undefined : faultAt(value, path, [])
 }

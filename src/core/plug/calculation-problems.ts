@@ -7,7 +7,10 @@ import { problem } from './problem.ts'
 const KEYS: readonly string[] = ['rawData', 'states', 'otherwise']
 const WHOLE_NUMBER = /^\d+$/
 
-/** A calculation that is a function is not checked further: with an unusable result, the engine calls the plug. */
+/**
+ * Returns the problems of a declared calculation; their paths start with `/calculates`. A calculation that is a
+ * function is not checked further: if its result is unusable, the engine calls the plug.
+ */
 export function calculationProblems(calculates: unknown, states: unknown): Issue[] {
   const path = '/calculates'
   if (calculates === undefined || typeof calculates === 'function') return []

@@ -1,7 +1,13 @@
-/** Represents the calculations of sensors as data, which an engine may evaluate without calling the plug. */
+/**
+ * Represents the calculations of sensors as data: formulas over numbers, booleans and texts that an engine may evaluate
+ * without calling the plug.
+ */
 import { slackOf } from '#kernel'
 
-/** Arithmetic operators yield numbers, order and truth operators booleans; `?` chooses between operands of one kind. */
+/**
+ * Arithmetic operators map numbers to a number, order operators map numbers to a boolean, and truth operators map
+ * booleans to a boolean. `?` chooses between two operands of one kind.
+ */
 export const OPERATORS = {
   arithmetic: ['+', '-', '*', '/', '%'],
   order: ['<', '<=', '>', '>=', '===', '!=='],
@@ -14,11 +20,14 @@ export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not
 
 export type Formula = number | boolean | FormulaRead | FormulaTest | FormulaOperation
 
-/** Reads the properties, the message, another node's raw data, or this sensor's as computed so far. */
+/**
+ * Reads a number from the properties, the message, this sensor's raw data computed so far, or another node's raw data.
+ */
 export type FormulaRead =
   | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
   | { readonly from: 'nodes'; readonly node: string; readonly name: string }
 
+/** Tests whether a value of the message equals this boolean or text. */
 export interface FormulaTest {
   readonly from: 'streamdata'
   readonly name: string
@@ -65,6 +74,7 @@ export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   return op === '?' && kinds.length === 3 && test === 'truth' && yes === no ? yes : undefined
 }
 
+/** Converts a formula to a condition: a bare message value becomes a comparison with true. */
 export function asTruth(formula: Formula | undefined): Formula | undefined {
   if (typeof formula !== 'object' || !('from' in formula) || 'is' in formula) return formula
   return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
@@ -77,7 +87,10 @@ export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: 
   return op === '===' ? test : { op: 'not', of: [test] }
 }
 
-/** Builds a comparison in which a sum or difference equals a limit if it is within rounding error. */
+/**
+ * Builds a comparison with the tolerance that rules use: a sum or difference equals a limit if it is within rounding
+ * error.
+ */
 export function comparison(op: Operator, left: Formula, right: Formula): Formula {
   const [ofLeft, ofRight] = [largestOperand(left), largestOperand(right)]
   const both = ofLeft && ofRight ? maxOf(ofLeft, ofRight) : (ofLeft ?? ofRight)
@@ -99,7 +112,10 @@ export function comparison(op: Operator, left: Formula, right: Formula): Formula
   }
 }
 
-/** Returns the largest magnitude in a sum, looking through sign and absolute value; undefined for other formulas. */
+/**
+ * Returns the largest magnitude in a sum or difference, looking through sign and absolute value; undefined for other
+ * formulas.
+ */
 function largestOperand(formula: Formula): Formula | undefined {
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
   const { op, of } = formula

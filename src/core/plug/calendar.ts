@@ -26,7 +26,10 @@ export type Calendar = {
   [K in keyof typeof CALENDAR_OUTPUT]: (typeof CALENDAR_OUTPUT)[K]['type'] extends 'string' ? string : number
 }
 
-/** Building is slow, so reuse the formatter. Throws `PLUG_FAILED`. */
+/**
+ * Builds a formatter for an IANA zone or an offset such as `+02:00`. Building is slow, so reuse the formatter. Throws
+ * `PLUG_FAILED`.
+ */
 export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {

@@ -8,7 +8,11 @@ export type InnerResult =
   | { readonly state?: string; readonly rawData?: Readonly<Record<string, unknown>>; readonly internalState?: unknown }
   | { readonly error: string }
 
-/** Calls a sensor in the caller's context; never throws. `part`: number of this call, which keeps ids distinct. */
+/**
+ * Calls a sensor with its own properties and the memory that the caller keeps for it, in the caller's context. `part`:
+ * number of this call within the caller, which keeps ids distinct. Delayed results apply at once. Never throws: a
+ * failure is returned as a value.
+ */
 export async function callInner(
   plug: Plug,
   outer: PlugContext,

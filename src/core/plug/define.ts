@@ -19,8 +19,9 @@ const KEYS: readonly string[] =
   )
 
 /**
- * Checks and freezes the declaration; write `prepare` before `execute` so that its type is inferred first. Throws
- * `PLUG`.
+ * Checks and freezes the declaration of a plug. The types of `context.properties`, `context.prepared` and the states
+ * follow from the declaration; write `prepare` before `execute` so that its result type is inferred first. The returned
+ * plug shares only functions with `definition`. Throws `PLUG` with every problem in `issues`.
  */
 export function definePlug<
   const Input extends Readonly<Record<string, InputField>>,

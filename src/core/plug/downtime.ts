@@ -1,6 +1,9 @@
-/** Describes the downtime of the host to plugs. */
+/** Describes the downtime of the host to plugs, and computes its effect on waits. */
 
-/** `restart`: a wait begins again; `continue`: the downtime counts; `confirm`: nothing is shown until the next run. */
+/**
+ * Says what a downtime does to a wait. `restart`: the wait begins again when the host starts; `continue`: the downtime
+ * counts; `confirm`: the sensor shows nothing until its next run.
+ */
 export type DowntimePolicy = 'restart' | 'continue' | 'confirm'
 
 export const DOWNTIME_POLICIES = ['restart', 'continue', 'confirm'] as const satisfies readonly DowntimePolicy[]
@@ -20,7 +23,9 @@ export function earliestEnd({ until }: Pick<Downtime, 'until'>, whole: number): 
   return until + Math.min(whole, LONGEST_MS)
 }
 
-/** Returns the end of a wait, epoch ms. A wait that ended before the downtime stays ended. */
+/**
+ * Returns the end of a wait of `duration` ms from `since`, epoch ms. A wait that ended before the downtime stays ended.
+ */
 export function endOfWait(since: number, duration: number, downtime: Downtime | undefined): number {
   const end = since + duration
   if (downtime?.policy !== 'restart' || end <= downtime.from || since >= downtime.until) return end

@@ -10,6 +10,7 @@ export function frozenCopy<T>(value: T): T {
   return copy
 }
 
+/** Whether `frozenCopy` created this object, which therefore needs no further copy. */
 export function isFrozenCopy(value: object): boolean {
   return FROZEN_COPIES.has(value)
 }

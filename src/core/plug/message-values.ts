@@ -6,6 +6,7 @@ const MAX_LISTED = 20
 
 type Reading = Pick<PlugContext, 'streamValue' | 'streamData'>
 
+/** Implements `PlugContext.number`. */
 export function messageNumber(context: Reading, name: string, { booleans = false }: NumberOptions = {}): number {
   const given = context.streamValue(name)
   const value = ofData(given)
@@ -14,6 +15,7 @@ export function messageNumber(context: Reading, name: string, { booleans = false
   throw unfit(context, name, given, 'a number', whyNoNumber)
 }
 
+/** Implements `PlugContext.text`. */
 export function messageText(context: Reading, name: string): string {
   const given = context.streamValue(name)
   const value = ofData(given)

@@ -2,7 +2,10 @@
 import { ofData, ownValue } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
-/** Returns what `parameterOf` reads; undefined when a property is only known at the call (`later`). */
+/**
+ * Returns the names of message values that `parameterOf` reads with these properties; undefined when a property is only
+ * known at the call (`later`).
+ */
 export function namesOfParameter(
   { node, parameter }: { readonly node?: string | undefined; readonly parameter?: string | undefined },
   later: ReadonlySet<string>,
@@ -11,7 +14,10 @@ export function namesOfParameter(
   return isOfMessage(node) ? [...new Set([parameter, parameter.split('.')[0] ?? ''])] : []
 }
 
-/** A parameter with dots addresses nested objects, unless a field has exactly that name. */
+/**
+ * Reads a value of the message (`node` absent, empty or GLOBAL) or of a node's raw data; undefined when absent or of a
+ * type that rules cannot use. A parameter with dots addresses nested objects, unless a field has exactly that name.
+ */
 export function parameterOf(
   context: Pick<PlugContext, 'streamValue' | 'lookup'>,
   node: string | undefined,
@@ -25,6 +31,7 @@ export function parameterOf(
   return ofData(rest.reduce<unknown>((value, key) => ownValue(value, key), read(first)))
 }
 
+/** Whether a `node` property refers to the message instead of a node. */
 export function isOfMessage(node: string | undefined): node is undefined | '' | 'GLOBAL' {
   return node === undefined || node === '' || node === 'GLOBAL'
 }

@@ -2,6 +2,7 @@
 import { FIELD_TYPES } from './field-type.ts'
 import type { Plug } from './plug.ts'
 
+/** Returns Markdown with the description, states, properties, raw data and an example node. */
 export function plugPage(plug: Plug): string {
   const { name, version, compatible, kind, description = '', states, input, output, openOutput } = plug
   const others = compatible === undefined ? '' : `; stands for ${code(compatible)} in rules`

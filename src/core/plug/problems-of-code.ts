@@ -2,7 +2,10 @@
 import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 
-/** Returns the problems of code; none for a value not known yet. Rethrows errors other than AppError. */
+/**
+ * Returns one problem for each issue that `compile` reports; none for a value that is not known yet. Rethrows errors
+ * other than AppError.
+ */
 export function problemsOfCode<T>(
   property: string,
   value: T | undefined,

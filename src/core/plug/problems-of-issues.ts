@@ -2,7 +2,10 @@
 import type { PropertyProblem } from './plug.ts'
 import type { BodyIssue } from './services.ts'
 
-/** `renamed`: maps parts of the body to the properties that hold them; the rest belongs to property `rest`. */
+/**
+ * Converts the issues. `renamed`: maps parts of the body to the properties that hold them; all other issues belong to
+ * property `rest`.
+ */
 export function problemsOfIssues(
   issues: readonly BodyIssue[],
   rest: string,

@@ -13,8 +13,13 @@ export type Finished =
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Fills in defaults, converts to the declared types and checks enums. Returns the same object when nothing changes.
- * `later`: properties known only at run time; they count as present.
+ * Fills in defaults, converts to the declared types (numeric text to numbers, the texts `true` and `false` to booleans,
+ * JSON text to objects and arrays; numbers, booleans, arrays and objects to text), then checks enums. Returns the same
+ * object when nothing changes, otherwise a copy. `null` counts as missing. Undeclared values are kept. Each problem
+ * names the property, its type and an example, and shows the value unless the field is sensitive.
+ *
+ * `later`: properties whose value is known only at run time; they count as present and get no default. Used to check
+ * the constants of a rule.
  */
 export function finishProperties(plug: Plug, values: Properties, later: ReadonlySet<string> = NONE): Finished {
   if (isFinished(plug, values)) return { properties: values }
@@ -37,6 +42,7 @@ export function finishProperties(plug: Plug, values: Properties, later: Readonly
   return problems.length > 0 ? { problems } : { properties }
 }
 
+/** Converts a resource given as a metadata reference to its id, as nodes do. */
 function asReferenced({ format }: InputField, value: unknown): unknown {
   return format?.type === 'resource' ? (referencedId(value) ?? value) : value
 }

@@ -4,8 +4,10 @@ import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
 import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'
 
 /**
- * Without a version, the newest is selected; else the newest compatible, else that of the same major version. Throws
- * `PLUG` with every fault.
+ * Creates a registry. Without a version, or with `latest`, the newest version is selected; parts are compared as
+ * numbers, so 1.10.0 is newer than 1.9.0. A sensor and an actuator may share a name. A version that is not registered
+ * resolves to the newest plug that is compatible with it, else to the newest of the same major version. Throws `PLUG`
+ * with every duplicate version and every value that is not a plug.
  */
 export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
   const byKind: Record<PlugKind, Map<string, Plug[]>> = { sensor: new Map(), actuator: new Map() }
@@ -32,8 +34,9 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
 }
 
 /**
- * `source` is called at each use, and returns the same list while nothing changed. Throws like `createRegistry`, at
- * use.
+ * Creates a registry over a list that may be replaced as a whole. `source` is called at each use, and returns the same
+ * list while nothing changed. To invalidate derived data, compare `list()` by identity. Throws like `createRegistry`,
+ * at use.
  */
 export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
   let known: { readonly given: readonly Plug[]; readonly registry: PlugRegistry } | undefined

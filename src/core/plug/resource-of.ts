@@ -6,7 +6,10 @@ import type { PlugContext } from './plug.ts'
 /** Declares the property that `resourceOf` reads; add a description. */
 export const RESOURCE_INPUT = { type: 'string', format: { type: 'resource' }, example: 'boiler-1' } as const
 
-/** Returns the named resource, else the node's, else the task's. Throws `PLUG_FAILED` without any, `RESOLUTION`. */
+/**
+ * Returns the resource that the property names, written as in a node (`$`, `$variable`, `$taskId`), else the node's
+ * resource, else the task's. Throws `PLUG_FAILED` if all are absent, `RESOLUTION` for an unresolvable placeholder.
+ */
 export function resourceOf(
   context: Pick<PlugContext<{ readonly resource?: string | undefined }>, 'properties' | 'node' | 'task' | 'lookup'>,
 ): string {

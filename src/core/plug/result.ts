@@ -3,6 +3,7 @@ import { FORBIDDEN_KEYS, isPlainObject, messageOf, shown } from '#kernel'
 import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
 
+/** Maximum length of a `then` chain. */
 const MAX_CHAIN = 16
 
 /** A checked result. All fields are always set, so that all results share one hidden class. */
@@ -30,7 +31,11 @@ export function stateIndex(plug: Plug, state: string): number {
   return plug.states.indexOf(state)
 }
 
-/** Reads the result of `execute`; never throws: an invalid one becomes a value with a readable reason. */
+/**
+ * Reads the result of `execute`: nothing, a state, or an object with `state` (`observedState` in older scripts),
+ * `rawData`, `internalState`, `message`, `after`, `whole` and `then`. Ignores other fields. Raw data and memory must be
+ * plain JSON. Returns an invalid result as a value with a readable reason; never throws.
+ */
 export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
   try {
     return readStep(plug, answer, '', 0)
@@ -95,7 +100,8 @@ function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
 }
 
 function hasForbiddenKey(record: Record<string, unknown>): boolean {
-  // These names have known inherited values, so plain reads prove that no own fields exist, faster than checks.
+  // These names have known inherited values, so plain reads prove that the record has no own fields of these names,
+  // much faster than own-property checks.
   const isPlain =
     record['constructor'] === Object && record['prototype'] === undefined && record['__proto__'] === Object.prototype
   if (isPlain && Object.getPrototypeOf(record) === Object.prototype) return false
@@ -104,6 +110,7 @@ function hasForbiddenKey(record: Record<string, unknown>): boolean {
   )
 }
 
+/** Result of a plug that returned nothing, and of a skipped call. */
 export const NO_ANSWER: Answer = Object.freeze(answerWith(-1))
 
 function answerOfState(plug: Plug, state: string): Answer | BadAnswer {

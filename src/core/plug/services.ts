@@ -1,5 +1,9 @@
 /**
- * Declares the services that plugs may use; a host passes each tenant's own, so that a plug reaches no other tenant.
+ * Declares the services that plugs may use, passed to `createBuiltins({ services })`. A host passes each tenant's own
+ * services, so that a plug never reaches another tenant.
+ *
+ * The interfaces hide HTTP, paging and wire formats. Results are plain JSON in the shapes of the services; errors are
+ * AppErrors.
  */
 import type { Issue } from '#kernel'
 
@@ -14,10 +18,13 @@ export interface Cause {
   readonly hops: number
   /** id of the message or event that began the chain; services pass it on together with the hops. Absent: unknown */
   readonly root?: string
-  /** true: the effect id does not imply an order */
+  /**
+   * true: the effect id does not imply an order, so services neither reject the request as superseded nor record the id
+   */
   readonly unordered?: boolean
 }
 
+/** A problem that a service would report; `path` is a JSON pointer into the body. */
 export type BodyIssue = Readonly<Pick<Issue, 'path' | 'message' | 'suggestion'>>
 
 export type PlainObject = Readonly<Record<string, unknown>>
@@ -39,13 +46,17 @@ export interface AlarmPort {
     change: { readonly status?: string; readonly severity?: string },
     cause: Cause,
   ): Promise<PlainObject>
-  /** Returns the problems that `raise` would report; absent parts are unknown. Synchronous. */
+  /**
+   * Returns the problems that `raise` would report for the given parts; absent parts are unknown. Synchronous, without
+   * access to stored data.
+   */
   check?(alarm: {
     readonly type?: string
     readonly text?: string
     readonly severity?: string
     readonly properties?: PlainObject
   }): readonly BodyIssue[]
+  /** Clears all open alarms of that source and type atomically, and returns them. */
   clear(source: string, type: string, cause: Cause): Promise<readonly PlainObject[]>
   latest(source: string): Promise<PlainObject | undefined>
   find(filter: {
@@ -64,6 +75,7 @@ export interface ResourcePort {
   /** Returns the problems that `patch` would report for any resource. Synchronous. */
   checkPatch?(change: PlainObject): readonly BodyIssue[]
   children(id: string): Promise<readonly PlainObject[]>
+  /** finds resources. `query`: parameters of the resource list, by name */
   find(query: PlainObject): Promise<readonly PlainObject[]>
 }
 
@@ -85,11 +97,16 @@ export interface DataPort {
   latest(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
+  /** runs a time series query; takes its body and returns its result */
   series(query: PlainObject): Promise<PlainObject>
 }
 
 export interface QueryPort {
-  /** Executes a query at `now`, epoch ms; later data is invisible. `resource` overrides the resource of the query. */
+  /**
+   * Executes a stored or inline query relative to `now`, the time of the task in epoch ms; later data is invisible.
+   * `resource` overrides the resource of the query, `taskResource` is the default. Each row contains its time and a
+   * value for each column, or null.
+   */
   execute(
     source: { readonly stored: string } | { readonly query: PlainObject },
     options: { readonly now: number; readonly resource?: string; readonly taskResource?: string },
@@ -119,14 +136,19 @@ export interface WebscriptPort {
 }
 
 export interface ModelPort {
-  /** Predicts one instance with a hosted model. `features`: values in the order of the model, or by name. */
+  /**
+   * Predicts one instance with a hosted model of the tenant. `features`: values in the order of the model, or by name.
+   */
   predict(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
     /** for scikit-learn models: return class probabilities */
     readonly probabilities?: boolean
   }): Promise<unknown>
-  /** Returns labels, highest score first. A model that only predicts returns one label, or one for each probability. */
+  /**
+   * Returns labels with their scores, highest first. A model that only predicts returns one label, or one for each
+   * probability.
+   */
   classify(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
@@ -141,6 +163,7 @@ export interface ObjectPort {
     path: string,
     most: number,
   ): Promise<{ readonly object: PlainObject; readonly text: string } | undefined>
+  /** Creates or replaces an object; returns its properties. */
   put(
     bucket: string,
     path: string,

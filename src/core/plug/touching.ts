@@ -3,9 +3,13 @@ import { seedOf } from '#kernel'
 import { parseResource } from '../language/placeholders/resource.ts'
 import type { TouchContext } from './plug.ts'
 
+/** Number of groups per kind of thing. */
 const GROUPS = 64
 
-/** Returns the thing and its group. An unknown thing touches all groups, to keep the order among calls of that kind. */
+/**
+ * Returns names for `touches`: the thing as `kind:name`, and its group. A call whose thing is unknown (`undefined`)
+ * touches all groups, so that it keeps its order among all calls of that kind.
+ */
 export function touching(kind: string, thing: string | undefined): readonly string[] {
   if (thing !== undefined) return [`${kind}:${thing}`, groupOf(kind, seedOf(thing) % GROUPS)]
   return Array.from({ length: GROUPS }, (_, group) => groupOf(kind, group))
@@ -24,7 +28,10 @@ export function touchingAlarm(named: string | undefined, type: string, context: 
   return touching('alarm', source === undefined ? undefined : `${source}/${type}`)
 }
 
-/** Returns the resource of a call; undefined for a task variable and `$`, since a node's may differ from its task's. */
+/**
+ * Returns the resource of a call (`resourceOf`) if it is known before the call; undefined when a task variable names
+ * it, and for `$`, since a node's resource may differ from its task's.
+ */
 function touchedResource(named: string | undefined, context: TouchContext): string | undefined {
   if (named === undefined || named === '') return context.resource
   try {

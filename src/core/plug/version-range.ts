@@ -21,7 +21,10 @@ export function majorOf(version: string): number {
   return Number(version.split('.')[0])
 }
 
-/** Parses comparators, all of which must hold; undefined when malformed. `<3` compares only the major part. */
+/**
+ * Parses comparators (`>=`, `<`, `<=`, `>`, `=`) separated by spaces, all of which must hold; undefined when malformed.
+ * A comparator with one or two numbers compares only those parts: `<3` and `<=2` include 2.9.1.
+ */
 export function parseVersionRange(text: string): VersionRange | undefined {
   const parts = text.trim().split(/\s+/, MAX_COMPARATORS + 1)
   if (parts.length > MAX_COMPARATORS) return undefined

@@ -43,7 +43,7 @@ export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 export type SettingDefaults = Partial<Pick<NormalSettings, 'duplicates'>>
 
 /**
- * `frequency` (ms) wins over `pollingInterval` (s). Throws `VALIDATION` when a `maxLateness` or `reorder` is no
+ * `frequency` (ms) wins over `pollingInterval` (s). Throws `VALIDATION` when a `maxLateness` or `reorder` is not a
  * duration.
  */
 export function normalizeSettings(

@@ -9,6 +9,7 @@ export interface Compared {
   readonly equal: boolean
   /** differences in order of time; only the first 10,000 */
   readonly differences: readonly Difference[]
+  /** number of further differences */
   readonly more: number
   /** counts for each destination, including those without differences */
   readonly nodes: readonly DiffTally[]
@@ -17,7 +18,10 @@ export interface Compared {
 }
 
 const MAX_DIFFERENCES = 10_000
-/** Maximum number of explanations, since each costs more than the firing that it explains. */
+/**
+ * Maximum number of explanations, since searching the smallest change that would have fired a destination costs more
+ * than the firing.
+ */
 const MAX_EXPLAINED = 500
 export class Comparison {
   readonly #matcher: FiringMatcher

@@ -15,7 +15,10 @@ export interface DiffFiring {
   readonly time: number
   readonly source: string
   readonly why?: Why
-  /** What blocked the other run's triggers into this node; absent when the other rule lacks the node. */
+  /**
+   * What blocked the other run's triggers into this node at that time; `needs` is the smallest change that would have
+   * fired the node. Absent when the other rule lacks the node, or beyond the maximum number of explanations
+   */
   readonly other?: readonly TriggerExplanation[]
 }
 
@@ -44,6 +47,7 @@ export interface DiffTally {
 
 interface Destination {
   readonly tally: DiffTally
+  /** unmatched firings, in order of time */
   readonly old: DiffFiring[]
   readonly new: DiffFiring[]
 }
@@ -64,6 +68,7 @@ export class FiringMatcher {
     return [...this.#byNode.values()].map(({ tally }) => tally)
   }
 
+  /** Declares a destination, so that it is counted even without firings. */
   declare(node: string): void {
     this.#of(node)
   }
@@ -75,7 +80,10 @@ export class FiringMatcher {
     tally.equal += count
   }
 
-  /** Adds a firing, and matches it with one of the other run at the same instant. Times must not decrease. */
+  /**
+   * Adds a firing of one run, and matches it with a firing of the other run at the same instant. Times must not
+   * decrease.
+   */
   single(side: Side, node: string, firing: DiffFiring): void {
     const destination = this.#of(node)
     const others = destination[side === 'old' ? 'new' : 'old']
@@ -88,6 +96,7 @@ export class FiringMatcher {
     }
   }
 
+  /** Matches firings before `now`, and reports firings that no later firing can match. */
   settle(now: number): void {
     for (const [node, destination] of this.#byNode) {
       if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)

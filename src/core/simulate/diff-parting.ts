@@ -26,10 +26,14 @@ export interface PartingSide {
   /** state and data of the node afterwards; `state` is its most likely state when certain */
   readonly state: string | null
   readonly rawData?: unknown
+  /** the obstacles of a destination that did not fire */
   readonly blocked?: readonly TriggerExplanation[]
 }
 
-/** Events that are compared; not results, logs and data, which repeat properties and so differ at once. */
+/**
+ * Events that are compared. Results, logs and data are excluded: they repeat properties, which differ from the first
+ * message on.
+ */
 export type WatchedEvent = Extract<
   EngineEvent,
   { type: 'state' | 'gate' | 'fired' | 'held' | 'evicted' | 'stopped' | 'failed' }
@@ -83,6 +87,7 @@ export function partingOf(
   }
 }
 
+/** Returns the first events that differ when both are of one node, otherwise the event that only one run has. */
 function firstDifference(
   old: readonly WatchedEvent[],
   fresh: readonly WatchedEvent[],
@@ -93,6 +98,7 @@ function firstDifference(
     const after = fresh[i]
     if (before !== undefined && after !== undefined && essence(before) === essence(after)) continue
     if (before === undefined || after === undefined || before.node === after.node) return [before, after]
+    // one of the runs has an extra event: the event that does not occur later in the other run
     const isExtra = !fresh.slice(i).some((event) => essence(event) === essence(before))
     return isExtra ? [before, undefined] : [undefined, after]
   }

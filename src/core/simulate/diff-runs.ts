@@ -7,7 +7,10 @@ import type { Side } from './diff-firings.ts'
 import { isWatched, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
 import type { Run } from './simulate.ts'
 
-/** Compares recorded events; explains less than `diffRules`, which runs the rules again. Throws `VALIDATION`. */
+/**
+ * Compares recorded events. For a firing that one run lacks, it only says whether the firing was held back in that run;
+ * `diffRules` runs the rules again and explains more. Throws `VALIDATION` for an invalid tolerance.
+ */
 export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
   const comparison = new Comparison(toleranceMs(options.tolerance))
   const old = new RecordedRun(before.events)

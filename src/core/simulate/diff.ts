@@ -22,7 +22,10 @@ export interface Diff extends Compared {
 
 const DEFAULT_TOLERANCE_MS = 600_000
 
-/** Memory does not grow with the recording. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
+/**
+ * Runs both rules side by side and compares them at every step. Memory does not grow with the recording. Throws like
+ * `simulate`, and `VALIDATION` for an invalid tolerance.
+ */
 export async function diffRules(
   before: Rule | Template,
   after: Rule | Template,
@@ -40,6 +43,7 @@ export async function diffRules(
   return { ...comparison.end(), messages, late, from, until }
 }
 
+/** Compares two lanes of a playback at every step. */
 export class LaneComparison {
   readonly #comparison: Comparison
   #events: Record<Side, WatchedEvent[]> = { old: [], new: [] }

@@ -2,7 +2,10 @@
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { Message } from '../task/origin.ts'
 
-/** Reads a `timestamp`: a number is epoch ms, text is UTC if it has no offset. Throws `BAD_RECORDING`. */
+/**
+ * Returns a message's `timestamp` as epoch ms: a number is epoch ms, text is ISO 8601, in UTC if it has no offset.
+ * `place`: number of the message, or name of the option, for the error. Throws `BAD_RECORDING`.
+ */
 export function instantOf(message: Message, place: number | string): number {
   const { timestamp } = message
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : (timestamp ?? Number.NaN)

@@ -1,6 +1,8 @@
 /**
- * Plays messages to one or more rules side by side in virtual time, which waits for asynchronous plugs. Each rule has
- * its own engine with the same task id and seed, so that it behaves as if it ran alone.
+ * Plays messages to one or more rules side by side in virtual time. Each rule has its own engine with the same task id
+ * and seed, so that it behaves as if it ran alone; reading, clock and waiting are shared.
+ *
+ * Asynchronous plugs take no virtual time: the clock waits for them.
  */
 import { AppError, isInstant, type Logger, messageOf } from '#kernel'
 import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
@@ -18,13 +20,22 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
-  /** in order, each with a `timestamp` (epoch ms or ISO 8601); one older than the clock counts as late */
+  /**
+   * messages in order, each with a `timestamp` (epoch ms or ISO 8601); a message older than the clock counts as late
+   * and is processed at the clock's time
+   */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
   /** returns the channel of a message; undefined: broker data. Default: all messages are broker data */
   readonly channelOf?: (message: Message) => string | undefined
-  /** arrival, epoch ms; undefined: its timestamp, which is the default */
+  /**
+   * returns the arrival of a message, epoch ms; undefined: its timestamp. Default: all messages arrive at their
+   * timestamps
+   */
   readonly arrivalOf?: (message: Message) => number | undefined
-  /** epoch ms: messages during it arrive at its end. `VALIDATION` when it is not within the run */
+  /**
+   * downtime of the host, epoch ms: messages during it arrive at its end, and waits of sensors follow their `downtime`
+   * setting. `VALIDATION` when the downtime is not within the run
+   */
   readonly down?: { readonly from: number; readonly until: number }
   /** default: time of the first message, else 0 */
   readonly from?: number | string
@@ -45,13 +56,17 @@ export interface PlaybackOptions {
   readonly logger?: Logger
   /** ms of virtual time that delay each result of a plug, by label of the node or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
-  /** limits the real time of asynchronous plugs: calls `giveUp`, returns a cancel function. Default: no limit */
+  /**
+   * Limits the real time of asynchronous plugs: calls `giveUp` when virtual time should continue without them; returns
+   * a function that cancels the limit. Default: no limit
+   */
   readonly patience?: (giveUp: () => void) => () => void
   /** called after each message and each timer; a promise pauses the playback, an error ends it */
   readonly breathe?: () => Promise<void> | undefined
   readonly generate?: Generate
 }
 
+/** One of the rules that are played side by side. */
 export interface Lane {
   readonly rule: Rule | Template
   readonly name?: string
@@ -66,6 +81,7 @@ export interface Lane {
   readonly onFired?: ((event: FiredEvent) => void) | undefined
 }
 
+/** A crash of the engines of a playback. */
 export interface Crash {
   /** ms until the engines resume from their saved state; timers due by then act late */
   readonly down: number
@@ -81,16 +97,21 @@ export interface Step {
 
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
-  /** the crash after that many messages, if any */
+  /** returns the crash after that many messages, if any */
   readonly restartAfter?: (messages: number) => Crash | undefined
-  /** new plugs make a crash lose their memory; default: those of the options */
+  /**
+   * returns the plugs of each engine, which may be new so that a crash loses their memory; default: those of the
+   * options
+   */
   readonly preparer?: (() => Preparer) | undefined
   readonly detail?: boolean
+  /** used instead of `messages` */
   readonly source?: MessageIterator | undefined
 }
 
 export interface Played {
   readonly messages: number
+  /** number of messages older than the clock */
   readonly late: number
   readonly from: number
   readonly until: number
@@ -266,13 +287,17 @@ class Playback {
     return Math.max(0, ...this.#lanes.map(({ engine }) => engine.takeMaxLag()))
   }
 
+  /** Simulates a downtime of the host. */
   async goAway(away: DowntimeInterval): Promise<void> {
     await this.advanceTo(away.from)
     if (this.mustWait) await this.wait()
     await this.restart(away.until - this.now, away)
   }
 
-  /** Moves every lane to a new engine with its saved state, after `down` ms. `away`: the host was down meanwhile. */
+  /**
+   * Moves every lane to a new engine with its saved state, after `down` ms. `away`: the host was down during that
+   * interval.
+   */
   async restart(down: number, away?: DowntimeInterval): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()

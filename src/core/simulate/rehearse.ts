@@ -1,4 +1,7 @@
-/** Rehearses a rule over messages, side by side with another rule and variants of itself. */
+/**
+ * Rehearses a rule over messages, side by side with another rule and with variants of itself: returns counts per node,
+ * the difference to the other rule, and the firings of each variant. Memory does not grow with the number of messages.
+ */
 import type { Task } from '../engine/api.ts'
 import type { EngineEvent, HeldReason } from '../engine/events.ts'
 import type { Compared } from './diff-comparison.ts'
@@ -17,12 +20,14 @@ export interface RehearseOptions extends PlaybackOptions, DiffOptions {
   readonly onEvent?: (event: EngineEvent) => void
 }
 
+/** Counts what a node did. */
 export interface NodeCounts {
   readonly node: string
   /** number of calls of its plug */
   runs: number
   /** number of changes of its state, including the first; a renewed observation does not count */
   changes: number
+  /** number of failed calls */
   errors: number
   fired: number
   readonly held: Partial<Record<HeldReason, number>>
@@ -71,6 +76,7 @@ export async function rehearse(rule: RehearsedLane, options: RehearseOptions): P
 
 class NodeTally {
   readonly #byNode = new Map<string, NodeCounts>()
+  /** last known state of each node */
   readonly #states = new Map<string, string>()
 
   get counts(): readonly NodeCounts[] {

@@ -1,4 +1,7 @@
-/** Finds the target of a sweep in a rule. */
+/**
+ * Finds the target of a sweep in a rule: `node.property`, `node.invocationPolicy`, a variable, or a JSON pointer to one
+ * of these such as `/sensors/0/properties/limit`.
+ */
 import { FORBIDDEN_KEYS, nearest, ownValue, stepsOf } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
@@ -14,6 +17,7 @@ export interface SweepProblem {
   readonly suggestion: string
 }
 
+/** Fields other than properties that a sweep may set. */
 const SENSOR_FIELDS = ['evictionTime', 'pollingPeriod', 'sequence', 'timeout', 'schedule']
 const ACTUATOR_FIELDS = ['timeout']
 const COOL_DOWN = 'invocationPolicy'
@@ -86,6 +90,7 @@ function targetIn(
   return noSuchProperty(rule, place, plugs, path, rest)
 }
 
+/** Returns the path from the node to the value. */
 function keysOf({ list, node }: Place, plugs: PlugRegistry, rest: string): readonly string[] | undefined {
   const { properties } = node
   const known = propertiesOf({ list, node }, plugs)

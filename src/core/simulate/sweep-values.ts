@@ -6,7 +6,10 @@ export const MAX_SWEEP_RUNS = 1000
 const NUMBER = /^-?\d+(?:\.\d+)?$/
 const FORMS = 'use a range with its step such as 70..90/5, a list such as 70,75,90, or one value'
 
-/** `70..90/5` (inclusive), `70,75,90`, or one value. Throws `VALIDATION`, and `TOO_LARGE` above 1,000 values. */
+/**
+ * Parses `70..90/5` (inclusive), `70,75,90`, or one value, each as JSON if possible, otherwise as text. Throws
+ * `VALIDATION` for an invalid range, `TOO_LARGE` above 1,000 values.
+ */
 export function sweepValues(text: string): readonly unknown[] {
   const trimmed = text.trim()
   if (trimmed === '') throw new AppError('VALIDATION', `the value is missing; ${FORMS}`)

@@ -10,7 +10,10 @@ import { findTarget, type SweepTarget } from './sweep-target.ts'
 import { MAX_SWEEP_RUNS, sweepValues } from './sweep-values.ts'
 
 export interface SweepOptions extends PlaybackOptions {
-  /** Values by path: a list, or text such as `70..90/5` or `70,75,90`. Several paths are combined as a grid. */
+  /**
+   * Values by path (`node.property`, `node.invocationPolicy`, or the name of a variable): a list, or text such as
+   * `70..90/5` or `70,75,90`. Several paths are combined as a grid.
+   */
   readonly set: Readonly<Record<string, string | number | boolean | readonly unknown[]>>
 }
 
@@ -38,10 +41,12 @@ export interface SweepRow {
 
 const DAY_MS = 86_400_000
 
+/** A rule with one combination of the values. */
 export interface SweepVariant {
   readonly name: string
   readonly values: Readonly<Record<string, unknown>>
   readonly rule: Rule | Template
+  /** errors of the rule with these values */
   readonly issues: readonly Issue[]
 }
 
@@ -50,7 +55,10 @@ interface Variant extends SweepVariant {
   errors: number
 }
 
-/** Runs all combinations in one pass. Throws like `simulate`; `VALIDATION`, and `TOO_LARGE` above 1,000 runs. */
+/**
+ * Runs one rule per combination of values, all in one pass over the messages. Each run equals that of `simulate`.
+ * Throws like `simulate`; `VALIDATION` with every invalid path and value, `TOO_LARGE` above 1,000 runs.
+ */
 export async function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
   const { set, ...playback } = options
   const plugs = createRegistry(options.plugs)
@@ -93,7 +101,10 @@ function validated(rule: Rule | Template, plugs: PlugRegistry): Rule | Template 
   return normal
 }
 
-/** Returns all combinations. `place`: path in a request. Throws `VALIDATION`, and `TOO_LARGE` above 1,000. */
+/**
+ * Returns all combinations of the values in a validated rule. `place`: path of the values in a request. Throws
+ * `VALIDATION` with every invalid path and list of values, `TOO_LARGE` above 1,000 combinations.
+ */
 export function sweepVariants(
   rule: Rule | Template,
   set: SweepOptions['set'],

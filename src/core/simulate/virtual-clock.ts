@@ -1,5 +1,6 @@
 /**
- * Implements virtual time as an RxJS scheduler: actions run only when the clock advances, ties in order of scheduling.
+ * Implements virtual time as an RxJS scheduler: actions run only when the clock advances, in order of their time, ties
+ * in order of scheduling. A heap keeps many timers cheap.
  */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import { Heap } from '#kernel'

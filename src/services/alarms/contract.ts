@@ -1,5 +1,6 @@
 /**
- * Contract of the alarms service, in process and over fetch (`client.ts`); a body may be any JSON.
+ * Contract of the alarms service, in process and over fetch (`client.ts`). The service validates external input itself:
+ * a body may be any JSON.
  *
  * ALARM-1 at most one alarm is open per source and type (or `dedupKey`), even with two writers or two processes on one
  *   store
@@ -21,11 +22,19 @@ export interface AlarmsService {
   as(caller: Caller): AlarmsApi
 }
 
+/** The service of one tenant as the host and neighbouring services use it. */
 export interface InternalAlarms extends AlarmsService {
-  /** Clears the open alarms, also those with a `dedupKey`; repeating an effect returns the same alarms. */
+  /**
+   * Clears the open alarms of a source and type for a rule, including alarms with a `dedupKey`, and returns them.
+   * Atomic with respect to raises of that source and type. Repeating an effect returns the same alarms and clears
+   * nothing more.
+   */
   clear(source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]>
-  /** Synchronous: the problems of this body, except missing fields. */
+  /**
+   * Returns the problems that raising this body would have, except missing fields. Synchronous; looks at the body only.
+   */
   check(body: unknown): readonly Issue[]
+  /** Resumes batches, clears and escalates due alarms, and removes alarms that are a year old. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): AlarmsGauges
@@ -36,6 +45,7 @@ export interface AlarmsGauges {
   readonly eventStreams: number
 }
 
+/** The rule that caused a change. */
 export interface AlarmCause {
   readonly task: string
   readonly node: string
@@ -50,8 +60,10 @@ export interface AlarmCause {
 export interface AlarmEvent {
   readonly eventtype: string
   readonly eventtime: string
+  /** the reduced properties that the stream contains */
   readonly alarm: Readonly<Record<string, Json>> & { readonly id: string; readonly source: { readonly id: string } }
   readonly changes?: readonly AttributeChange[]
+  /** number of consecutive rules that led to the event */
   readonly hops: number
   /** if there are hops: id of the first input that led to the event */
   readonly root?: string
@@ -65,14 +77,19 @@ export interface ChangeOptions extends RevisionOptions {
 }
 
 export interface AlarmsApi {
+  /** Returns a new alarm, or repeats an open alarm. */
   raise(body: unknown, options?: Omit<ChangeOptions, 'ifRevision'>): Promise<Alarm>
   get(id: string): Promise<Alarm>
   update(id: string, body: unknown, options?: ChangeOptions): Promise<Alarm>
   remove(id: string, options?: RevisionOptions): Promise<void>
   list(query: AlarmQuery): Promise<AlarmPage>
   timeline(query: AlarmQuery): Promise<readonly TimelineItem[]>
+  /** Explains the alarm from its data: task, invocation, row of the gate, trigger. */
   why(id: string): Promise<AlarmWhy>
-  /** Ends with the signal, when the host stops, or when the reader is too slow. */
+  /**
+   * Streams events from now on, or from after an earlier id. Ends with the signal, when the host stops, or when the
+   * reader is too slow.
+   */
   events(options: AlarmStreamOptions): AsyncIterable<StreamedAlarmEvent>
   readonly batches: {
     queue(body: unknown): Promise<QueuedAlarmBatch>
@@ -109,14 +126,19 @@ export interface StreamedAlarmEvent {
   readonly text: string
 }
 
+/** Port to the engine. Events start tasks that observe alarms of a resource. */
 export interface AlarmForwarding {
-  /** Commits the writes with the inputs of tasks, in the order of the calls. */
+  /**
+   * Commits the writes together with the inputs of tasks, in the order of the calls. If no task observes the alarms,
+   * commits only the writes.
+   */
   receive(
     message: Readonly<Record<string, unknown>> & { readonly resource: string },
     options: { readonly writes: readonly Write[]; readonly hops: number; readonly root?: string },
   ): Promise<unknown>
 }
 
+/** Port to the rules service. Returns the explanation of a node that was stored with the effect, if it still exists. */
 export interface CauseReader {
   explain(cause: AlarmCause): Promise<unknown>
 }

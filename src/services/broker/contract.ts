@@ -1,6 +1,7 @@
 /**
- * The data broker of one tenant takes in messages, streams them to subscribers and stores time series.
- * The service validates bodies itself: a body may be any JSON.
+ * The data broker of one tenant takes in messages, streams them to subscribers and stores time series. The contract is
+ * the same over HTTP, WebSockets, MQTT and fetch (`client.ts`). The service validates bodies itself: a body may be any
+ * JSON.
  *
  * BROKER-1 a post is acknowledged once it is in the log, together with the inputs of tasks; an import once it is in
  *   series
@@ -23,19 +24,30 @@ import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './ser
 
 export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-schema.ts'
 
+/** The service as callers use it. */
 export interface BrokerService {
   /** Returns the API with the caller's rights. Cheap: call it for each request. */
   as(caller: Caller): BrokerApi
 }
 
+/** The service as the host and neighbouring services use it. */
 export interface InternalBroker extends BrokerService {
-  /** Rules call this before they read: they receive a message before its poster gets a response (BROKER-2). */
+  /**
+   * Resolves when all earlier posts can be read. Rules call this before they read, because they receive a message
+   * before its poster gets a response (BROKER-2). Rejects with `STORE`, as reads do.
+   */
   readable(): Promise<void>
   readonly importing: SeriesImport
+  /** Returns the issues for which a post or command with this body would be rejected, whatever the resource. */
   check(channel: Channel, body: unknown): readonly Issue[]
+  /** Brings series up to date with the log, and resumes unfinished work. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
+  /** Handles a request from another partition of the tenant. */
   answer(question: BrokerQuestion): Promise<void>
-  /** Streams after a confirming first part; ends with the signal, or when the partition moves. */
+  /**
+   * Streams messages to another partition, after a confirming first part. Ends with the signal, or when the partition
+   * moves.
+   */
   follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
@@ -49,12 +61,14 @@ export interface SeriesImport {
   append(samples: readonly Sample[]): Promise<void>
 }
 
+/** A request to the broker of another partition, as plain JSON. */
 export type BrokerQuestion =
   /** takes validated messages of resources of this partition; `key`: a repetition has no effect */
   | { readonly ask: 'take'; readonly post: object; readonly key?: string }
   /** resolves when all earlier posts of the partition can be read */
   | { readonly ask: 'readable' }
 
+/** Requests a stream from another partition, as plain JSON. */
 export interface FollowedStream {
   readonly channel: Channel
   /** absent: all resources */
@@ -63,24 +77,36 @@ export interface FollowedStream {
   readonly since?: LogPlace
 }
 
+/** A part of a stream from another partition, as plain JSON. */
 export type FollowedPart =
-  /** `place`: right before the next message; `missed`: some messages since `since` are no longer in the log */
+  /**
+   * the first part; `place`: right before the next message; `missed`: some messages since `since` are no longer in the
+   * log
+   */
   | { readonly here: true; readonly place?: LogPlace; readonly missed?: true }
   | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPlace }
+  /** number of messages lost because the reader was slow */
   | { readonly dropped: number }
 
 /** Values for /metrics. Totals count since the start. */
 export interface BrokerGauges {
+  /** number of accepted messages and commands */
   readonly accepted: number
+  /** number of posts in flight */
   readonly queued: number
+  /** number of open streams of any kind */
   readonly subscribers: number
+  /** number of messages lost because readers were slow */
   readonly dropped: number
   /** number of integers beyond the precision of a number, which are in messages but not in series */
   readonly unreadable: number
-  /** messages dated by arrival, because their timestamp was too far from the host's clock */
+  /**
+   * number of messages that took the time of their arrival, because their timestamp was too far from the host's clock
+   */
   readonly badTime: number
 }
 
+/** The timestamps of live messages that are accepted, relative to the host's clock. */
 export interface TimeBounds {
   /** ms ahead of the clock and behind it; `Infinity`: unbounded */
   readonly ahead: number
@@ -115,10 +141,14 @@ export interface PostOptions {
   readonly identityIgnores?: readonly string[]
   /** replace a timestamp out of bounds with the time of arrival, even if the host rejects such timestamps */
   readonly badTime?: 'receipt'
-  /** for rules, with key and resource: rejects with `SUPERSEDED` if the task later acted on the resource */
+  /**
+   * for a post by a rule, with key and resource: rejects with `SUPERSEDED` if the task later acted on the resource
+   * again
+   */
   readonly cause?: EffectOfTask
 }
 
+/** The body of the response to a post. */
 export interface Posted {
   readonly message: string
   readonly content: unknown
@@ -140,7 +170,9 @@ export type BrokerMessage = Readonly<Record<string, Json>> & { readonly timestam
 export interface MessageApi {
   /** Returns the newest messages first; at most 100 are stored. */
   last(resource: string, channel?: Channel, limit?: number): Promise<readonly BrokerMessage[]>
+  /** Throws `NOT_FOUND` if no message is stored. */
   current(resource: string): Promise<BrokerMessage>
+  /** Runs the query in a body of `POST /messages/query`. */
   query(body: unknown): Promise<{
     readonly query: unknown
     readonly results: readonly { readonly resource: string; readonly messages: readonly BrokerMessage[] }[]
@@ -160,7 +192,9 @@ export interface Subscription {
 }
 
 export interface StreamApi {
+  /** Streams the messages of one resource as they are accepted. */
   subscribe(resource: string, channel: Channel, options: Subscription): ReturnType<Feed<BrokerMessage>['read']>
+  /** Streams all events of the tenant, each with its `resource`. */
   firehose(options: Subscription): ReturnType<Feed<BrokerMessage>['read']>
 }
 
@@ -171,25 +205,38 @@ export interface SeriesApi {
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
   /** Returns at most `limit` samples: 2,000 by default, 10,000 at most. */
   raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
-  /** Newest first, up to `until`; without it, samples ahead of the clock are included. */
+  /**
+   * Returns the newest `limit` samples (default 1) up to `until`, newest first. Without `until`, includes samples ahead
+   * of the clock.
+   */
   latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
+  /** Lists the metrics of a resource with their newest sample, sorted by name. */
   list(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** The result has the form of the body; `next` is the body of a query for the remaining points. */
+  /**
+   * Runs a query or an array of queries; the result has the same form. `next` is the body of a query for the remaining
+   * points.
+   */
   query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
   /** Times are epoch ms, ISO 8601, or an age such as `2d`. */
   remove(what: SeriesRemoval): Promise<void>
 }
 
+/** The broker's port to the rule engine. */
 export interface Forwarding {
-  /** Commits as one unit, in the order of the calls; a rejection before `followed` was called had no effect. */
+  /**
+   * Appends the posts and the broker's writes to the log as one unit, in the order of the calls. Posts with listening
+   * tasks are logged as inputs; others only if they are to be stored. If the call rejects before `followed` was called,
+   * it had no effect.
+   */
   receive(posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed): Promise<unknown>
 }
 
 /** A post for the engine: invokes each listening task once. */
 export interface ForwardedPost {
   readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
+  /** the message, or the list, as JSON */
   readonly text?: string
   /** set if series and streams also take the post from the log */
   readonly kept?: KeptMessage | undefined
@@ -202,6 +249,7 @@ export interface ForwardedPost {
   readonly identityIgnores?: readonly string[] | 'all'
 }
 
+/** The broker's port to resources. */
 export interface Discovery {
   /** Creates missing resources. Returns at once if all are known. `message`: the first message of each resource. */
   discover(
@@ -209,6 +257,7 @@ export interface Discovery {
   ): Promise<void> | undefined
 }
 
+/** The broker's port to the runner of commands. */
 export interface CommandOutbox {
   /** Returns writes to commit with the command, so that the command runs even after a crash. */
   planning(resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]

@@ -1,5 +1,6 @@
 /**
- * Converters: named templates that turn payloads of devices and gateways into messages.
+ * Contract of converters, named templates that turn payloads of devices and gateways into messages; in process and over
+ * fetch (`client.ts`). The service validates external input itself: a body may be any JSON.
  *
  * CONVERTER-1 a received payload (`ingest`, MQTT) is forwarded, or stored as rejected, before it is acknowledged
  * CONVERTER-2 the same payload under the same key is forwarded once, even across a crash, and rejected once
@@ -29,13 +30,18 @@ export interface ConverterService {
   as(caller: Caller): ConverterApi
 }
 
+/** The converter service for use inside the host. */
 export interface InternalConverter extends ConverterService {
   as(caller: Caller): RoutedConverter
-  /** True once durably forwarded or stored as rejected, false without a converter; rejects when to be sent again. */
+  /**
+   * Processes a message on an MQTT topic. Resolves to true once the message is durably forwarded or stored as rejected,
+   * and to false when no converter has the topic. Rejects when the message should be sent again.
+   */
   take(caller: Caller, topic: string, payload: Uint8Array): Promise<boolean>
   gauges(): ConverterGauges
 }
 
+/** Totals since the start of the host. */
 export interface ConverterGauges {
   readonly converted: number
   readonly rejected: number
@@ -57,6 +63,7 @@ export interface RoutedConverter extends ConverterApi {
 }
 
 export interface ConverterApi {
+  /** Creates or replaces a converter. `created`: true when it is new. */
   put(name: string, body: unknown): Promise<{ readonly converter: Converter; readonly created: boolean }>
   get(name: string): Promise<Converter>
   list(): Promise<Readonly<Record<string, Omit<Converter, 'name'>>>>

@@ -50,12 +50,14 @@ export interface DeployedPlug {
   readonly output: readonly DeclaredProperty[]
 }
 
+/** The function registry of one tenant, for use inside the host. */
 export interface InternalFunctions {
   as(caller: Caller, type: FunctionType): FunctionsApi
   /** Returns the plugs for rules; the same array until they change. */
   plugs(): readonly DeployedPlug[]
   /** Runs a plug in its own process. Throws `PLUG_FAILED`, `NOT_FOUND` or `CLOSED`. */
   call(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** Returns the versions of a webscript, newest first. */
   webscripts(name: string): readonly DeployedWebscript[]
   webscriptName(id: string): string | undefined
   /** Calls a webscript. Throws `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE` or `CLOSED`. */
@@ -92,6 +94,7 @@ export interface DeployedWebscript {
   readonly isRunning: boolean
   readonly isPrivate: boolean
   readonly failure?: string
+  /** secret whose holder may call the webscript */
   readonly secret?: string
 }
 
@@ -105,17 +108,25 @@ export interface FunctionsApi {
   /** Creates a version from assets, or from what `copy` names. */
   create(upload: Upload, options?: CreateOptions): Promise<Change>
   list(query: FunctionQuery): Promise<FunctionPage>
+  /** Returns the latest version of a name. */
   latest(name: string, query?: InclusionQuery & TagsQuery): Promise<SingleFunction>
   get(name: string, version: string, query?: TagsQuery): Promise<SingleFunction>
   /** Returns the assets as a gzipped tar. Throws `FORBIDDEN` when another user's version is protected. */
   content(name: string, version: string): Promise<Uint8Array>
+  /** Lists assets whose path begins with `prefix`. */
   assets(name: string, version: string, prefix?: string): Promise<readonly AssetInfo[]>
+  /** Returns one asset. Throws `FORBIDDEN` like `content`. */
   asset(name: string, version: string, path: string): Promise<Uint8Array>
   pathOf(name: string, version: string, role: AssetRole): Promise<string>
-  /** Replaces the assets of a draft; `FORBIDDEN` for another user's draft, unless `chown` takes the draft over. */
+  /**
+   * Replaces the assets of a draft, as with all methods that change assets. Throws `FORBIDDEN` for another user's
+   * draft, unless `chown` takes the draft over.
+   */
   putAssets(name: string, version: string, upload: Upload, options?: AssetsOptions): Promise<Change>
   removeAsset(name: string, version: string, path: string, options?: AssetsOptions): Promise<Change>
+  /** Merges fields into the manifest of a draft. */
   patchManifest(name: string, version: string, patch: unknown, options?: AssetsOptions): Promise<Change>
+  /** Merges metadata and tags; allowed for a published version too. */
   patchMetadata(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
   patchDocumentation(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
   protect(name: string, version: string | undefined, options?: ProtectOptions): Promise<Removal>
@@ -123,7 +134,9 @@ export interface FunctionsApi {
   rebuild(name: string, version: string, options?: RebuildOptions): Promise<Change>
   verify(name: string, version: string, options?: VerifyOptions): Promise<Change>
   remove(name: string, version: string | undefined, options?: RemoveOptions): Promise<Removal>
+  /** Returns the tags of one version, or those on any or all versions of a name. */
   tags(name: string, version: string | undefined, scope?: TagScope): Promise<readonly Tag[]>
+  /** Changes tags and returns the resulting ones. */
   changeTags(name: string, version: string | undefined, change: TagChange, scope?: TagScope): Promise<readonly Tag[]>
   /** Returns lines that the version's processes on this host wrote, oldest first. */
   log(name: string, version: string): Promise<readonly LogLine[]>
@@ -134,6 +147,7 @@ export interface FunctionsApi {
 export interface TagsApi {
   list(query: TagQueryOptions): Promise<readonly Tag[]>
   get(name: string): Promise<Tag>
+  /** Deletes unused tags and returns them. */
   dropUnused(): Promise<readonly Tag[]>
 }
 
@@ -154,6 +168,7 @@ export type Upload = ReadonlyMap<string, Uint8Array>
 
 export type Causes = Readonly<Partial<Record<JobType, Cause>>>
 
+/** The outcome of a request, with the job that continues it. */
 export interface Change {
   readonly message: string
   readonly entity: FunctionVersion
@@ -191,6 +206,7 @@ export interface SingleFunction extends FunctionVersion {
   readonly job?: JobLink
 }
 
+/** The newest draft and the newest published version of the name, leaving out the version itself. */
 export interface RelatedVersions {
   readonly draft?: RelatedVersion
   readonly published?: RelatedVersion
@@ -216,6 +232,7 @@ export interface AssetInfo {
 }
 
 export interface LogLine {
+  /** epoch ms when the line was written */
   readonly time: number
   readonly level: string
   readonly text: string
@@ -244,6 +261,7 @@ export interface JobQuery {
   readonly version?: string | undefined
 }
 
+/** A job of a function. A single job, unlike one in a list, includes all fields of the stored job. */
 export interface FunctionJob {
   readonly type: JobType
   readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
@@ -267,6 +285,7 @@ export type FunctionJobEvent =
       readonly type: JobType
       readonly id: string
       readonly function?: FunctionOfJob
+      /** epoch ms of the event */
       readonly time: number
       readonly prev?: JobState
       readonly result?: Json

@@ -34,19 +34,23 @@ export interface ModelsService {
   as(caller: Caller): ModelsApi
 }
 
+/** The models service for use inside the host. */
 export interface InternalModels extends ModelsService {
+  /** Port for the function registry, which manages versions of models. */
   readonly releases: ModelReleases
   start(): Promise<void>
   stop(): Promise<void>
   gauges(): ModelsGauges
 }
 
+/** Totals since the start of the host. */
 export interface ModelsGauges {
   readonly calls: number
   readonly instances: number
   readonly failed: number
 }
 
+/** A version of a model in the function registry. */
 export interface ModelRelease {
   readonly name: string
   /** version as major.minor.patch */
@@ -56,16 +60,26 @@ export interface ModelRelease {
   readonly user: string
   /** files by path; files outside the framework's layout are ignored */
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** returns writes to commit with the record; undefined when the version was deleted */
+  /**
+   * returns writes to commit with the record, so that a deleted version is not installed; undefined when it was deleted
+   */
   readonly whileThere: () => Promise<readonly Write[] | undefined>
 }
 
+/** Lets the registry decide which version a name refers to. */
 export interface ModelReleases {
-  /** Loads a version and installs it under its name if the name has no version yet. */
+  /**
+   * Loads a version and installs it under its name if the name has no version yet. Throws `VALIDATION`, `MODEL_FAILED`,
+   * `UNSUPPORTED` or `TOO_LARGE`.
+   */
   deploy(release: ModelRelease): Promise<void>
-  /** Calls the version with its example; `VALIDATION` of the example counts as success. */
+  /**
+   * Calls the version with its example. Throws like `predict`; however, `VALIDATION` of the example counts as success.
+   */
   check(release: ModelRelease): Promise<void>
+  /** Makes the name refer to this version. */
   serve(release: ModelRelease): Promise<void>
+  /** Updates the description, if the name refers to this version. */
   describe(release: Omit<ModelRelease, 'framework' | 'files' | 'whileThere'>): Promise<void>
   /** Returns the version that a name refers to; undefined when it is not a version of the registry. */
   served(name: string): Promise<string | undefined>
@@ -79,16 +93,20 @@ export interface ModelsApi {
   get(name: string): Promise<ModelInfo>
   /** Throws `CONFLICT` when the name is taken. */
   create(upload: ModelUpload | RemoteUpload): Promise<ModelInfo>
+  /** Throws `NOT_FOUND` for an unknown name. */
   replace(name: string, upload: Omit<ModelUpload, 'name'> | Omit<RemoteUpload, 'name'>): Promise<ModelInfo>
   /** Changes the description but not the files, so the version stays. Throws `NOT_FOUND`. */
   patch(name: string, change: ModelChange): Promise<ModelInfo>
   remove(name: string): Promise<ModelInfo>
+  /** Returns the uploaded zip. Throws `NOT_FOUND` for a remote model. */
   content(name: string): Promise<ModelContent>
+  /** Returns valid example bodies, one per signature. */
   examples(name: string): Promise<readonly ModelExample[]>
   predict(name: string, request: PredictRequest): Promise<Predicted>
   /** `classify` and `regress` are available for TensorFlow only. */
   classify(name: string, request: ExamplesRequest): Promise<Classified>
   regress(name: string, request: ExamplesRequest): Promise<Regressed>
+  /** Returns the runtimes that this host has for each framework. */
   frameworks(): Promise<readonly FrameworkInfo[]>
 }
 
@@ -101,6 +119,7 @@ export interface ModelUpload {
   readonly file: Uint8Array
 }
 
+/** A model that stays on another server. */
 export interface RemoteUpload {
   readonly name: string
   /** framework as for a zip; default `custom` */
@@ -116,6 +135,7 @@ export interface ModelContent {
 
 /** `outputs` is used for requests by columns, with `inputs` instead of `instances`. */
 export type Predicted = { readonly predictions: readonly Json[] } | { readonly outputs: Json }
+/** Labels and scores for each example. */
 export interface Classified {
   readonly result: readonly (readonly (readonly [label: string, score: number])[])[]
 }

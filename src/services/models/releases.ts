@@ -1,4 +1,4 @@
-/** Runs versions of the registry as models; those that no name refers to are only loaded for verification. */
+/** Runs versions of the registry as models; a version without a name is only loaded for verification. */
 import { AppError, retryOnConflict } from '#kernel'
 import { Zip, ZipPassThrough } from 'fflate'
 import { partsOf } from '#services/shared'

@@ -1,6 +1,12 @@
 /**
  * Object storage: buckets of a tenant, objects by path, signed addresses, and the changes of objects.
  *
+ * A content is stored first, under a new id and with a document that marks it as orphaned. One commit then writes the
+ * record of the object and its change (an entry of the log `object_changes`), and deletes that document; a replaced or
+ * removed content becomes an orphan in the same commit. After a crash, either all of this is stored or nothing, and the
+ * sweep deletes orphans. A reader of the log stores its position together with its own work, so it may see a change
+ * twice but never misses a change.
+ *
  * OBJECT-1 replacing, copying, moving and removing an object are atomic: readers see the old object or the new one
  * OBJECT-2 every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
  *   without gaps, in commit order
@@ -28,6 +34,7 @@ export const MAX_KEYS = 1_000
 /** seconds for which a signed address is valid: default and maximum */
 export const DEFAULT_EXPIRY = 300
 export const MAX_EXPIRY = 604_800
+/** type of contents that are stored without a type */
 export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
 
 /** The log of committed changes, oldest first, kept until the single reader trims them. */
@@ -42,6 +49,7 @@ export interface ObjectChanges {
 
 /** A committed change of an object, hidden objects included. */
 export interface ObjectChange {
+  /** log position, counted from 1 without gaps */
   readonly position: number
   /** `put`: created or replaced */
   readonly event: 'put' | 'delete'
@@ -50,14 +58,17 @@ export interface ObjectChange {
   readonly cause?: ObjectCause
 }
 
+/** The part of the engine that the reader of changes uses. */
 export interface ObjectForwarding {
   /** Commits the writes together with inputs for the tasks that watch the object. */
   receive(change: ObjectChange, writes: readonly Write[]): Promise<unknown>
 }
 
+/** The rule that made a change. */
 export interface ObjectCause extends EffectOfTask {
   readonly node: string
   readonly trigger?: string
+  /** number of rules in the chain so far */
   readonly hops: number
   /** id shared by everything that one external input caused */
   readonly root?: string
@@ -66,6 +77,7 @@ export interface ObjectCause extends EffectOfTask {
 export type BucketRight = 'read' | 'write' | 'delete'
 
 export interface ObjectBucket {
+  /** name used in paths, such as `assets` */
   readonly alias: string
   /** name that is unique on the host, and that signed addresses begin with */
   readonly name: string
@@ -104,6 +116,7 @@ export interface ObjectFolder {
 
 export interface ObjectListing {
   readonly entries: readonly (ObjectRecord | ObjectFolder)[]
+  /** pass as `startAfter` to get the next page */
   readonly next?: string
 }
 
@@ -112,6 +125,7 @@ export interface ListOptions {
   readonly recursive?: boolean | undefined
   /** most keys in a page; default 200, capped at 1,000 */
   readonly maxKeys?: number | undefined
+  /** list what comes after this key */
   readonly startAfter?: string | undefined
   readonly all?: boolean | undefined
 }
@@ -135,6 +149,7 @@ export interface WriteCondition {
 export interface PutOptions {
   readonly contentType?: string
   readonly metadata?: Readonly<Record<string, string>>
+  /** condition for the write; otherwise `PRECONDITION` */
   readonly expect?: WriteCondition | undefined
   /** size limits in bytes, checked as early as possible: `TOO_LARGE`, `VALIDATION` */
   readonly length?: LengthBounds
@@ -149,6 +164,7 @@ export interface LengthBounds {
 }
 
 export interface RemoveOptions {
+  /** remove everything with the prefix */
   readonly recursive?: boolean | undefined
   /** with `recursive`: remove hidden objects too */
   readonly all?: boolean | undefined
@@ -185,6 +201,7 @@ export interface SignOptions {
 export interface SignedLink {
   readonly href: string
   readonly method: SignedMethod
+  /** headers to send with a PUT whose content type is fixed */
   readonly headers?: Readonly<Record<string, string>>
   /** fields to send with a POST; `file` must be the last field */
   readonly formData?: Readonly<Record<string, string>>
@@ -228,6 +245,7 @@ export interface UploadsApi {
 
 /** `bucket` is an alias or a name. Leading slashes of a path are ignored. */
 export interface ObjectsApi {
+  /** Throws `NOT_FOUND` for an unknown store. */
   buckets(store?: string): Promise<readonly ObjectBucket[]>
   bucket(bucket: string, store?: string): Promise<ObjectBucket>
   list(bucket: string, prefix: string, options?: ListOptions): Promise<ObjectListing>
@@ -255,6 +273,7 @@ export interface ObjectsApi {
   readonly uploads: UploadsApi
   /** Signs an address. The path need not exist. */
   sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink>
+  /** Formats an entry for a response, with the links that the caller may use. */
   show(entry: ObjectRecord | ObjectFolder, origin?: string): Readonly<Record<string, unknown>>
 }
 
@@ -270,11 +289,13 @@ export interface ContentStore {
   put(id: string, content: AsyncIterable<Uint8Array>, options: { readonly contentType: string }): Promise<StoredContent>
   /** Opens a content, which stays readable even if removed meanwhile. */
   open(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>
+  /** Copies a content. Returns false when the source does not exist. */
   copy(source: string, target: string): Promise<boolean>
   /** Removes a content; idempotent. */
   remove(id: string): Promise<void>
 }
 
+/** A content store that all tenants of a host share. */
 export interface SharedContents {
   of(tenant: string): ContentStore
   close(): void

@@ -1,5 +1,7 @@
 /**
- * Queries of time series: a time line, aggregated and interpolated series, and a layout, ad hoc or stored by name.
+ * Contract of time series queries: a time line, series with aggregation and interpolation, and a layout, ad hoc or
+ * stored by name; in process and over fetch (`client.ts`). The service validates external input itself: a body may be
+ * any JSON.
  *
  * QUERY-1 all times in a request are relative to the same `now`, and the resolved time line is returned
  * QUERY-2 a sample labelled t aggregates [t, t + freq) of all stored samples, even outside the requested range
@@ -17,12 +19,14 @@ export interface QueriesService {
   as(caller: Caller): QueriesApi
 }
 
+/** The query service for use inside the host. */
 export interface InternalQueries extends QueriesService {
   /** Returns the problems of executing a query that are visible in the query itself. Synchronous. */
   check(query: unknown): readonly Issue[]
   gauges(): QueriesGauges
 }
 
+/** Metrics of the service; totals count since the start of the host. */
 export interface QueriesGauges {
   readonly running: number
   readonly executed: number
@@ -36,6 +40,7 @@ export interface QueriesApi {
   readonly stored: StoredQueryApi
 }
 
+/** A query as in the body of `POST /data/query`, or the name of a stored query. */
 export type QuerySource = { readonly query: unknown } | { readonly stored: string }
 
 export type ResultFormat = 'json' | 'csv' | 'ndjson' | 'arrow'
@@ -43,14 +48,19 @@ export type ResultFormat = 'json' | 'csv' | 'ndjson' | 'arrow'
 export interface OpenOptions extends ExecuteOptions {
   /** default: CSV if the query's render mode asks for it, otherwise JSON. Other formats ignore the render options */
   readonly format?: ResultFormat
-  /** `safe`: prefixes texts of CSV that begin like formulas with an apostrophe; default: unchanged */
+  /**
+   * For CSV: prefixes texts that begin like formulas (`=`, `+`, `-`, `@`) with an apostrophe. Default: texts are
+   * unchanged.
+   */
   readonly csv?: 'safe'
 }
 
 export interface OpenedResult {
   readonly type: string
   readonly parts: AsyncIterable<string | Uint8Array>
-  /** notes for the caller except in JSON, which contains them; over HTTP, what fits into a header */
+  /**
+   * notes for the caller in all formats except JSON, which contains them. Over HTTP, limited to what fits into a header
+   */
   readonly messages: readonly QueryMessage[]
 }
 
@@ -63,13 +73,18 @@ export interface ExecuteOptions {
   /** resource of the series, unless the query names one at its top level */
   readonly resource?: string
   readonly signal?: AbortSignal
+  /** adds `explain` to the result */
   readonly explain?: boolean
-  /** reference time, epoch ms; later samples are excluded. Default: the current time, excluding none */
+  /**
+   * reference time of durations, epoch ms; later samples are excluded. Default: the current time, without excluding
+   * samples
+   */
   readonly now?: number
   /** name of the action in messages, such as `GET /data/query/name` */
   readonly action?: string
 }
 
+/** The result in the requested layout, as plain JSON. */
 export interface QueryResult {
   readonly messages: readonly QueryMessage[]
   /** the query as executed, after overrides */
@@ -78,6 +93,7 @@ export interface QueryResult {
   readonly explain?: Explanation
 }
 
+/** Columns, rows, or an array of objects, depending on the render mode. */
 export type DataSet = RowSet | readonly JsonObject[]
 
 export interface RowSet {
@@ -85,7 +101,10 @@ export interface RowSet {
   readonly columns?: readonly ColumnHead[]
   /** with `header_array=column`: names of the leading cells of each row, followed by the times */
   readonly rows?: readonly Json[]
-  /** Names of columns, or of rows with `header_array=column`: `name`, or `resource/metric/aggregation` as in CSV. */
+  /**
+   * Names of the columns or, with `header_array=column`, of the rows. A series is called by its `name`, or
+   * `resource/metric/aggregation` as in CSV.
+   */
   readonly column_names: readonly string[]
   readonly data: readonly (readonly Json[])[]
   readonly data_axis: 'column' | 'row'
@@ -95,6 +114,7 @@ export interface RowSet {
 
 export type ColumnHead = string | JsonObject
 
+/** The resolved time line. */
 export interface WindowSpec {
   /** epoch ms, inclusive */
   readonly from: number
@@ -116,6 +136,7 @@ export interface QueryMessage {
   readonly properties?: JsonObject
 }
 
+/** Reports timing, and how much was read. */
 export interface Explanation {
   readonly window_spec: WindowSpec
   /** number of samples used */
@@ -127,16 +148,21 @@ export interface Explanation {
   readonly series: readonly JsonObject[]
 }
 
+/** Expected version of a stored query; over HTTP, the ETag. */
 export interface StoredWriteOptions {
   readonly ifVersion?: ExpectedVersion
 }
 
 export interface StoredQueryApi {
-  /** From `{ name, query, meta? }`; the name may be in the path instead. */
+  /**
+   * Creates a stored query from `{ name, query, meta? }`; the name may be given in the path instead. Throws `CONFLICT`
+   * when the name is taken.
+   */
   create(body: unknown, name?: string): Promise<VersionedQuery>
   replace(name: string, body: unknown, options?: StoredWriteOptions): Promise<VersionedQuery>
   get(name: string): Promise<VersionedQuery>
   remove(name: string, options?: StoredWriteOptions): Promise<void>
+  /** Returns one page of the stored queries that match the filter `q`, sorted by name. */
   search(query: SearchParameters): Promise<StoredQueryPage>
 }
 
@@ -150,6 +176,7 @@ export interface StoredQueryPage {
   readonly queries: readonly Omit<StoredQuery, 'query'>[]
   readonly offset: number
   readonly limit: number
+  /** total number of stored queries that match */
   readonly total: number
 }
 

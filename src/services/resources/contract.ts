@@ -1,5 +1,6 @@
 /**
- * Contract of resources, types and constraints, in process and over fetch (`client.ts`); a body may be any JSON.
+ * Contract of resources, types and constraints, in process and over fetch (`client.ts`). The service validates external
+ * input itself: a body may be any JSON.
  *
  * RESOURCE-1 a change and its record in the history are one commit; concurrent writers lose no updates
  * RESOURCE-2 a resource shows its own attributes merged over those of its type, attribute by attribute
@@ -19,14 +20,22 @@ export interface ResourcesService {
   }
 }
 
+/** The service as the host and neighbouring services use it. */
 export interface InternalResources extends ResourcesService {
+  /** Resumes bulk operations and managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): ResourcesGauges
-  /** Includes inherited values; synchronous if cached, as the engine needs. */
+  /**
+   * Returns a resource with inherited values, synchronously if cached, as the engine needs. Returns undefined for an
+   * unknown resource.
+   */
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   checkPatch(body: unknown): readonly Issue[]
-  /** Creates unknown resources and records contact times; undefined if all are known. */
+  /**
+   * Creates unknown resources that sent a message, and records the time of each resource's last message. Returns
+   * undefined if all are known. Rejects only if the store fails.
+   */
   discover(seen: readonly SeenResource[]): Promise<void> | undefined
 }
 
@@ -38,12 +47,14 @@ export interface SeenResource {
 
 export interface ResourcesGauges {
   readonly openOperations: number
+  /** number of resources whose managed tasks are known to be out of date */
   readonly upkeepWaiting: number
   readonly eventStreams: number
 }
 
 export type ResourceEntity = Readonly<Record<string, Json>> & { readonly id: string }
 
+/** An event in the stream, and in the log that adapters follow. */
 export interface MetadataEvent {
   readonly type: 'create' | 'update' | 'delete' | 'discovered'
   readonly objectType: 'resource' | 'resourcetype'
@@ -52,6 +63,7 @@ export interface MetadataEvent {
   readonly resourcetype?: ResourceEntity
   /** for `update`: previous values of the changed attributes; `null` for new attributes */
   readonly oldValues?: Readonly<Record<string, Json>>
+  /** for `discovered` */
   readonly message?: Json
   /** for `delete`: ids that were deleted along with the resource */
   readonly cascadeDelete?: readonly string[]
@@ -74,6 +86,7 @@ export interface PatchOptions extends WriteOptions {
   readonly cause?: EffectOfTask
 }
 
+/** A stored value with its current version. */
 export interface Versioned<T> {
   readonly value: T
   readonly version: number
@@ -86,10 +99,12 @@ export interface ShowOptions {
 
 export interface ResourceApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
+  /** Creates the resource if it does not exist. */
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
   patch(id: string, body: unknown, options?: PatchOptions): Promise<Versioned<ResourceEntity>>
   remove(id: string, options?: WriteOptions & { readonly cascade?: readonly Cascade[] }): Promise<void>
   get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
+  /** `query`: the listing parameters as received; see `GET /api/resources`. */
   list(query: ListQuery): Promise<Page<ResourceEntity>>
   children(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
   referrers(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
@@ -114,6 +129,7 @@ export interface ChangeRecord {
 export interface TypeApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
+  /** `created`: whether the type was created. */
   patch(
     id: string,
     body: unknown,
@@ -132,10 +148,12 @@ export interface ConstraintApi {
   replace(id: string, body: unknown): Promise<ResourceEntity>
   remove(id: string): Promise<void>
   get(id: string): Promise<ResourceEntity>
+  /** Returns the constraint as JSON Schema. */
   schema(id: string): Promise<unknown>
   list(query: ListQuery): Promise<Page<ResourceEntity>>
 }
 
+/** Runs the operations of `POST /api/batch` for `resource` and `resourcetype`. */
 export interface OperationApi {
   queue(body: unknown): Promise<QueuedOperation>
   get(id: string): Promise<Readonly<Record<string, unknown>>>
@@ -148,16 +166,19 @@ export interface QueuedOperation {
   readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
 }
 
+/** A task that a resource must have because of a template of its type. */
 export interface WantedTask {
   readonly resource: string
   readonly type: string
   /** digest of the entry and its settings; tasks with equal keys are the same */
   readonly key: string
   readonly templateName: string
+  /** task settings in the entry: `type`, `frequency`, `cron` ... */
   readonly settings: Readonly<Record<string, Json>>
 }
 
 export interface UnstartableTask {
+  /** the invalid or missing setting */
   readonly setting: string
   readonly message: string
   readonly suggestion?: string
@@ -173,11 +194,14 @@ export interface ManagedTasks {
   >
   /** Returns why tasks with these settings can never start for any resource; undefined if they can. */
   check?(wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
+  /** Creates and starts a missing task. Rejects if the template is unusable. */
   make(wanted: WantedTask): Promise<void>
   remove(taskId: string): Promise<void>
+  /** Rebinds tasks whose nodes use references in the metadata of the resource. */
   rebind?(resource: string): Promise<void>
 }
 
+/** Port to the rules service for commands. Runs an actuator once. */
 export interface ActuatorCall {
   run(call: {
     readonly name: string
@@ -198,7 +222,10 @@ export interface ActuatorCall {
   }>
 }
 
-/** Runs before the resource is deleted, so that it can be repeated. */
+/**
+ * Deletes other data along with a resource on request (`cascade`). Runs before the resource is deleted, so that it can
+ * be repeated.
+ */
 export interface Cascades {
   readonly alarms?: (resource: string) => Promise<void>
   readonly measurements?: (resource: string) => Promise<void>

@@ -72,17 +72,23 @@ import type {
 } from './tools/tools-schema.ts'
 
 export interface RulesService {
+  /** Returns the API with the caller's rights. Cheap: called for each request. */
   as(caller: Caller): RulesApi
 }
 
 export interface InternalRules extends RulesService {
   /** Resumes running tasks and batches. Resolves when tasks accept inputs. The signal ends event streams. */
   start(closing?: AbortSignal): Promise<void>
+  /** Stops accepting work. Batches and running tasks continue at the next start. */
   stop(): Promise<void>
   gauges(): RulesGauges
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
-  /** Only if references in its metadata now lead to other resources; returns how many restarted. */
+  /**
+   * Restarts running tasks of the resource if references in its metadata now lead to other resources. Returns how many
+   * restarted.
+   */
   rebind(resource: string): Promise<number>
+  /** Deletes the kept inputs of a resource that is being deleted. */
   deleteInputs(resource: string): Promise<void>
   answer(question: RulesQuestion): Promise<unknown>
 }
@@ -102,6 +108,7 @@ export interface RulesApi {
 }
 
 export interface TaskApi {
+  /** Rejects without storing anything when the rule or its start is invalid. */
   create(specification: TaskSpecification, options?: PostOptions): Promise<CreatedTask>
   /** Keeps the id. A running task restarts, unless the specification says otherwise or only its name or tags change. */
   replace(id: string, specification: TaskSpecification, options?: PostOptions & RevisionOptions): Promise<TaskEntity>
@@ -109,7 +116,10 @@ export interface TaskApi {
   start(id: string, options?: RevisionOptions): Promise<TaskEntity>
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
   restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
-  /** Lets the task accept readings after a clock was set back. */
+  /**
+   * Makes the task forget when its resources were last measured, so that it accepts readings after a clock was set
+   * back. Throws `WRONG_STATUS`.
+   */
   resync(id: string): Promise<TaskEntity>
   get(id: string, options?: ShowOptions): Promise<TaskEntity>
   /** Returns the posted body in the requested form; default: as posted. */
@@ -127,23 +137,28 @@ export interface TemplateApi {
     specification: TemplateSpecification,
     options?: PostOptions & RevisionOptions,
   ): Promise<TemplateEntity>
+  /** Throws `WRONG_STATUS` while tasks use the template. */
   remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
   get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
   versions(name: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<TemplateVersion>>
   list(query: TemplateQuery): Promise<Page<TemplateEntity>>
   upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
+  /** Returns the template for discovery. Throws `NOT_FOUND` if none is marked. */
   discovery(format?: GraphFormat): Promise<TemplateEntity>
   setDiscovery(name: string): Promise<void>
+  /** Runs a stored template, or the graph in the body, in virtual time. Stores nothing. */
   run(name: string | undefined, run: TemplateRun, options?: TemplateRunOptions): AsyncIterable<InvocationReport>
 }
 
 export interface BatchApi {
   queue(request: BatchRequest): Promise<QueuedBatch>
+  /** Queues the batch and waits until it ends or the host stops. */
   run(request: BatchRequest): Promise<BatchStatus>
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
+  /** Makes a task again from the newest version of its template, or from the given version. */
   reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
 }
 
@@ -157,8 +172,11 @@ export interface InspectionApi {
   /** Streams new events, or all events after `lastEventId`. Ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  /** Returns the kept inputs of the task, oldest first, with the nodes that each input fired. */
   inputs(id: string, query?: InputsQuery): Promise<InputsPage>
-  /** `at`: epoch ms; default: now. Throws `NOT_FOUND` if no inputs are kept for it. */
+  /**
+   * Returns the task's state at an instant (epoch ms; default: now). Throws `NOT_FOUND` if no inputs are kept for it.
+   */
   state(id: string, at?: number): Promise<TaskStateView>
 }
 
@@ -178,14 +196,17 @@ export interface ToolApi {
   /** Also accepts a simulation as JSON bytes; returns a long result as bytes. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+  /** Finds the variables that a graph in either form reads, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
 
+/** Rehearses rules. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
 export interface RehearsalApi {
   /** Returns the result, or a reference to it if the rehearsal takes longer than two seconds. */
   run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
   get(id: string): Promise<Rehearsal>
   events(id: string, page?: EventPage): Promise<RehearsalEvents>
+  /** Cancels a rehearsal, or removes it if it has ended. */
   remove(id: string): Promise<void>
   /** Lists the rehearsals of a task, newest first, at most 100. */
   ofTask(id: string): Promise<readonly RehearsalSummary[]>

@@ -1,5 +1,6 @@
 /**
- * Secrets of tenants, by name: stored sealed, and available to functions and rules of the tenant.
+ * Secrets of tenants, by name: stored sealed, and available to functions and rules of the tenant. The API lists their
+ * names.
  *
  * VAULT-1 methods of the API and texts of errors never contain a value
  * VAULT-2 a value is stored sealed: the store without the key of the host does not reveal it
@@ -19,10 +20,13 @@ export interface VaultService {
   as(caller: Caller): VaultApi
 }
 
+/** The vault for use inside the host. */
 export interface InternalVault extends VaultService {
+  /** Returns the values of secrets. */
   open(names: readonly string[]): Promise<OpenSecrets>
 }
 
+/** Values of secrets while in use. */
 export interface OpenSecrets {
   readonly values: ReadonlyMap<string, string>
   /** changes whenever one of the secrets is written */
@@ -31,6 +35,7 @@ export interface OpenSecrets {
 
 export interface VaultApi {
   list(): Promise<readonly SecretInfo[]>
+  /** Stores a secret, replacing an existing one. Throws `TOO_LARGE` when the tenant has too many secrets. */
   put(name: string, value: string): Promise<{ readonly secret: SecretInfo; readonly created: boolean }>
   remove(name: string): Promise<void>
 }

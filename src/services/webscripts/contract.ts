@@ -24,24 +24,35 @@ import type {
   WebscriptInfo,
 } from './webscript-schema.ts'
 
+/** The webscripts of one tenant, for use inside the host. */
 export interface InternalWebscripts {
   as(caller: Caller): WebscriptsApi
   has(name: string): boolean
   nameOf(id: string): string | undefined
   /** Returns the requested version: an exact version, a range, or `latest`. */
   choose(name: string, version: string | undefined): DeployedWebscript | undefined
-  /** Secrets of other published versions are valid too, so that publishing a version locks out no caller. */
+  /**
+   * Authenticates a call. Throws `NOT_FOUND`, `UNAUTHORIZED` (no credentials), `FORBIDDEN` or `RATE_LIMITED`. Secrets
+   * of other published versions are valid too, so that publishing a version locks out no caller.
+   */
   authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<Admitted>
-  /** Call before each call and before reading its body; the `cause` of `RATE_LIMITED` is the seconds to wait. */
+  /**
+   * Call before each call, and before reading its body. Throws `RATE_LIMITED`, whose `cause` is the seconds to wait.
+   */
   admit(): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
+  /** Handles a request that a webscript makes to its host during an open call. */
   answer(name: string, question: string, params: unknown, signal: AbortSignal): Promise<unknown>
+  /** Logs a line that a process wrote. */
   addLine(line: FunctionLine): void
   gauges(): { readonly open: number; readonly calls: number; readonly errors: number }
 }
 
 export interface Admitted {
-  /** the header authorized the call, or is a credential of this host; the webscript does not receive it */
+  /**
+   * true when the Authorization header authorized the call, or is a key pair or token of this host; the webscript then
+   * does not receive it
+   */
   readonly isHeaderOurs: boolean
   /** true when the caller belongs to the webscript's tenant, and so may read why a call failed */
   readonly isOwner: boolean
@@ -62,7 +73,9 @@ export interface ScriptRequest {
   readonly query: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array
+  /** aborts when the client disconnects */
   readonly signal: CancelSignal
+  /** causation of a call that a rule made */
   readonly causation?: Causation
   /** true when the response is sent on the origin of the API (WEBSCRIPT-6) */
   readonly isOnApiOrigin?: boolean
@@ -75,12 +88,16 @@ export interface ScriptAnswer extends WebHead {
 
 export interface WebscriptsApi {
   list(): Promise<readonly WebscriptInfo[]>
+  /** Returns the latest version, or the given one. */
   get(name: string, version?: string): Promise<WebscriptInfo>
   create(webscript: NewWebscript): Promise<Operation>
+  /** Creates the next version, or replaces the files of the given draft. */
   replace(name: string, change: WebscriptChange, version?: string): Promise<Operation>
   remove(name: string, version?: string): Promise<Operation>
   operation(id: string): Promise<Readonly<Record<string, unknown>>>
+  /** Returns log lines. `before` in the query excludes later lines. */
   log(name: string, query?: ScriptLogQuery): Promise<ScriptLogPage>
+  /** Yields new lines, or the lines after a number. */
   tail(name: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncIterable<ScriptLine>
   metrics(name: string): Promise<ScriptMetrics>
 }

@@ -1,7 +1,7 @@
 /**
  * One connection on which transactions run in sequence.
  *
- * A transaction stores its number in the lane's own row, which tells after a lost connection whether it committed.
+ * A transaction stores its number in the lane's own row, which shows after a lost connection whether it committed.
  *
  * PGLANE-1 a commit is reported only after the server's COMMIT, or after its number was found in the row
  * PGLANE-2 the row is read after the transaction of the old connection has ended: its lock is awaited

@@ -18,7 +18,11 @@ const MAX_COUNT = 50
 const MAX_COUNTS = 8
 const LONGEST_MS = 40 * 86_400_000
 
-/** `neighbours`, default true: also includes the next tenth, hundredth and whole number. */
+/**
+ * Returns the constants of a rule for the metrics that devices send. Constants of sensors without a metric, and of task
+ * variables, apply to all metrics. `neighbours`, default true: also includes the next tenth, hundredth and whole
+ * number.
+ */
 export function constantsOf(
   rule: Rule | Template,
   metrics: readonly string[],

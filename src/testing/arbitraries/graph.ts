@@ -1,4 +1,7 @@
-/** Generates gates and triggers over given sensors, without cycles. */
+/**
+ * Generates gates and triggers over given sensors. The graph is acyclic, because each trigger leads to a later sensor
+ * or to an actuator.
+ */
 import fc from 'fast-check'
 import { present } from '#kernel'
 import type { Actuator, Relation, Sensor, Trigger } from '#core'
@@ -29,6 +32,7 @@ export type TriggerSeed = Drawn<typeof triggerSeed>
 
 export const at = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 
+/** Generates gates `g0`, `g1` ..., each over sensors and earlier gates. */
 export function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor[], statesOf: StatesOf): Relation[] {
   const relations: Relation[] = []
   for (const [i, seed] of seeds.entries()) {
@@ -82,6 +86,7 @@ function sourceStates(label: string, sensors: readonly Sensor[], statesOf: State
   return sensor ? statesOf(sensor) : ['TRUE', 'FALSE']
 }
 
+/** Returns the index of the last sensor behind a source, which its destinations must follow. */
 function lastBehind(label: string, sensors: readonly Sensor[], relations: readonly Relation[]): number {
   const gate = relations.find((relation) => relation.label === label)
   if (!gate) return sensors.findIndex((sensor) => sensor.label === label)

@@ -1,5 +1,6 @@
 /**
- * Generates streams of messages as devices send them, with faults, and with gaps and values close to those of a rule.
+ * Generates streams of messages as devices send them: late, repeated, incomplete, from wrong clocks, and across clock
+ * changes. Values may persist for a while, and gaps and values may be close to those of a rule.
  */
 import fc from 'fast-check'
 import { AppError, isoInstant } from '#kernel'
@@ -8,8 +9,11 @@ import { lengthOf } from '../length-of.ts'
 import { isSignal, type Signal } from './signals.ts'
 
 /**
- * `correction`: a message has the time of the one before, and other values. `text`: a number arrives as a text. `back`:
- * the clock is set back. `dst`: the stream spans a clock change, a leap day or the turn of a year.
+ * Faults of a stream. `late`: a message arrives after newer ones. `duplicate`: it arrives again. `correction`: it has
+ * the time of the one before, and other values. `missing`: a value is absent. `nan`: a value is not a number. `null`: a
+ * value is null. `blank`: a value is an empty text. `text`: a number arrives as a text. `skew`: the clock of a resource
+ * is wrong. `back`: the clock is set back. `gap`: silence for up to a day. `dst`: the stream spans a clock change, a
+ * leap day or the turn of a year
  */
 export type Disturbance = (typeof DISTURBANCES)[number]
 
@@ -24,6 +28,7 @@ export interface StreamOptions {
   readonly metrics: Metrics
   /** senders; each sends all metrics unless `byResource` differs. Default `r1` */
   readonly resources?: readonly string[]
+  /** metrics of individual resources, instead of `metrics` */
   readonly byResource?: Readonly<Record<string, Metrics>>
   /** usual time between two messages: ms, ISO 8601, or short as in `5m`; default a minute */
   readonly every?: number | string
@@ -31,16 +36,21 @@ export interface StreamOptions {
   readonly maxLength?: number
   /** epoch ms or ISO 8601; default a random day, with `dst` sometimes a special one */
   readonly start?: number | string
-  /** default: all but `text`, which custom conditions rarely read as a number */
+  /**
+   * disturbances that some streams contain; default: all but `text`, which custom conditions rarely read as a number
+   */
   readonly disturbances?: readonly Disturbance[]
   /** ms that matter to the rule: some gaps are about this long */
   readonly durations?: readonly number[]
+  /** counts that matter to the rule: some values persist for about as many messages */
   readonly counts?: readonly number[]
+  /** values that matter to the rule, by metric; mixed with generated ones */
   readonly constants?: Readonly<Record<string, readonly unknown[]>>
 }
 
 const HOUR = 3_600_000
 const USUAL_DAY = isoInstant('2025-03-03T06:00:00Z')
+/** Clock changes in Europe and the United States, a leap day, and the turn of a year. */
 const SPECIAL_TIMES = [
   '2025-03-30T01:00:00Z',
   '2025-10-26T01:00:00Z',
@@ -79,6 +89,7 @@ export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Me
   })
 }
 
+/** Settings shared by all messages of a stream. */
 interface Mode {
   readonly wild: ReadonlySet<Disturbance>
   readonly holds: boolean
@@ -86,7 +97,10 @@ interface Mode {
   readonly pace: number
 }
 
-/** Most streams combine few kinds of faults, because faults everywhere would hide each other. */
+/**
+ * Makes many streams regular and most others combine few kinds of faults, because faults everywhere would hide each
+ * other.
+ */
 function modes(disturbances: readonly Disturbance[], every: number, durations: readonly number[]): fc.Arbitrary<Mode> {
   const some =
     disturbances.length === 0
@@ -171,6 +185,7 @@ function streamOf(
   return messages.slice(0, maxLength)
 }
 
+/** Returns the drawn values, and those of signals, which depend on earlier values. */
 function valuesOf(
   body: Body,
   options: StreamOptions,
@@ -216,6 +231,7 @@ function bodyOf(resource: string, options: StreamOptions, holes: boolean): fc.Ar
   return values.map((drawn) => ({ resource, values: drawn }))
 }
 
+/** Replaces a third of the values by constants that the generator itself could draw. */
 export function withConstants(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): fc.Arbitrary<unknown> {
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
   if (possible.length === 0) return generator
@@ -245,6 +261,7 @@ function repeats({ holds }: Mode, counts: readonly number[]): fc.Arbitrary<numbe
 
 type Trouble = (typeof TROUBLES)[number]
 
+/** Generates mostly messages without faults, and shrinks towards these. */
 function troubles(wild: ReadonlySet<Disturbance>): fc.Arbitrary<Trouble | undefined> {
   const possible = TROUBLES.filter((trouble) => wild.has(trouble))
   if (possible.length === 0) return fc.constant(undefined)

@@ -14,8 +14,12 @@ import { present } from '#kernel'
 import { gateSeed, relationsOf, triggerSeed, triggersOf } from './graph.ts'
 
 export interface RandomRules {
+  /** at least one sensor and one actuator */
   readonly plugs: readonly Plug[]
-  /** by plug; default from its declaration: the example, the default, or a value of the type */
+  /**
+   * properties of each plug, by its name. Default from its declaration: the example, the default, or a value of the
+   * type
+   */
   readonly properties?: Readonly<Record<string, fc.Arbitrary<Record<string, unknown>>>>
   /** resources of nodes; default: only the task's resource */
   readonly resources?: readonly string[]
@@ -25,6 +29,7 @@ export interface RandomRules {
   readonly task?: fc.Arbitrary<TaskSettings>
 }
 
+/** Generates valid rules over given plugs: sensors, gates, triggers and actuators, without cycles. */
 export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
   const { plugs, maxSensors = 4, resources = [] } = options
   const registry = createRegistry(plugs)

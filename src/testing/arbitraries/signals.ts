@@ -4,10 +4,14 @@ import { AppError } from '#kernel'
 import { spanOf } from '../length-of.ts'
 import { readings } from './readings.ts'
 
+/** A metric with correlated values; replaces an arbitrary of single values. */
 export interface Signal {
   readonly kind: 'signal'
   readonly draw: fc.Arbitrary<unknown>
-  /** `time` is epoch ms, `before` is absent at the first message */
+  /**
+   * returns a message's value and the basis of the next one; `time` is epoch ms, `before` is absent at the first
+   * message
+   */
   next(drawn: unknown, time: number, before: unknown): { readonly value: unknown; readonly after: unknown }
 }
 
@@ -26,6 +30,7 @@ function signal<Drawn, Memory>(
   }
 }
 
+/** Generates a number that changes by at most `step` per message and stays between the limits. */
 export function walk(min: number, max: number, step: number): Signal {
   requireRange('walk', min, max)
   const draw = fc.record({ first: readings(min, max), move: fc.integer({ min: -100, max: 100 }) })
@@ -47,12 +52,15 @@ export function ramp(from: number, to: number, lasts: number | string, noise = 0
 }
 
 export interface Episodes<Value> {
+  /** values outside events */
   readonly calm: fc.Arbitrary<Value>
+  /** values during an event */
   readonly event: fc.Arbitrary<Value>
   /** duration of an event: ms, ISO 8601 or short, or a minimum and a maximum */
   readonly lasts: number | string | readonly [number | string, number | string]
 }
 
+/** Generates calm values and, sometimes for a while, event values without interruption. */
 export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal {
   const [shortest, longest] = (isRange(lasts) ? lasts : ([lasts, lasts] as const)).map((one) =>
     spanOf(one, 'episodes: lasts'),

@@ -7,6 +7,7 @@ import { coolDownChanges } from './value-changes.ts'
 /** A named change and the changed rule, which may be invalid. */
 export type Change = readonly [name: string, rule: Rule | Template]
 
+/** Changes the type, changes a row, adds or removes a row, or removes a parent. */
 export function relationChanges(rule: Rule | Template, relation: Relation, plugs: PlugRegistry): readonly Change[] {
   const put = (name: string, changed: Partial<Relation>): Change => [
     `relations/${relation.label}/${name}`,
@@ -57,6 +58,7 @@ export function relationChanges(rule: Rule | Template, relation: Relation, plugs
   ]
 }
 
+/** Removes or redirects a trigger, or changes its cool-down, its states, or whether it fires on an edge or a level. */
 export function triggerChanges(
   rule: Rule | Template,
   trigger: Trigger,
@@ -136,6 +138,7 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
   ]
 }
 
+/** Changes an edge to the other edge, to both, to the level, or to other states. */
 function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): readonly TriggerChange[] {
   const [field, other] = begins === undefined ? (['ends', 'begins'] as const) : (['begins', 'ends'] as const)
   const set = begins ?? ends ?? []
@@ -149,6 +152,7 @@ function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): read
   ]
 }
 
+/** Moves a trigger from a gate to one of the gate's parents. */
 function parentInstead(rule: Rule | Template, { sourceLabel, statesTrigger }: Trigger): readonly TriggerChange[] {
   const gate = rule.relations?.find(({ label }) => label === sourceLabel)
   const [row] = gate?.combinations ?? []

@@ -21,6 +21,7 @@ export interface Mutant {
   readonly rule: Rule | Template
 }
 
+/** Returns every valid rule that differs in one place. `plugs`: provide the possible states. */
 export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly Mutant[] {
   const changes = [
     ...(rule.sensors ?? []).flatMap((sensor) => sensorChanges(rule, sensor, plugs)),

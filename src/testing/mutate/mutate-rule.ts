@@ -24,7 +24,10 @@ export interface Mutation {
   toString(): string
 }
 
-/** Throws `PROPERTY` if the rule itself fails, and `VALIDATION` if it has no mutants. */
+/**
+ * Checks every mutant of a rule with the same properties. Throws `PROPERTY` if the rule itself fails, and `VALIDATION`
+ * if it has no mutants.
+ */
 export async function mutateRule(
   rule: Rule | Template,
   property: PropertyLike | readonly PropertyLike[],
@@ -60,7 +63,10 @@ async function whyFailed(
   }
 }
 
-/** Changes of actuators never count as equal, because their input may matter to an external service. */
+/**
+ * Returns whether a mutant behaves like the rule. Changes of actuators never count as equal, because their input may
+ * matter to an external service.
+ */
 async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template, options: CheckOptions) {
   if (name.startsWith('actuators/')) return false
   const { writeTo: _writeTo, print: _print, ...rest } = options
@@ -74,6 +80,7 @@ async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template
   }
 }
 
+/** Requires equal firings, and equal results and logs of actuators. */
 function actsAs(rule: Rule | Template): RuleProperty {
   const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
   const actsOf = (events: readonly EngineEvent[]): readonly string[] =>

@@ -1,13 +1,18 @@
-/** Generates single changes of values in a rule, like typical mistakes. */
+/**
+ * Generates single changes of values in a rule, like typical mistakes: limits, comparisons, names, durations, zones,
+ * clocks.
+ */
 import { isPlainObject } from '#kernel'
 
 /** `from` and `to` are JSON */
 export type ValueChange = readonly [path: string, value: unknown, from: string, to: string]
 
 export interface Confusions {
+  /** metrics of the rule, which are substituted for each other */
   readonly metrics: readonly string[]
   /** defaults of variables by name, which are substituted for the variable */
   readonly defaults: Readonly<Record<string, unknown>>
+  /** by property: other allowed values */
   readonly enums: Readonly<Record<string, readonly unknown[]>>
 }
 
@@ -28,6 +33,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
 
 const MINUTE_MS = 60_000
 
+/** Changes each value in a node's properties or a task's variables, one at a time. */
 export function propertyChanges(
   properties: Readonly<Record<string, unknown>>,
   confusions: Confusions,
@@ -80,6 +86,7 @@ function operatorChanges(value: Readonly<Record<string, unknown>>, key: string, 
   })
 }
 
+/** Changes a number by one step and by a tenth of its value, up and down. */
 function numberChanges(value: number): readonly number[] {
   const step = Number.isInteger(value) ? 1 : 0.1
   const tenths = [value * 1.1, value * 0.9].map((changed) => Number(changed.toPrecision(6)))
@@ -103,6 +110,7 @@ function textChanges(text: string, { metrics, defaults }: Confusions): readonly 
   ]
 }
 
+/** Replaces each match of `part` in turn. */
 function partChanges(text: string, part: RegExp, others: (found: string) => readonly string[]): readonly string[] {
   return [...text.matchAll(part)].flatMap((match) =>
     others(match[0]).map((other) => text.slice(0, match.index) + other + text.slice(match.index + match[0].length)),
@@ -111,6 +119,7 @@ function partChanges(text: string, part: RegExp, others: (found: string) => read
 
 const SMALLER_UNIT: Readonly<Record<string, string>> = { s: 'ms', m: 's', h: 'm', d: 'h', M: 'S', H: 'M' }
 
+/** Returns durations one more, one less, and in the next smaller unit: `5m` becomes `6m`, `4m` and `5s`. */
 function durationChanges(text: string): readonly string[] {
   const [, head, number, unit] = /^(PT|)(\d{1,9})(ms|[smhd]|[SMH])$/.exec(text) ?? []
   if (head === undefined || number === undefined || unit === undefined) return []
@@ -124,15 +133,18 @@ function durationChanges(text: string): readonly string[] {
   ]
 }
 
+/** Returns twice and half the duration, and the duration misread as seconds. */
 export function millisecondChanges(ms: number): readonly number[] {
   return [2 * ms, Math.round(ms / 2), ...(ms >= 1000 ? [Math.round(ms / 1000)] : [])].filter((other) => other > 0)
 }
 
+/** Returns changed cool-downs in seconds: none, one more or less, twice and half, and other units. */
 export function coolDownChanges(seconds: number): readonly number[] {
   const minutes = seconds >= MINUTE_MS / 1000 ? [Math.round(seconds / 60)] : []
   return [seconds - 1, seconds + 1, seconds / 2, seconds * 2, seconds * 1000, ...minutes].filter((other) => other > 0)
 }
 
+/** Shifts a cron expression by an hour and by a minute. */
 export function cronChanges(cron: string): readonly string[] {
   const fields = cron.trim().split(/\s+/)
   const minute = fields.length > 5 ? 1 : 0

@@ -54,7 +54,10 @@ export interface WindowOptions {
   readonly node?: string
 }
 
-/** The end of a window is exclusive. Throws `VALIDATION` for an invalid count or duration. */
+/**
+ * Requires that a destination fires at most `most` times in any window of length `within`, whose end is exclusive.
+ * Throws `VALIDATION` for an invalid count or duration.
+ */
 export function neverMoreThan(most: number, { within, node }: WindowOptions): RuleProperty {
   if (!Number.isInteger(most) || most < 0)
     throw new AppError('VALIDATION', `neverMoreThan(${most}): give a whole number of firings from 0`)
@@ -91,7 +94,10 @@ export interface SilenceOptions {
   readonly node?: string
 }
 
-/** Periods are counted from when the condition begins. Throws `VALIDATION` for an invalid duration. */
+/**
+ * Requires at least one firing in each period of length `longest` while the condition holds, counted from when the
+ * condition begins. Throws `VALIDATION` for an invalid duration.
+ */
 export function neverSilentFor(longest: number | string, options: SilenceOptions = {}): RuleProperty {
   const most = lengthOf(longest, 'neverSilentFor: the time')
   const { node } = options

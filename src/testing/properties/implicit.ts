@@ -58,11 +58,13 @@ export function isNoValue(value: unknown): boolean {
   return value === null || Number.isNaN(value) || (typeof value === 'string' && value.trim() === '')
 }
 
+/** Returns whether a value is a number as text although its generator does not create such texts. */
 function isAsText(value: unknown, generator: Metrics[string]): boolean {
   if (typeof value !== 'string' || !Number.isFinite(Number(value))) return false
   return isSignal(generator) || !generator.canShrinkWithoutContext(value)
 }
 
+/** Requires that no plug call fails, except those of the named nodes. */
 export function noErrors(allowed: readonly string[] = []): RuleProperty {
   return monitored<null>(
     {

@@ -6,7 +6,10 @@ import { spanOf } from '../length-of.ts'
 import { downSpans } from '../checked-run.ts'
 import { instantText } from '../moment-text.ts'
 
-/** Requires the same firings and final state with subscribers only to firings, as in a live engine. */
+/**
+ * Requires the same firings and final state with subscribers only to firings, as in a live engine. Comparisons are then
+ * looked up from plug declarations (`steps`, `calculates`) instead of calling the plugs.
+ */
 export function columnarAsPlain(): RuleProperty {
   return {
     name: 'it does the same without subscribers',
@@ -20,7 +23,10 @@ export function columnarAsPlain(): RuleProperty {
   }
 }
 
-/** Detects plugs that read the machine's clock, use their own random numbers, or keep memory elsewhere. */
+/**
+ * Requires that repeating a case produces the same events, to the byte. Detects plugs that read the machine's clock,
+ * use their own random numbers, or keep memory outside their `internalState`.
+ */
 export function deterministic(): RuleProperty {
   return {
     name: 'the same messages give the same events',
@@ -33,7 +39,10 @@ export function deterministic(): RuleProperty {
 
 const LONGEST_MS = 5000
 
-/** Delays plug results by up to five seconds: only event times and the order of actuators may differ. */
+/**
+ * Delays each node's plug results by a different time of up to five seconds. Only event times, and the order in which
+ * actuators finish, may differ.
+ */
 export function latencyChangesNothing(): RuleProperty {
   return {
     name: 'latency changes nothing',
@@ -55,6 +64,7 @@ export function latencyChangesNothing(): RuleProperty {
   }
 }
 
+/** Separates the results of actuators, which may come after later inputs. */
 function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
   const isAnswer = ({ type, node }: EngineEvent): boolean =>
     (type === 'result' || type === 'log') && node !== undefined && acts.has(node)
@@ -69,13 +79,20 @@ function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
 }
 
 export interface RestartChoice {
-  /** downtimes such as `0..3h`, during silences of the stream; event times are then not compared. Default: none */
+  /**
+   * range of downtimes, such as `0..3h`: streams contain silences of up to that length, during which the process
+   * crashes. Timers due in that time then act late, so event times are not compared. Default: no time passes
+   */
   readonly down?: string
   /** whether the process may also crash while plugs work on a message; default true */
   readonly inFlight?: boolean
 }
 
-/** Requires the same events, to the byte, after crashes. With downtime, what was due then may happen later. */
+/**
+ * Requires that a process that crashes after any messages and continues from its saved state has the same events, to
+ * the byte. With downtime, whatever was due then must still happen, but may happen later, and the effects of the delay
+ * are not compared. A clock that skips missed ticks is allowed to differ.
+ */
 export function restartChangesNothing({ down, inFlight = true }: RestartChoice = {}): RuleProperty {
   const longest = down === undefined ? 0 : longestOf(down)
   return {
@@ -108,11 +125,13 @@ const LATE: ReadonlySet<string> = new Set(['at'])
 const NONE: ReadonlySet<string> = new Set()
 
 interface Differing {
+  /** events in these spans may happen later in the other run, and later events may then differ */
   readonly spans?: readonly Span[]
   /** differences to ignore: `late`, times of the clock; `times`, all times */
   readonly but?: 'late' | 'times'
 }
 
+/** Describes the first difference as `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined for equal events. */
 function firstDifference(
   usual: readonly EngineEvent[],
   other: readonly EngineEvent[],

@@ -1,8 +1,12 @@
-/** Chooses the inputs of a bounded proof: one value per interval between constants, and gaps around durations. */
+/**
+ * Chooses the inputs of a bounded proof: one value for each interval between the rule's constants, and gaps around its
+ * durations.
+ */
 import fc from 'fast-check'
 import { AppError } from '#kernel'
 import type { RuleConstants } from '../arbitraries/constants.ts'
 
+/** A message that a device may send in one step. */
 export interface InputClass {
   readonly gap: number
   readonly resource: string
@@ -13,7 +17,10 @@ export interface InputClass {
 const MAX_INPUTS = 2000
 const SAMPLES = 200
 
-/** The generator's constants, one value between adjacent constants, and one beyond each end. */
+/**
+ * Returns one value per class: the generator's constants, one value between adjacent constants, and one beyond each
+ * end.
+ */
 export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): readonly unknown[] {
   const samples = fc.sample(generator, { numRuns: SAMPLES, seed: 1 })
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
@@ -36,11 +43,15 @@ export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readon
   return [...stretches.values()]
 }
 
-/** The usual gap, and for each duration a shorter, an equal and a longer one. */
+/**
+ * Returns the gaps that a rule can distinguish: the usual one, and for each duration a shorter, an equal and a longer
+ * gap.
+ */
 export function gapClasses(every: number, { durations }: Pick<RuleConstants, 'durations'>): readonly number[] {
   return [...new Set([every, ...durations.flatMap((ms) => [ms - 1, ms])])].filter((gap) => gap > 0)
 }
 
+/** Returns all combinations. Throws `VALIDATION` if there are too many to try. */
 export function inputClasses(
   gaps: readonly number[],
   byResource: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>,

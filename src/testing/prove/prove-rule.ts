@@ -54,6 +54,7 @@ export interface Proof {
   readonly isComplete: boolean
   readonly states: number
   readonly steps: number
+  /** the possible inputs of each step */
   readonly inputs: readonly InputClass[]
   readonly took: number
   toString(): string
@@ -71,9 +72,10 @@ const MAX_STATES = 100_000
 const TIME_MS = 30_000
 
 /**
- * Checks properties for every sequence of messages up to a length; skips states that were reached before. Throws a
- * `PropertyError` with the shortest failing sequence; `VALIDATION` for properties of whole runs, and for too many
- * inputs.
+ * Checks properties for every sequence of messages up to a length, with the values and gaps that the rule can
+ * distinguish. Skips states that were reached before: times are compared by their age, up to the longest duration in
+ * the rule and the properties. Throws a `PropertyError` with the shortest failing sequence; `VALIDATION` for properties
+ * of whole runs, and for too many inputs.
  */
 export async function proveRule(
   rule: Rule | Template,
@@ -149,6 +151,7 @@ class Proving {
     return this.#judge({ standing: after, memories: node.memories, path: [...node.path, message] }, moments)
   }
 
+  /** Passes moments to the monitors. Returns undefined for a known state. */
   async #judge(node: Node, moments: readonly Moment[]): Promise<Node | undefined> {
     const memories = await this.#watch(node.path, node.memories, moments)
     const { standing, path } = node
@@ -235,7 +238,9 @@ function valuesOf(
   )
 }
 
-/** Counters, its own times, and lists that explanations refer to do not affect behavior. */
+/**
+ * Fields of a task that do not affect its behavior: counters, its own times, and the lists that explanations refer to.
+ */
 const OF_TASK: ReadonlySet<string> = new Set([
   'run',
   'inputs',
@@ -258,7 +263,10 @@ const OF_FOLLOWING: ReadonlySet<string> = new Set(['invocation', 'origin', 'via'
 /** Numbers from this one on are epoch ms. */
 const FIRST_TIME = 1e11
 
-/** Ages above `horizon` (ms) are equal, because no wait is longer. */
+/**
+ * Returns the key of a state at `now`. Ages above `horizon` (ms) are equal, because no wait is longer. `memories`: of
+ * the monitors.
+ */
 export function stateKey(saved: Partial<SavedState>, memories: unknown, now: number, horizon: number): string {
   const { sensors, gates, actuators, ...others } = saved
   const nodes = [sensors, gates, actuators].map((of) =>

@@ -16,6 +16,7 @@ import { momentOf, labelsOf, type CaseOptions, type Labels, type Moment } from '
 
 const TASK_ID = 'task'
 
+/** A task at rest at a certain time. */
 export interface Standing {
   readonly saved: SavedTask
   readonly time: number

@@ -1,4 +1,7 @@
-/** Defines properties that compare two runs, after a known change of the messages or the rule. */
+/**
+ * Defines properties that compare two runs: what must stay the same when the messages or the rule change in a known
+ * way.
+ */
 import { AppError, durationMs } from '#kernel'
 import type { Rule, Template } from '#core'
 import { instantOf } from '#core/spi'
@@ -6,7 +9,10 @@ import type { CheckedRun } from '../checked-run.ts'
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 
-/** Not for rules that depend on the calendar. Throws `VALIDATION` for an invalid duration. */
+/**
+ * Requires the same firings for messages shifted in time. Not for rules that depend on the calendar, unless the shift
+ * (such as a week) does not matter to them. Throws `VALIDATION` for an invalid duration.
+ */
 export function shiftedInTime(by: number | string): RuleProperty {
   const ms = typeof by === 'number' ? by : durationMs(by)
   if (!Number.isFinite(ms) || ms === 0)
@@ -61,7 +67,10 @@ export function resourcesAreAlike(renamed: (resource: string) => string = (id) =
   }
 }
 
-/** Such as the previous version; reports the smallest stream with a difference. */
+/**
+ * Requires the same firings as another rule, such as the previous version; reports the smallest stream with a
+ * difference.
+ */
 export function sameAs(rule: Rule | Template): RuleProperty {
   return {
     name: 'it fires as the other rule',

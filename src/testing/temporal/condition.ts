@@ -6,6 +6,7 @@ import { instantText, lengthText } from '../moment-text.ts'
 
 /** Holds at a moment, or does not. It may keep a memory, as plain JSON. */
 export interface Condition {
+  /** part of a sentence, such as `hot is Above` */
   readonly text: string
   readonly start: Json
   next(memory: Json, moment: Moment): readonly [memory: Json, holds: boolean]
@@ -13,6 +14,7 @@ export interface Condition {
   readonly durations?: readonly number[]
 }
 
+/** A condition, or a function that reads only the moment. */
 export type ConditionLike = Condition | ((moment: Moment) => boolean)
 
 export function conditionOf(like: ConditionLike): Condition {
@@ -24,6 +26,7 @@ function ofMoment(text: string, labels: Partial<Labels>, holds: (moment: Moment)
   return { text, labels, start: null, next: (memory, moment) => [memory, holds(moment)] }
 }
 
+/** True when a sensor or gate is in one of these states. */
 export function inState(node: string, ...states: readonly string[]): Condition {
   return ofMoment(`${node} is ${states.join(' or ')}`, { sources: [node] }, (moment) => {
     const state = moment.state(node)
@@ -31,6 +34,7 @@ export function inState(node: string, ...states: readonly string[]): Condition {
   })
 }
 
+/** True when the state of a sensor or gate is unknown. */
 export function isUnknown(node: string): Condition {
   return ofMoment(`${node} is not known`, { sources: [node] }, (moment) => moment.state(node) === null)
 }
@@ -101,7 +105,10 @@ export function ends(operand: ConditionLike): Condition {
   return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }
 }
 
-/** True when the operand is true, or was less than `within` ago. Throws `VALIDATION` for an invalid duration. */
+/**
+ * True when the operand is true, or was less than `within` ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION`
+ * for an invalid duration.
+ */
 export function recently(operand: ConditionLike, within: number | string): Condition {
   const one = conditionOf(operand)
   const ms = spanOf(within, 'recently: the time')
@@ -119,11 +126,13 @@ export function recently(operand: ConditionLike, within: number | string): Condi
   }
 }
 
+/** True unless the first is true and the second is not. */
 export function implies(first: ConditionLike, second: ConditionLike): Condition {
   const [one, other] = [conditionOf(first), conditionOf(second)]
   return { ...or(not(one), other), text: `${one.text} means that ${other.text}` }
 }
 
+/** True when both are true, or neither is. */
 export function iff(first: ConditionLike, second: ConditionLike): Condition {
   const all = [conditionOf(first), conditionOf(second)] as const
   return { ...combined(all, '', ([a, b]) => a === b), text: `${all[0].text} exactly when ${all[1].text}` }
@@ -172,6 +181,7 @@ export function labelsOfAll(conditions: readonly Condition[]): Labels {
   }
 }
 
+/** Describes the situation: the time, the message, the states of the conditions, and firings with their reasons. */
 export function standing(moment: Moment, conditions: readonly Condition[]): string {
   const { message, fired } = moment
   const { sources } = labelsOfAll(conditions)

@@ -6,10 +6,12 @@ import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type Need, type RuleProperty } from '../property.ts'
 import { conditionOf, labelsOfAll, standing, type Condition, type ConditionLike } from './condition.ts'
 
+/** Requires the condition at every moment. */
 export function always(condition: ConditionLike): RuleProperty {
   return everyMoment(conditionOf(condition), true)
 }
 
+/** Requires that the condition is never true. */
 export function never(condition: ConditionLike): RuleProperty {
   return everyMoment(conditionOf(condition), false)
 }
@@ -35,6 +37,7 @@ export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }:
   const [from, to] = [conditionOf(cause), conditionOf(effect)]
   const limit = within === undefined ? undefined : lengthOf(within, 'leadsTo: within')
   const name = `${from.text} leads to ${to.text}${limit === undefined ? '' : ` within ${lengthText(limit)}`}`
+  /** memories of both conditions, and the moment from which the effect is awaited */
   type Memory = readonly [Json, Json, { readonly at: number; readonly how: string } | null]
   const late = (owed: Memory[2], until: number): string | undefined => {
     if (owed === null || until - owed.at <= (limit ?? Number.POSITIVE_INFINITY)) return undefined
@@ -91,8 +94,12 @@ export function until(kept: ConditionLike, end: ConditionLike): RuleProperty {
   )
 }
 
+/** Requires that the condition is true at exactly one moment of some span. */
 export function once(condition: ConditionLike): {
-  /** both inclusive; the span may start again after that */
+  /**
+   * the span starts at a moment at which `first` is true and ends when `last` is true, both inclusive; it may start
+   * again after that
+   */
   between(first: ConditionLike, last: ConditionLike): RuleProperty
 } {
   const what = conditionOf(condition)
@@ -100,6 +107,7 @@ export function once(condition: ConditionLike): {
     between(first, last) {
       const [opens, closes] = [conditionOf(first), conditionOf(last)]
       const all = [what, opens, closes]
+      /** memories of the conditions and, during a span, its start and the number of occurrences */
       type Memory = readonly [Json, Json, Json, { readonly at: number; readonly times: number } | null]
       return monitored<Memory>(
         {

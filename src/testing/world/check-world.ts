@@ -20,6 +20,7 @@ export interface WorldOptions extends Pick<
   CheckOptions,
   'time' | 'numRuns' | 'seed' | 'path' | 'every' | 'tail' | 'print' | 'patience' | 'concurrency'
 > {
+  /** metrics of each resource, by its id */
   readonly byResource: Readonly<Record<string, Metrics>>
   /** maximum number of steps per case; default 40 */
   readonly steps?: number
@@ -31,6 +32,7 @@ export interface WorldReport {
   readonly properties: readonly string[]
   readonly cases: number
   readonly steps: number
+  /** number of firings by task and label */
   readonly fired: Readonly<Record<string, number>>
   readonly seed: number
   toString(): string
@@ -44,7 +46,9 @@ const SHRINK_MS = 5000
 const COMMANDS = ['stop', 'start', 'push', 'change', 'crash'] as const
 
 /**
- * No plug call may fail. Throws a `PropertyError` with the smallest case; `VALIDATION` for properties of whole runs.
+ * Runs tasks together on in-memory services, through random steps, and checks properties of moments in each run. Labels
+ * are prefixed with the task's name, as in `heating/relay`. No plug call may fail. Throws a `PropertyError` with the
+ * steps of the smallest case; `VALIDATION` for properties of whole runs.
  */
 export async function checkWorld(
   world: World,
@@ -244,6 +248,7 @@ function generatorsOf(
   )
 }
 
+/** Removes irrelevant steps: first halves, then single steps. */
 async function fewest(
   steps: readonly WorldStep[],
   fails: (fewer: readonly WorldStep[]) => Promise<boolean>,

@@ -1,4 +1,7 @@
-/** Provides stored messages, their series and queries over them in memory, with the services of a host. */
+/**
+ * Provides stored messages, their series and queries over them in memory. It runs the services of a host over a store
+ * that ends with the run; their code is loaded only for the first world.
+ */
 import type { DataPort, Message, QueryPort } from '#core'
 import type { PlainObject } from '#core/spi'
 import { AppError, type JsonObject } from '#kernel'
@@ -20,6 +23,7 @@ export interface MemorySeriesOptions {
 
 export class MemorySeries {
   readonly #options: MemorySeriesOptions
+  /** messages that are not in series yet */
   readonly #arrived: Message[] = []
   #opened: Promise<Opened> | undefined
 
@@ -75,6 +79,7 @@ async function load() {
   return { openMemory, createSeries, createQueriesService, queryPort }
 }
 
+/** Loads the code, so that the first query is as fast as other services. */
 export async function loadSeries(): Promise<void> {
   await load()
 }

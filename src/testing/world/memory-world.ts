@@ -19,6 +19,7 @@ export interface MemoryWorldOptions {
   readonly resources?: Readonly<Record<string, PlainObject>>
   /** stored messages by resource, each with a `timestamp` in epoch ms; a world begins at 2025-03-03T06:00Z */
   readonly stored?: Readonly<Record<string, readonly PlainObject[]>>
+  /** stored time series queries, by name */
   readonly queries?: Readonly<Record<string, PlainObject>>
 }
 
@@ -26,6 +27,7 @@ export interface WorldState {
   /** oldest first */
   readonly alarms: readonly MemoryAlarm[]
   readonly resources: ReadonlyMap<string, PlainObject>
+  /** stored messages of devices and rules, by resource, in order of arrival */
   readonly stored: ReadonlyMap<string, readonly PlainObject[]>
   /** sent commands, by resource, oldest first */
   readonly commands: ReadonlyMap<string, readonly PlainObject[]>
@@ -36,6 +38,7 @@ export interface MemoryServices extends PlugServices {
   readonly resources: ResourcePort
   readonly data: DataPort
   readonly queries: QueryPort
+  /** Prepares the services before a run, so that they respond without delay. */
   ready(): Promise<void>
   /** Stores a device message, whose timestamp is epoch ms. */
   arrived(message: Message): void
@@ -47,7 +50,10 @@ export interface WorldAround {
   forward(resource: string, message: PlainObject): void
 }
 
-/** Device messages are stored, as on a host, and rules read them in series and queries. */
+/**
+ * Creates the services of each run. Device messages are stored, as on a host, and rules read them in series and
+ * queries.
+ */
 export function memoryWorld(options: MemoryWorldOptions = {}): (around: WorldAround) => MemoryServices {
   return (around) => {
     const alarms: MemoryAlarm[] = []

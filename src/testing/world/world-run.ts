@@ -25,6 +25,7 @@ import type { MemoryServices, WorldAround, WorldState } from './memory-world.ts'
 
 export interface WorldTask {
   readonly rule: Rule | Template
+  /** overrides the settings of the rule */
   readonly settings?: TaskSettings
   /** rules with which a user may replace the running one */
   readonly changes?: readonly (Rule | Template)[]
@@ -33,6 +34,7 @@ export interface WorldTask {
 export interface World {
   /** by name, which prefixes labels: `heating/relay` */
   readonly tasks: Readonly<Record<string, WorldTask>>
+  /** creates the services that plugs act on, for each run, such as `memoryWorld()` */
   readonly services: (around: WorldAround) => MemoryServices
   /** creates the plugs for the services of a run, such as `(services) => createBuiltins({ services })` */
   readonly plugs: (services: PlugServices) => readonly Plug[]
@@ -49,12 +51,15 @@ export type WorldStep = { readonly gap: number } & (
   | { readonly kind: 'crash' }
 )
 
+/** A snapshot of the whole world. Labels are prefixed with the task's name: `heating/relay`. */
 export interface WorldMoment extends Moment {
   readonly step?: WorldStep
+  /** alarms, metadata, stored messages and commands */
   readonly world: WorldState
   isRunning(task: string): boolean
 }
 
+/** Creates a condition on the whole world, such as an open alarm. */
 export function inWorld(text: string, holds: (world: WorldMoment) => boolean): Condition {
   return { ...conditionOf((moment) => holds(moment as WorldMoment)), text }
 }
@@ -99,6 +104,7 @@ class Running {
   #engine: CoreEngine
   #newest: Message | undefined
   readonly #times: WorldTimes
+  /** labels of sensors and actuators that have finished at least once */
   readonly #answered = new Set<string>()
 
   constructor(world: World, times: WorldTimes) {
@@ -169,6 +175,7 @@ class Running {
     for (const task of saved) await this.#engine.restore(task)
   }
 
+  /** Advances the time, with a stop at each instant at which something happens. */
   async #pass(ms: number): Promise<void> {
     const time = this.#clock.now() + ms
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {

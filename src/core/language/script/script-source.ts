@@ -11,7 +11,7 @@ import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 
 export interface CompiledScript {
-  /** takes the meters, gives a function of (options, send); `options.values` is invisible to the script */
+  /** takes the meters, returns a function of (options, send); `options.values` is invisible to the script */
   readonly code: string
   /** what its placeholders read, each path once */
   readonly uses: readonly LogicPath[]

@@ -1,5 +1,7 @@
 /**
- * Kept inputs: what tasks received recently, in log order, and checkpoints from which a replay can start.
+ * Kept inputs: what the tasks of a tenant received recently, in the order of the log, and checkpoints from which a
+ * replay can start. Live tasks do not depend on kept inputs, which serve to rehearse rules and to look at past
+ * instants.
  *
  * INPUTS-1 a range returns each input of the log once, in log order, without gaps after `since()`
  * INPUTS-2 an entry is removed from the log only after it is in kept inputs
@@ -9,11 +11,13 @@ import type { TaskStateRecord } from '../durable/deterministic-engine.ts'
 import type { Input } from '../durable/input.ts'
 import type { RunnableTask } from '../runner.ts'
 
+/** A log entry as tasks received it. */
 export interface KeptInput {
   readonly position: number
   readonly input: Input
 }
 
+/** Selects inputs that satisfy all limits. */
 export interface InputRange {
   /** epoch ms of readings (a message's `timestamp`, or its arrival if it has none), both inclusive */
   readonly from?: number
@@ -24,7 +28,9 @@ export interface InputRange {
   readonly upTo?: number
   /** absent: all resources. An array keeps only the messages of these resources, and its `u` is adapted */
   readonly resources?: readonly string[]
-  /** adds inputs of these tasks and of all tasks (open, jump, still, trim, later, resume) */
+  /**
+   * selects, in addition to messages, inputs of these tasks and of all tasks (open, jump, still, trim, later, resume)
+   */
   readonly tasks?: readonly string[]
 }
 
@@ -37,6 +43,7 @@ export interface InputCheckpoint {
 }
 
 export interface KeptSince {
+  /** the first log position that is kept */
   readonly position: number
   /** epoch ms at which that entry arrived */
   readonly at: number
