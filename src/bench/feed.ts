@@ -21,7 +21,7 @@ export class Feed {
     for (const { timestamp, ...message } of used) {
       const isCopied = message.resource === resource
       for (let copy = 0; copy < (isCopied ? copies : 1); copy++) {
-        // makes all messages one object shape, like those of a parser
+        // makes all messages one object shape, as a parser does
         messages.push({ ...message, resource: isCopied ? copyName(message.resource, copy) : message.resource })
         times.push(Number(timestamp))
       }

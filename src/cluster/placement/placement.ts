@@ -209,7 +209,7 @@ export class Placement {
     return !this.#isSuperseded(table) && ![...this.#hosts.values()].some((host) => host.replay === before)
   }
 
-  /** Whether a host is live. This host is, as long as it can poll; the store's clock may have been set back. */
+  /** Whether a host is live. A host that polls is live itself, even if the clock of the store was set back. */
   #isLive(id: string, { seen }: HostRecord, ms: number): boolean {
     return id === this.#options.id || Math.abs(ms - seen) <= TTL_MS
   }

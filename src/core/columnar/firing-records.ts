@@ -55,7 +55,7 @@ export class FiringRecord implements EventRecord {
     if (this.part?.until !== undefined) return []
     const { length } = this.list
     const together = new FiredByRow(this, why)
-    // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
+    // oxlint-disable-next-line unicorn/no-new-array -- sized once: a growing list is copied several times
     const all = new Array<Firing>(length)
     for (let i = 0; i < length; i++) all[i] = new RowFiring(together, i, together.saidOf(i))
     return all

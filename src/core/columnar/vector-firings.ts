@@ -135,7 +135,7 @@ class FiringSet implements EventRecord {
   firings(why: boolean): readonly Firing[] {
     const sets = this.#firing
     if (sets === undefined) return []
-    // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
+    // oxlint-disable-next-line unicorn/no-new-array -- sized once: a growing list is copied several times
     const firings = new Array<Firing>(this.count(FIRED))
     let count = 0
     const hasWhy = why && this.#hasWhy

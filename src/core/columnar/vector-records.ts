@@ -100,7 +100,7 @@ export class VectorRecord implements EventRecord {
     return 'record'
   }
 
-  /** Called when a row's actuator call does not end like those of the other rows. */
+  /** Called when a row's actuator call ends differently from the calls of the other rows. */
   answered(row: number, answer: KeptAnswer): void {
     this.#lastAnswer = { row, answer }
   }

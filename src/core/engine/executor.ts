@@ -53,7 +53,7 @@ export interface TaskExecutor {
   tookPlain(messages: readonly Message[], sent: Sent | undefined): void
   drop(): void
   modelChanged(): void
-  /** Prepares an acting call that continues in the full state. `mayFail`: a failure counts like those of sensors. */
+  /** Prepares an acting call that continues in the full state. `mayFail`: a failure counts as a failure of a sensor does. */
   serve(mayFail: boolean): void
   readonly ahead: number
 }

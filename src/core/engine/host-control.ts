@@ -16,7 +16,7 @@ export interface RestoreOptions {
 
 export interface BeginOptions {
   readonly id: string
-  /** number of the run, which keeps its effect ids different from those of every other run */
+  /** number of the run, which keeps its effect ids unique among all runs */
   readonly run: number
   readonly createTime: number
   readonly resources: readonly string[]

@@ -74,7 +74,7 @@ export class Preparer {
     return this.#prepare(rule, overrides, {}, {}).of(template, overrides)
   }
 
-  /** `overrides`: those of a rule that was created from a template. */
+  /** `overrides`: of the nodes of a rule that was created from a template. */
   #prepare(
     input: Rule | Template,
     overrides: VariableOverrides,

@@ -1,4 +1,4 @@
-/** Fills in defaults of task settings, and merges the settings of a request over those of a template. */
+/** Fills in defaults of task settings, and merges the settings of a request over the settings of a template. */
 import { durationMs, type JsonObject } from '#kernel'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { DstPolicy, Rule, TaskSettings, TaskType, Template } from './rule.ts'

@@ -1,4 +1,4 @@
-/** Implements the functions that expressions have in addition to those of JavaScript. */
+/** Implements the functions of expressions that JavaScript lacks. */
 import type { AnyNode } from 'acorn'
 import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
 import { nearest } from '#kernel'

@@ -50,7 +50,7 @@ export function isTruthy(value: unknown, label: string): boolean {
   return jsonLogic.truthy(value)
 }
 
-/** undefined for names that are not implemented here */
+/** Returns undefined for an operator of another file. */
 export function operationOf(name: string): Apply | undefined {
   const compare = ORDER.get(name)
   const within = WITHIN.get(name)

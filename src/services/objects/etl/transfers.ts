@@ -2,7 +2,7 @@
  * Imports files into series, and exports series to files, as durable jobs.
  *
  * IMPORT-1 each line of a file is in series, or in the report with its problem, also after a crash
- * IMPORT-2 samples are not duplicated, and the counts of a report are those of one reading
+ * IMPORT-2 samples are not duplicated, and the counts of a report come from a single read of the file
  * IMPORT-3 memory use is independent of the size of the file
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CLOSED`.
