@@ -71,10 +71,30 @@ export class FiringHistory {
     this.#findLast(first, newest)
   }
 
+  /** Adds the sets as numbers of one bit, four messages at a time, all rows of a word together (carry-save adder). */
   #count(first: number, newest: number): void {
     const { sets, words } = this
     const digits = this.#digits.fill(0)
-    for (let place = first; place <= newest; place++) {
+    let place = first
+    for (; place + 3 <= newest; place += 4) {
+      const at = place * words
+      for (let w = 0; w < words; w++) {
+        const [a, b] = [sets[at + w] as number, sets[at + words + w] as number]
+        const [c, d] = [sets[at + 2 * words + w] as number, sets[at + 3 * words + w] as number]
+        let ones = digits[w] as number
+        let half = ones ^ a
+        const carryOfTwo = (ones & a) | (half & b)
+        ones = half ^ b
+        half = ones ^ c
+        const carryOfFour = (ones & c) | (half & d)
+        digits[w] = half ^ d
+        const twos = digits[words + w] as number
+        half = twos ^ carryOfTwo
+        digits[words + w] = half ^ carryOfFour
+        carry(digits, 2 * words + w, words, (twos & carryOfTwo) | (half & carryOfFour))
+      }
+    }
+    for (; place <= newest; place++) {
       for (let w = 0; w < words; w++) carry(digits, w, words, sets[place * words + w] as number)
     }
   }
