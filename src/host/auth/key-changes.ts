@@ -16,19 +16,19 @@ export interface KeyChanges {
 
 /** `elapsed`: monotonic ms. `isMember`: other hosts share the store, and this host polls for announcements. */
 export function hearKeyChanges(
-  presence: Pick<Presence, 'hear' | 'deafFor'>,
+  presence: Pick<Presence, 'onNotification' | 'notificationLag'>,
   { elapsed, isMember }: { readonly elapsed: () => number; readonly isMember: boolean },
 ): KeyChanges {
   let changed = Number.NEGATIVE_INFINITY
-  presence.hear((word) => {
+  presence.onNotification((word) => {
     if (word === undefined || word === CHANGED) changed = elapsed()
   })
   return {
     now: elapsed,
-    areNoneSince: (moment) => moment > changed && (!isMember || presence.deafFor <= MAX_DEAF_MS),
+    areNoneSince: (moment) => moment > changed && (!isMember || presence.notificationLag <= MAX_DEAF_MS),
   }
 }
 
-export async function tellKeyChange(storage: Pick<Storage, 'tell'>): Promise<void> {
-  await storage.tell?.(CHANGED)
+export async function tellKeyChange(storage: Pick<Storage, 'notify'>): Promise<void> {
+  await storage.notify?.(CHANGED)
 }
