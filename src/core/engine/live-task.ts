@@ -349,7 +349,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   explain(label: string): Explanation {
     this.#executor?.synchronize()
-    return this.#look((lane) => explain(lane, label, this.#host.now()))
+    const node = this.#node(label)
+    return this.#look((lane) => explain(lane, node, this.#host.now()))
   }
 
   node(label: string): NodeView {
