@@ -15,7 +15,7 @@ export function conditionText({ source, matched, from, to }: WhyTrigger): string
 }
 
 /** Describes the condition of a firing; without recorded reasons, only its source. */
-export function causeOf(event: FiredEvent): string {
+export function causeOf(event: Pick<FiredEvent, 'source' | 'why'>): string {
   return event.why === undefined ? event.source : conditionText(event.why.trigger)
 }
 

@@ -213,6 +213,7 @@ export interface RehearsalApi {
 }
 
 export type { FoundVariable }
+export { CoverageCount } from './rehearsals/coverage.ts'
 
 export type { Explanation } from '#core'
 export type { Caller, Page } from '#kernel'
