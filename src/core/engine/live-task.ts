@@ -181,7 +181,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   fail(error: string): void {
     this.#failed = true
     this.error = error
-    this.caller.rare?.({
+    this.caller.lifecycle?.({
       time: this.#host.now(),
       task: this.id,
       invocation: this.#state?.invocations ?? 0,
@@ -219,7 +219,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   /** Whether messages of a resource on a channel run a sensor of this task. */
-  hears(resource: string, channel: string): boolean {
+  runsOn(resource: string, channel: string): boolean {
     const lane = this.#awake()
     if (lane === undefined) return false
     const { channelPlans, resources } = lane.model

@@ -4,7 +4,7 @@ import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/s
 import type { RulesApi } from '../contract.ts'
 import { AnyObject, Text, unread } from '../shared-schema.ts'
 import {
-  DeliverySchema,
+  DeliveriesSchema,
   DeliveryStatus,
   NodeCommand,
   NodePush,
@@ -96,15 +96,11 @@ export const INSPECTION_ROUTES = [
     query: {
       status: Type.Optional(DeliveryStatus),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: 'default 100, at most 1,000' })),
-      before: Type.Optional(Text),
+      after: Type.Optional(Type.String({ description: 'deliveries after the one with this id' })),
     },
-    answers: { 200: Type.Array(DeliverySchema) },
-    handler: ({ api, params, query: { limit = 100, before = '', ...status } }) =>
-      api.inspection.deliveries(params.id, {
-        ...status,
-        limit: Math.min(limit, 1000),
-        ...(before !== '' && { before }),
-      }),
+    answers: { 200: DeliveriesSchema },
+    handler: ({ api, params, query: { limit = 100, ...query } }) =>
+      api.inspection.deliveries(params.id, { ...query, limit: Math.min(limit, 1000) }),
   }),
 ]
 
