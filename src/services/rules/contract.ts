@@ -214,6 +214,7 @@ export interface RehearsalApi {
 }
 
 export type { FoundVariable }
+export { CoverageCount } from './rehearsals/coverage.ts'
 
 export type { Explained, ExplanationText } from '#core/sentences'
 export type { Explanation } from '#core'
