@@ -1,3 +1,5 @@
 /** x */
 import { Answer } from '../parts/layout.tsx'
-export function Alarms() { return <Answer title="Alarms" /> }
+export function Alarms() {
+  return <Answer title="Alarms" />
+}

@@ -1,3 +1,5 @@
 /** x */
 import { Answer } from '../parts/layout.tsx'
-export function Overview() { return <Answer title="Overview" /> }
+export function Overview() {
+  return <Answer title="Overview" />
+}
