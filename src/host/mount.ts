@@ -88,6 +88,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
       },
     })
   }
+  app.decorateRequest('externalUrl', authentication.ownUrl)
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {
