@@ -8,6 +8,8 @@ export interface NodeState {
   readonly state: string | null
   /** epoch ms since when it has that state, as far as known */
   readonly since?: number | undefined
+  /** it has that state for longer, but what was before is not known */
+  readonly isLonger?: boolean
   /** epoch ms of the last run */
   readonly ranAt?: number | undefined
   readonly value?: unknown
@@ -114,7 +116,7 @@ export function withBeginnings(
       const band = bandAt(bands.get(node), instant)
       const isOlder =
         band !== undefined && band.state === state.state && !(state.since !== undefined && state.since < band.from)
-      return [node, isOlder ? { ...state, since: band.from } : state] as const
+      return [node, isOlder ? { ...state, since: band.from, isLonger: bands.get(node)?.[0] === band } : state] as const
     }),
   )
 }

@@ -107,7 +107,8 @@ interface Drawn {
 }
 
 function linesOf({ node, state, match, edges, rule, states, instant, zone }: Drawn): readonly Line[] {
-  const age = state.since === undefined ? '' : `for ${lengthText(instant - state.since)}`
+  const age =
+    state.since === undefined ? '' : `for ${state.isLonger === true ? 'over ' : ''}${lengthText(instant - state.since)}`
   if (node.kind === 'actuator') {
     const { firedAt } = state
     const isHeld = edges.some((edge) => edge.to === node.label && edge.state === 'held')

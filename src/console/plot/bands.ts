@@ -53,12 +53,12 @@ export function changesOf(bands: ReadonlyMap<string, readonly Band[]>): readonly
   return [...new Set(times)].sort((a, b) => a - b)
 }
 
-/** Returns pauses between samples that are longer than ten usual ones. */
+/** Returns pauses between samples that are five times as long as nine out of ten pauses. */
 export function gapsOf(times: readonly number[]): readonly { readonly from: number; readonly until: number }[] {
   const steps = times.slice(1).map((time, index) => time - (times[index] ?? time))
-  const usual = steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0
+  const usual = steps.toSorted((a, b) => a - b)[Math.floor(steps.length * 0.9)] ?? 0
   return steps.flatMap((step, index) =>
-    usual > 0 && step > usual * 10 ? [{ from: times[index] ?? 0, until: (times[index] ?? 0) + step }] : [],
+    usual > 0 && step > usual * 5 ? [{ from: times[index] ?? 0, until: (times[index] ?? 0) + step }] : [],
   )
 }
 

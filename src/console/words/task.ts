@@ -30,8 +30,9 @@ export function taskAnswer({ status, error, rule, states, instant }: TaskFacts):
       : `No reading has arrived, so nothing is decided.${fired}`
   }
   const said = known.slice(0, 2).map((label) => {
-    const { state = null, since } = states.get(label) ?? {}
-    return `${label} is ${state}${since === undefined ? '' : ` for ${lengthText(instant - since)}`}`
+    const { state = null, since, isLonger = false } = states.get(label) ?? {}
+    const length = since === undefined ? '' : ` for ${isLonger ? 'over ' : ''}${lengthText(instant - since)}`
+    return `${label} is ${state}${length}`
   })
   return `${listText(said)}.${firing === undefined ? ' Nothing has fired.' : fired}`
 }
