@@ -1,3 +1,5 @@
 /** x */
 import { Answer } from '../parts/layout.tsx'
-export function Data() { return <Answer title="Data" /> }
+export function Data() {
+  return <Answer title="Data" />
+}
