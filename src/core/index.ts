@@ -42,7 +42,7 @@ export { conditionFormula, conditionSteps } from './language/expression/conditio
 export { compileCondition } from './language/expression/condition.ts'
 export { compileExpression } from './language/expression/expression.ts'
 export { formulasOf } from './language/expression/formula.ts'
-export { type CodeReads, hasNews, noNews, readsOf } from './language/expression/message-names.ts'
+export { type CodeReads, hasNewData, withoutNewData, readsOf } from './language/expression/message-names.ts'
 export { namesRead } from './language/expression/names-read.ts'
 export { type CompiledNumber, compileNumber, type NumberReading } from './language/expression/number.ts'
 export { readerOf } from './language/expression/reader.ts'

@@ -197,6 +197,13 @@ export const WALLS: readonly Wall[] = [
     within: ['src/storage/series.ts', 'src/storage/blobs.ts'],
   },
   { from: 'src/storage/**', doors: ['#kernel', '#platform'], packages: ANYTHING, pure: false },
+  // Pages in a browser, which reach a host only over its API
+  {
+    from: 'src/console/**',
+    doors: ['#client', '#services/*/contract'],
+    packages: ['preact', '@preact/signals', '@dagrejs/dagre', 'uplot', '@codemirror', '@lezer/highlight'],
+    pure: false,
+  },
   { from: 'src/host/**', doors: ANYTHING, packages: ANYTHING, pure: false },
   { from: 'src/cli/**', doors: ANYTHING, packages: ANYTHING, pure: false },
 ]

@@ -34,7 +34,7 @@ class RecordedRun implements Witness {
   input: PartingInput | undefined
   readonly #events: readonly EngineEvent[]
   readonly #states = new Map<string, string | null>()
-  #place = 0
+  #next = 0
   #instant: readonly WatchedEvent[] = []
 
   constructor(events: readonly EngineEvent[]) {
@@ -42,15 +42,15 @@ class RecordedRun implements Witness {
   }
 
   get nextAt(): number {
-    return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
+    return this.#events[this.#next]?.time ?? Number.POSITIVE_INFINITY
   }
 
   /** Returns the compared events of the given instant, which must be the next one. */
   take(time: number): readonly WatchedEvent[] {
     const taken: WatchedEvent[] = []
     this.input = undefined
-    for (; this.nextAt <= time; this.#place++) {
-      const event = this.#events[this.#place]
+    for (; this.nextAt <= time; this.#next++) {
+      const event = this.#events[this.#next]
       if (event?.type === 'data') {
         const { resource, values } = event
         this.input = { kind: 'message', message: { ...values, resource } }

@@ -79,17 +79,20 @@ export class LaneComparison {
   }
 }
 
-export function toleranceMs(given: number | string | undefined): number {
-  const ms = typeof given === 'string' ? durationMs(given) : (given ?? DEFAULT_TOLERANCE_MS)
+export function toleranceMs(tolerance: number | string | undefined): number {
+  const ms = typeof tolerance === 'string' ? durationMs(tolerance) : (tolerance ?? DEFAULT_TOLERANCE_MS)
   if (ms >= 0 && Number.isFinite(ms)) return ms
-  throw new AppError('VALIDATION', `tolerance: ${String(given)} is not a valid duration; use ms from 0, PT10M or 10m`)
+  throw new AppError(
+    'VALIDATION',
+    `tolerance: ${String(tolerance)} is not a valid duration; use ms from 0, PT10M or 10m`,
+  )
 }
 
 function onTask(task: Task): Witness {
   return {
-    blocked: (node) => ask(() => task.explain(node).triggers),
+    blocked: (node) => attempt(() => task.explain(node).triggers),
     state(node) {
-      const view = ask(() => task.node(node))
+      const view = attempt(() => task.node(node))
       const best = view?.mostLikelyState
       return {
         state: best?.probability === 1 ? best.state : null,
@@ -100,7 +103,7 @@ function onTask(task: Task): Witness {
 }
 
 /** Returns undefined for a node that exists only in the other rule. */
-function ask<T>(question: () => T): T | undefined {
+function attempt<T>(question: () => T): T | undefined {
   try {
     return question()
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Explained } from '#core/sentences'
 import type { Caller, Page, RevisionOptions } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
-  Delivery,
+  DeliveryPage,
   DeliveryQuery,
   EventStreamOptions,
   NodeCommand,
@@ -172,7 +172,7 @@ export interface InspectionApi {
   log(query: TaskLogQuery): Promise<TaskLogPage>
   /** Streams new events, or all events after `lastEventId`. Ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
-  deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  deliveries(id: string, query: DeliveryQuery): Promise<DeliveryPage>
   /** Returns the kept inputs of the task, oldest first, with the nodes that each input fired. */
   inputs(id: string, query?: InputsQuery): Promise<InputsPage>
   /**

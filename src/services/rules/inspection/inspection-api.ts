@@ -5,7 +5,7 @@ import type { RulesApi } from '../contract.ts'
 import { Text, unread } from '../shared-schema.ts'
 import { ExplanationSchema } from './explanation-schema.ts'
 import {
-  DeliverySchema,
+  DeliveriesSchema,
   DeliveryStatus,
   NodeCommand,
   NodePush,
@@ -97,15 +97,11 @@ export const INSPECTION_ROUTES = [
     query: {
       status: Type.Optional(DeliveryStatus),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: 'default 100, at most 1,000' })),
-      before: Type.Optional(Text),
+      after: Type.Optional(Type.String({ description: 'deliveries after the one with this id' })),
     },
-    answers: { 200: Type.Array(DeliverySchema) },
-    handler: ({ api, params, query: { limit = 100, before = '', ...status } }) =>
-      api.inspection.deliveries(params.id, {
-        ...status,
-        limit: Math.min(limit, 1000),
-        ...(before !== '' && { before }),
-      }),
+    answers: { 200: DeliveriesSchema },
+    handler: ({ api, params, query: { limit = 100, ...query } }) =>
+      api.inspection.deliveries(params.id, { ...query, limit: Math.min(limit, 1000) }),
   }),
 ]
 

@@ -77,7 +77,11 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     },
     deliveries: async (id, query) => {
       await taskOf(rules, id)
-      return nodes.deliveries(id, query)
+      const { limit } = query
+      const found = await nodes.deliveries(id, { ...query, limit: limit + 1 })
+      const values = found.slice(0, limit)
+      const last = values.at(-1)
+      return { values, ...(last !== undefined && found.length > limit && { next: last.id }) }
     },
   }
 }

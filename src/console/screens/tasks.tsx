@@ -1,0 +1,3 @@
+/** x */
+import { Answer } from '../parts/layout.tsx'
+export function Tasks() { return <Answer title="Tasks" /> }
