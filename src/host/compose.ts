@@ -26,7 +26,7 @@ import { requireReplay } from './cluster/require-replay.ts'
 import { TenantFigures } from './tenant-figures.ts'
 import { HostTenants } from './open-tenants.ts'
 import { closeAll, makeServices } from './wiring/make-services.ts'
-import { OwnApi } from './own-api.ts'
+import { InternalClient } from './internal-client.ts'
 import { SERVICES } from './wiring/service-table.ts'
 import type { ServiceTable } from './wiring/service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
@@ -134,7 +134,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       plugModules: making.plugModules,
       checkPair,
       isToken: (token: string) => tokens.isIssued(token),
-      ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
+      internalClient: new InternalClient({ issueToken: (order) => tokens.issue(order), now }),
     }
     const stopFollowing = lasting
       ? followOnOrder(config.data, clock.follow, (making.timers ?? machineTimers).every)

@@ -29,7 +29,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import { asksForKey, type HostedService } from './hosted-service.ts'
-import { ledBy } from './led-header.ts'
+import { causationIn } from './causation-header.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
@@ -84,7 +84,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   if (!app.hasRequestDecorator('led')) {
     app.decorateRequest('led', {
       getter(this: FastifyRequest) {
-        return ledBy(this.headers)
+        return causationIn(this.headers)
       },
     })
   }

@@ -88,9 +88,9 @@ export class Connection {
     // drop later bytes, so that they do not accumulate
     if (this.#isOver) return
     this.#listenOn()
-    const own = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
-    if (own === undefined) return
-    this.#frames.add(own)
+    const packets = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
+    if (packets === undefined) return
+    this.#frames.add(packets)
     for (let packet = this.#frames.next(); packet !== undefined; packet = this.#frames.next()) {
       const fault =
         typeof packet === 'string'
@@ -117,9 +117,9 @@ export class Connection {
       this.#fault({ reason: REASONS.malformed, text: 'an invalid packet' })
       return undefined
     }
-    const own = all.subarray(end + 1)
-    this.#received = [own]
-    return own
+    const packets = all.subarray(end + 1)
+    this.#received = [packets]
+    return packets
   }
 
   #fault({ reason, text }: PacketFault): void {
@@ -133,11 +133,11 @@ export class Connection {
   #warn(what: string, reason: string, more: Readonly<Record<string, unknown>> = {}): void {
     const { caller, clientId } = this.#known ?? {}
     const address = this.#address
-    const who = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
+    const peer = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
     const client = clientId !== undefined && { client: clientId.slice(0, MAX_SHOWN) }
     this.#listener.log.log(what, caller?.user ?? address, {
       reason: reason.slice(0, MAX_SHOWN),
-      ...who,
+      ...peer,
       ...client,
       ...more,
     })
@@ -296,11 +296,11 @@ export class Connection {
     if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
       return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than were announced' })
     }
-    const place = publishTopic(topic)
+    const resourceTopic = publishTopic(topic)
     const posted =
-      place === undefined
+      resourceTopic === undefined
         ? this.#convert(known.caller, topic, Buffer.from(payload))
-        : post(known.api, place, Buffer.from(payload))
+        : post(known.api, resourceTopic, Buffer.from(payload))
     // the rejection is handled when the message's turn comes
     posted.catch(() => undefined)
     this.#waitFor(1)
@@ -332,7 +332,7 @@ export class Connection {
         void this.end(REASONS.busy)
         return undefined
       }
-      this.#known?.subscriptions.tellError(topic, error as AppError)
+      this.#known?.subscriptions.reportError(topic, error as AppError)
       this.#listener.counts.refused++
       this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
       return error instanceof UnknownTopic ? REASONS.badTopic : reason
@@ -340,8 +340,8 @@ export class Connection {
   }
 
   #acknowledge(cmd: 'puback' | 'pubrec' | 'pubcomp', messageId = 0, reason: Reason = REASONS.success): void {
-    const told = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
-    this.#writer.send({ cmd, messageId, ...told })
+    const reasonFields = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
+    this.#writer.send({ cmd, messageId, ...reasonFields })
   }
 
   #inOrder(work: () => void | Promise<void>): void {

@@ -35,7 +35,7 @@ export interface SurveyedFile {
 
 const MAX_SHOWN = 100
 
-export function givenReading(metadata: Readonly<Record<string, string>> = {}): GivenReading | undefined {
+export function readingIn(metadata: Readonly<Record<string, string>> = {}): GivenReading | undefined {
   const { unit, types, encoding } = metadata
   if (unit === undefined && types === undefined && encoding === undefined) return undefined
   return {
@@ -45,7 +45,7 @@ export function givenReading(metadata: Readonly<Record<string, string>> = {}): G
   }
 }
 
-export function readingOf(given: GivenReading = {}): ReadingOptions {
+export function readingOf(settings: GivenReading = {}): ReadingOptions {
   const problems: string[] = []
   const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
     const found = names.find((one) => one === text)
@@ -54,9 +54,9 @@ export function readingOf(given: GivenReading = {}): ReadingOptions {
     }
     return found
   }
-  const unit = oneOf('unit', EPOCH_UNITS, given.unit)
-  const encoding = oneOf('encoding', ENCODINGS, given.encoding)
-  const types = given.types === undefined ? undefined : readValueTypes(given.types)
+  const unit = oneOf('unit', EPOCH_UNITS, settings.unit)
+  const encoding = oneOf('encoding', ENCODINGS, settings.encoding)
+  const types = settings.types === undefined ? undefined : readValueTypes(settings.types)
   if (types !== undefined && 'problem' in types) problems.push(`the metadata types: ${types.problem}; ${TYPES_FORM}`)
   if (problems.length > 0) throw new AppError('VALIDATION', problems.join('; '))
   return {
