@@ -38,7 +38,7 @@ export class FiringRecorder implements FiringRecords {
 
   listenersChanged(): void {
     const { why, events } = this.#host
-    this.#hasWhy = why && events.wantsWhy
+    this.#hasWhy = why && events.needsWhy
     this.#recordsHeld = (events.recordedFirings & HELD) !== 0
   }
 

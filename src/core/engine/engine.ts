@@ -217,7 +217,7 @@ export class CoreEngine implements Engine {
 
   listenersOf(resource: string, channel?: string): Iterable<LiveTask> {
     const all = this.#router.sourceOf(resource)?.listeners ?? []
-    return channel === undefined ? all : [...all].filter((task) => task.hears(resource, channel))
+    return channel === undefined ? all : [...all].filter((task) => task.runsOn(resource, channel))
   }
 
   async stop(id: string): Promise<Task> {
@@ -444,7 +444,7 @@ export class CoreEngine implements Engine {
   }
 
   #listenersChanged(id: string | undefined): void {
-    const isShort = this.#executor.canTell(this.#events.toldTypes)
+    const isShort = this.#executor.canTell(this.#events.singleTypes)
     this.#detours = (this.#detours & ~DETAIL) | (isShort ? 0 : DETAIL)
     this.#executor.listenersChanged()
     const task = id === undefined ? undefined : this.#tasks.get(id)

@@ -102,14 +102,14 @@ export interface ExecutorHost {
 }
 
 export interface ObservedEvents {
-  readonly toldTypes: number
+  readonly singleTypes: number
   readonly anyTypes: number
   readonly recordedFirings: number
   readonly takesRecords: boolean
-  readonly wantsWhy: boolean
+  readonly needsWhy: boolean
   record(record: EventRecord): void
   keepRecord(task: string, record: EventRecord): void
   skipRecords(task: string): void
   recordFirings(record: EventRecord): void
-  readonly tellRecorded: (event: EngineEvent) => void
+  readonly emitRecorded: (event: EngineEvent) => void
 }

@@ -181,7 +181,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   fail(error: string): void {
     this.#failed = true
     this.error = error
-    this.caller.rare?.({
+    this.caller.lifecycle?.({
       time: this.#host.now(),
       task: this.id,
       invocation: this.#state?.invocations ?? 0,
@@ -219,7 +219,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   /** Whether messages of a resource on a channel run a sensor of this task. */
-  hears(resource: string, channel: string): boolean {
+  runsOn(resource: string, channel: string): boolean {
     const lane = this.#awake()
     if (lane === undefined) return false
     const { channelPlans, resources } = lane.model
@@ -243,7 +243,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   wakeAt(at: number, slot: number): void {
-    this.#host.timers.ask(this, 'wake', at, slot)
+    this.#host.timers.set(this, 'wake', at, slot)
   }
 
   serve(mayFail: boolean): void {
@@ -349,7 +349,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   explain(label: string): Explanation {
     this.#executor?.synchronize()
-    return this.#look((lane) => explain(lane, label, this.#host.now()))
+    const node = this.#node(label)
+    return this.#look((lane) => explain(lane, node, this.#host.now()))
   }
 
   node(label: string): NodeView {

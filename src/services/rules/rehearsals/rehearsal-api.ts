@@ -1,6 +1,6 @@
 /** HTTP routes for rehearsals. */
 import { Type } from 'typebox'
-import { routesOf } from '#services/shared'
+import { linkTo, routesOf } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
 import {
   EVENT_PAGE,
@@ -22,10 +22,14 @@ export const REHEARSAL_ROUTES = [
     summary: 'Rehearse a rule on stored data or messages, compare it with another, and sweep its values',
     body: unread<RehearsalRequest>(RehearsalRequest.schema),
     answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
-    handler: async ({ api, body, reply }) => {
+    handler: async ({ api, body, request, reply }) => {
       const answer = await api.rehearsals.run(body)
       if (!('uri' in answer)) return answer
-      return reply.code(202).header('location', answer.uri).send(answer)
+      const uri = linkTo(request, answer.uri)
+      return reply
+        .code(202)
+        .header('location', uri)
+        .send({ ...answer, uri })
     },
   }),
   route({
