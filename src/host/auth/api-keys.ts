@@ -1,7 +1,7 @@
 /** Stores API keys with their scopes, and their secrets as salted hashes. */
 import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
 import type { Collection, CollectionSpec } from '#storage'
-import { ALL_RIGHTS, AppError, type Caller, type Rights } from '#kernel'
+import { ALL_RIGHTS, AppError, type Caller, isStoreConflict, type Rights } from '#kernel'
 import { HashQueue, type Turn } from './hash-queue.ts'
 
 interface SecretHash {
@@ -66,6 +66,11 @@ export interface KeyRecord extends NewKey {
 
 /** Format 1: each key has all rights. */
 type FormerRecord = SecretHash & Pick<KeyRecord, 'tenant' | 'createTime'>
+
+interface ReadRecord {
+  readonly value: KeyRecord
+  readonly version: number
+}
 
 type StoredRecord = KeyRecord | FormerRecord
 
@@ -197,7 +202,7 @@ export class ApiKeys {
     await this.#records.put(key, { format: FORMAT, ...about, createTime, secrets })
   }
 
-  async #read(key: string): Promise<{ readonly value: KeyRecord; readonly version: number } | undefined> {
+  async #read(key: string): Promise<ReadRecord | undefined> {
     const stored = await this.#records.get(key)
     if (stored === undefined) return undefined
     const { value, version } = stored
@@ -205,11 +210,26 @@ export class ApiKeys {
       const { tenant, createTime, ...secret } = value
       return { version, value: { format: 1, tenant, createTime, rights: ALL_RIGHTS, secrets: [secret] } }
     }
-    if (value.format === FORMAT) return { version, value }
+    if (value.format === FORMAT) return this.#withoutExpired(key, { version, value })
     throw new AppError(
       'STORE',
       `the key ${key} was written in format ${value.format}, this program reads format ${FORMAT}; update this program`,
     )
+  }
+
+  /** Removes expired secrets for good, so that they stay invalid when the clock is set back. */
+  async #withoutExpired(key: string, stored: ReadRecord): Promise<ReadRecord> {
+    const now = this.#now()
+    const { value, version } = stored
+    const secrets = value.secrets.filter(({ until = Infinity }) => until > now)
+    if (secrets.length === value.secrets.length) return stored
+    const rest = { ...value, secrets }
+    try {
+      return { value: rest, version: await this.#records.put(key, rest, version) }
+    } catch (error) {
+      if (!isStoreConflict(error)) throw error
+      return { value: rest, version }
+    }
   }
 
   #anyHash(): Promise<SecretHash> {
