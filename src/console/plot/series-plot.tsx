@@ -44,10 +44,12 @@ export interface SeriesPlotProps {
 
 const ROW = 22
 
-/** Aligns series on one axis; null where a series has no point. */
-function aligned(series: readonly PlottedSeries[]): uPlot.AlignedData {
+/** Aligns series on one axis; null where a series has no point, and in gaps, which no line bridges. */
+function aligned({ series, gaps = [] }: SeriesPlotProps): uPlot.AlignedData {
   if (series.length === 1) {
-    const points = series[0]?.points ?? []
+    const own: readonly (readonly [number, number | null])[] = series[0]?.points ?? []
+    const ends = gaps.map(({ from }) => [from + 1, null] as const)
+    const points = ends.length === 0 ? own : [...own, ...ends].sort(([a], [b]) => a - b)
     return [points.map(([time]) => time / 1_000), points.map(([, value]) => value)]
   }
   return uPlot.join(
@@ -65,7 +67,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   useEffect(() => {
     const { current } = box
     if (current === null) return undefined
-    const made = new uPlot(optionsFor(latest, current.clientWidth), aligned(latest.current.series), current)
+    const made = new uPlot(optionsFor(latest, current.clientWidth), aligned(latest.current), current)
     plot.current = made
     const watch = new ResizeObserver(() => made.setSize({ width: current.clientWidth, height: made.height }))
     watch.observe(current)
@@ -77,7 +79,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   }, [shape, isDark.value, zone.value])
   useEffect(() => {
     const { current } = plot
-    current?.setData(aligned(props.series), false)
+    current?.setData(aligned(props), false)
     current?.setScale('x', { min: props.from / 1_000, max: props.until / 1_000 })
     current?.redraw(false)
   }, [props.series, props.from, props.until, props.limits, props.rows, props.bands, props.gaps])

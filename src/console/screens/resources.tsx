@@ -78,8 +78,8 @@ function ResourceList() {
           <div class="filter">
             <input
               type="search"
-              aria-label="Filter by any attribute"
-              placeholder="Words in any attribute"
+              aria-label="Filter by id, name or tags"
+              placeholder="Id, name or tag"
               value={filter}
               onInput={({ currentTarget: { value } }) => (
                 setSkip(0),
