@@ -73,6 +73,16 @@ export { at, stepsOf } from './pointer.ts'
 export { nextSeed, randomOf, seedOf } from './random.ts'
 export { redactedDeep, redacting } from './redact.ts'
 export { Deadline } from './deadline.ts'
+export {
+  ALL_RIGHTS,
+  commonScopes,
+  hasScope,
+  type KeyResources,
+  requireScope,
+  type Rights,
+  type Scope,
+  SCOPES,
+} from './rights.ts'
 export { type Ended, ReorderBuffer } from './reorder-buffer.ts'
 export { RepeatableWork } from './repeatable-work.ts'
 export { countKeys, repeatedKeysOf } from './repeated-keys.ts'

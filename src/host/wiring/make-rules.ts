@@ -139,6 +139,7 @@ function openRules(
     tenant,
     store,
     runner,
+    kept: () => durable.past.kept,
     plugs,
     directPlugs,
     elsewhere: threadedRuns({

@@ -251,6 +251,8 @@ export interface ForwardedPost {
 
 /** The broker's port to resources. */
 export interface Discovery {
+  /** Returns the resource, if it exists. */
+  lookup?(id: string): object | undefined | Promise<object | undefined>
   /** Creates missing resources. Returns at once if all are known. `message`: the first message of each resource. */
   discover(
     seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],
