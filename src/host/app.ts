@@ -6,7 +6,7 @@ import { machineTimers } from '#platform'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
-import { mount, type Mounting } from './mount.ts'
+import { mount, type MountOptions } from './mount.ts'
 import { ownPath } from './path-aliases.ts'
 import { requestLog } from './request-log.ts'
 
@@ -15,7 +15,7 @@ const KEEP_ALIVE = 72_000
 /** Time limit for request headers, in ms */
 const HEADERS = 10_000
 
-export interface AppOptions extends Omit<Mounting, 'alone'> {
+export interface AppOptions extends Omit<MountOptions, 'alone'> {
   readonly trustProxy?: string | undefined
   /** Must be called after the last answer; may be called twice. */
   close(): Promise<void>

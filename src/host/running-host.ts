@@ -4,7 +4,7 @@ import { ALL_RIGHTS } from '#kernel'
 import { createApp } from './app.ts'
 import { CONSOLE_LINK } from './auth/auth-api.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
-import { compose, type Making } from './compose.ts'
+import { compose, type HostOverrides } from './compose.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import type { Config } from './config.ts'
 import { ofFullDisk } from './data-folder.ts'
@@ -34,24 +34,28 @@ export const STOP_PATIENCE = 6_000
  * Throws `LISTEN`, `STORE` or `USAGE` after closing everything again. Writes nothing when the address or folder is
  * unusable. A missing pair is generated last, for the reader of the ready line.
  */
-export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
+export async function startHost(
+  config: Config,
+  logStream: LogStream,
+  overrides: HostOverrides = {},
+): Promise<RunningHost> {
   try {
-    return await start(config, logStream, making)
+    return await start(config, logStream, overrides)
   } catch (error) {
     throw config.store.medium === 'sqlite' ? ofFullDisk(error, config.data) : error
   }
 }
 
-async function start(config: Config, logStream: LogStream, making: Making): Promise<RunningHost> {
-  const { timers = machineTimers } = making
+async function start(config: Config, logStream: LogStream, overrides: HostOverrides): Promise<RunningHost> {
+  const { timers = machineTimers } = overrides
   await tryAddress(config)
-  const composed = await compose(config, making)
+  const composed = await compose(config, overrides)
   const log = { level: config.logLevel, stream: logStream }
   const app = await createApp({ ...composed, log, trustProxy: config.trustProxy })
   try {
     // scripts with a configured pair send requests as soon as /health responds
     const given = config.pair && (await firstPair(composed.keyPairs, config))
-    making.started?.()
+    overrides.started?.()
     const url = await listen(app, config)
     const also = composed.services.flatMap(({ address }) => address?.() ?? [])
     const mqtt = also.find((one) => one.startsWith('mqtt:'))

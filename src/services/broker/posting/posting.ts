@@ -26,7 +26,7 @@ export interface PostingDependencies {
 }
 
 /** Makes a post idempotent, and orders it among the effects of its task. */
-interface Once {
+interface PostIdentity {
   readonly key: string
   readonly resource: string | undefined
   readonly cause: EffectOfTask | undefined
@@ -107,7 +107,7 @@ export class Posting implements PostingApi {
   }
 
   async #once(
-    { key, resource, cause }: Once,
+    { key, resource, cause }: PostIdentity,
     print: unknown,
     read: (now: number) => PublishRequest,
     answer: (post: PublishRequest) => Posted,

@@ -14,7 +14,7 @@ import {
 } from '#formats/recording'
 
 /** Settings from the metadata `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded) and `x-amz-meta-encoding`. */
-export interface GivenReading {
+export interface ReadingSettings {
   readonly unit?: string
   readonly types?: string
   readonly encoding?: string
@@ -35,7 +35,7 @@ export interface SurveyedFile {
 
 const MAX_SHOWN = 100
 
-export function readingIn(metadata: Readonly<Record<string, string>> = {}): GivenReading | undefined {
+export function readingIn(metadata: Readonly<Record<string, string>> = {}): ReadingSettings | undefined {
   const { unit, types, encoding } = metadata
   if (unit === undefined && types === undefined && encoding === undefined) return undefined
   return {
@@ -45,7 +45,7 @@ export function readingIn(metadata: Readonly<Record<string, string>> = {}): Give
   }
 }
 
-export function readingOf(settings: GivenReading = {}): ReadingOptions {
+export function readingOf(settings: ReadingSettings = {}): ReadingOptions {
   const problems: string[] = []
   const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
     const found = names.find((one) => one === text)
