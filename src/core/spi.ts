@@ -48,7 +48,7 @@ export type { DstPolicy, PlugNode, RuleGraph, TaskFromTemplate, TaskType, Variab
 export { normalizeSettings, settingsOf, type SharedSettings } from './rule/settings.ts'
 export { type ValidatedTemplate, validateTaskRequest } from './rule/validate.ts'
 export type { DowntimeRuns, RunNote, ScheduleChange, TouchedTime } from './schedule/next-runs.ts'
-export { placeLocal } from './schedule/dst-policy.ts'
+export { instantsOf } from './schedule/dst-policy.ts'
 export { parseZone } from './schedule/zone.ts'
 export type { PartingSide } from './simulate/diff-parting.ts'
 export { instantOf } from './simulate/instant.ts'

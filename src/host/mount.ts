@@ -18,6 +18,7 @@ import type {
 import { AppError } from '#kernel'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
+import { consoleRoutes } from './console.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
 import type { HostLog } from './host-log.ts'
@@ -87,6 +88,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
       },
     })
   }
+  app.decorateRequest('externalUrl', authentication.ownUrl)
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {
@@ -104,11 +106,10 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   logRequests(app)
   app.addHook('onRequest', refuseTwoHosts)
   if (mounting.isOnWebscriptOrigin !== undefined) keepOff(app, mounting.isOnWebscriptOrigin)
-  const hasPage = !app.hasDecorator('swagger')
   app.addHook('onRequest', (request, reply, done) => {
-    if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
+    if (request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
     // browsers are redirected even without credentials
-    reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
+    reply.header('vary', 'accept').redirect(`${app.prefix}/console/`)
   })
   mounting.cluster?.introduce(app)
   app.addHook('onRequest', authenticate(authentication))
@@ -122,6 +123,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     known.watch(own, plainErrorBody)
     healthRoute(own, mounting)
     metricsRoute(own, metrics)
+    consoleRoutes(own)
     rootRoute(own, services)
   })
   for (const service of services) {

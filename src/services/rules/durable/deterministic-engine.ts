@@ -395,8 +395,8 @@ export class DeterministicEngine {
     this.ledger.answered(id, execution, outcome)
   }
 
-  #effect(id: string, { input, place }: Execution): string {
-    return `${id}/${this.epochOf(id)}/${input}/${place}`
+  #effect(id: string, { input, indexInInput }: Execution): string {
+    return `${id}/${this.epochOf(id)}/${input}/${indexInInput}`
   }
 
   #touched(id: string): void {

@@ -274,8 +274,8 @@ class Runner implements DurableRunner {
         .map(({ execution: _of, item: _item, gave: _gave, ...delivery }): Delivery => delivery),
       ...ended.slice(0, MAX_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
     ]
-    const start = query.before === undefined ? 0 : all.findIndex((one) => one.id === query.before) + 1
-    if (query.before !== undefined && start === 0) return []
+    const start = query.after === undefined ? 0 : all.findIndex((one) => one.id === query.after) + 1
+    if (query.after !== undefined && start === 0) return []
     return all
       .slice(start)
       .filter(({ status }) => query.status === undefined || status === query.status)
