@@ -13,6 +13,7 @@ import type { TenantRules } from '../tenant-rules.ts'
 import { planRehearsal, type RehearsalPlan } from './rehearsal-plan.ts'
 import { type RehearsalRecord, RehearsalDocuments } from './rehearsal-record.ts'
 import type { RehearsalWork } from './rehearsal-run.ts'
+import type { Rehearse } from './rehearse-change.ts'
 import {
   type EventPage,
   MAX_LISTED,
@@ -66,6 +67,11 @@ export class Rehearsals {
     }
   }
 
+  /** Runs the rehearsal of a change. */
+  ofChange(caller: Caller): Rehearse {
+    return (request, task) => this.#run(request, caller, task)
+  }
+
   async start(): Promise<void> {
     const now = this.#rules.options.now()
     await this.#documents.removeOld(now)
@@ -81,7 +87,7 @@ export class Rehearsals {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended))
   }
 
-  async #run(request: unknown, { user }: Caller): Promise<Rehearsal | QueuedRehearsal> {
+  async #run(request: unknown, { user }: Caller, changed?: string): Promise<Rehearsal | QueuedRehearsal> {
     if (this.#isStopped) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
     if (this.#running.size >= MAX_OPEN) {
       const text = `${MAX_OPEN} rehearsals are under way; retry in 1 s, or cancel one`
@@ -89,12 +95,13 @@ export class Rehearsals {
     }
     const { now, newId } = this.#rules.options
     const plan = await planRehearsal(this.#rules, this.#history(), request)
+    const { task = changed } = plan
     await this.#documents.removeOld(now())
     const record: RehearsalRecord = {
       id: newId(),
       status: 'running',
       user,
-      ...(plan.task !== undefined && { task: plan.task }),
+      ...(task !== undefined && { task }),
       createTime: now(),
       progress: 0,
       removeTime: now() + KEPT_MS,
