@@ -1,7 +1,8 @@
 /** Defines the content of an HTML report, and finds which firings two versions of a rule have in common. */
 import type { Difference, FiredEvent } from '#core'
 import { reasonLines } from '../report/diff-text.ts'
-import { causeOf, valuesText, whyLines } from '../report/why-text.ts'
+import { whyLines } from '../report/timeline.ts'
+import { causeOf, valuesText } from '#core/sentences'
 import { plain } from '../terminal.ts'
 import { formatSpan } from '../time-text.ts'
 import type { Zone } from '../zone.ts'

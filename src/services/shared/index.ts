@@ -1,7 +1,7 @@
 /** Everything that services share: routes and bodies, ordered effects, series and calendars. */
 export type { Checked } from './api/check.ts'
 export { Flag, type Parameters, parameterReader, Text, Texts, Whole } from './api/parameters.ts'
-export { addRoutes, type Route, routesOf } from './api/route.ts'
+export { addRoutes, callerOf, type Route, type RouteScope, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { answerPreflight } from './http/answer-preflight.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
@@ -17,6 +17,7 @@ export {
 } from './http/condition-text.ts'
 export { foreignPage, mayBeAttached, refusedPage } from './http/foreign-page.ts'
 export { FORM_TYPE, formEntries } from './http/form-entries.ts'
+export { linkTo, linkWith } from './http/links.ts'
 export { type ItemResult, itemResults } from './http/item-results.ts'
 export {
   EVENTS_MEDIA_TYPE,
@@ -42,6 +43,7 @@ export {
   type PeriodUnit,
   skippedDays,
 } from './series/local-periods.ts'
+export { type LookUp, type NamedResource, requireOwn } from './own-resources.ts'
 export { SampleReader } from './series/sample-reader.ts'
 export { MAX_TIME } from './series/times.ts'
 export type { ServerEvent } from './http/server-event.ts'
