@@ -116,7 +116,6 @@ export const NewPairSchema = Type.Object(
   { ...key, secret: Type.String({ description: 'shown only here' }) },
   { title: 'KeyPair' },
 )
-export const DeviceSchema = Type.Object({ ...key, secret: Type.String(), resource: Type.String() }, { title: 'Device' })
 export const SessionSchema = Type.Object(
   {
     user: Type.String(),
