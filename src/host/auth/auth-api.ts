@@ -1,31 +1,23 @@
 /** Routes of keys, devices and sessions. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import {
-  AppError,
-  hasScope,
-  type KeyResources,
-  makeIssue,
-  refuse,
-  type Rights,
-  SCOPES,
-  shown,
-} from '#kernel'
+import { AppError, hasScope, SCOPES, shown } from '#kernel'
 import { addRoutes, foreignPage, type LookUp, refusedPage, requireOwn, routesOf } from '#services/shared'
 import type { Decoded } from '#services/shared/contract'
-import type { ApiKeys, KeyEntry, KeyPair } from './api-keys.ts'
+import type { ApiKeys, KeyPair } from './api-keys.ts'
 import {
   DeviceBody,
   ErrorSchema,
-  type KeySchema,
   KeysSchema,
   LinkSchema,
+  newKeyOf,
   NewKeyBody,
   NewPairSchema,
   RotationBody,
   SessionBody,
   SessionSchema,
   SessionsSchema,
+  shownKey,
 } from './auth-schema.ts'
 import { SESSION_COOKIE } from './authenticate.ts'
 import { type CheckedCaller, isOfSession, type SessionCaller } from './caller.ts'
@@ -69,15 +61,7 @@ const KEY_ROUTES = [
     body: NewKeyBody,
     answers: { 201: NewPairSchema },
     handler: async ({ api: { keys, changes, now }, body, request, reply }) => {
-      const { name, expires } = body
-      if (expires !== undefined && expires <= now()) {
-        const issue = makeIssue('BODY', '/expires', 'is in the past', 'write a time to come, or leave it out')
-        throw refuse('the key', [issue])
-      }
-      const rights = rightsOf(body)
-      const { tenant } = checkedOf(request)
-      const made = { tenant, rights, ...(name !== undefined && { name }), ...(expires !== undefined && { expires }) }
-      const pair = await keys.make(made)
+      const pair = await keys.make(newKeyOf(body, checkedOf(request).tenant, now()))
       await changes.announce()
       return sendPair(reply, pair)
     },
@@ -212,24 +196,6 @@ const SESSION_ROUTES = [
 export function authRoutes(app: FastifyInstance, parts: AuthRoutes): Promise<void> {
   const routes = [...KEY_ROUTES, ...SESSION_ROUTES]
   return addRoutes(app, { as: () => parts }, { tag: 'auth', errors: ErrorSchema, routes })
-}
-
-function rightsOf({ scopes, resources, provisioning = false }: Decoded<typeof NewKeyBody.schema>): Rights {
-  const limited = resources === undefined ? {} : { resources: resources as KeyResources }
-  return { scopes: provisioning ? ['provision'] : (scopes ?? []), ...limited }
-}
-
-function shownKey({ key, tenant, name, rights, createTime, expires }: KeyEntry): Decoded<typeof KeySchema> {
-  const { scopes, resources } = rights
-  return {
-    key,
-    tenant,
-    ...(name !== undefined && { name }),
-    scopes,
-    ...(resources && { resources }),
-    createTime,
-    ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
-  }
 }
 
 async function requireKey({ keys }: AuthRoutes, request: FastifyRequest, key: string): Promise<void> {
