@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildConsole } from './console.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const target = valueOf('--package')
@@ -57,6 +58,7 @@ if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {
 }
 rmSync(dist, { recursive: true, force: true })
 const bundled = await bundle()
+for (const name of packagesOf(await buildConsole(join(dist, 'console')))) bundled.add(name)
 for (const [name, source] of Object.entries(INSIDE)) await bundleAlone(name, source)
 for (const source of INSIDE_PYTHON) cpSync(join(root, source), join(dist, basename(source)))
 writeFileSync(join(dist, 'THIRD-PARTY.md'), notices(bundled))
@@ -118,7 +120,10 @@ async function bundle() {
     },
   })
   await build.close()
-  const files = output.flatMap((chunk) => chunk.moduleIds ?? [])
+  return packagesOf(output.flatMap((chunk) => chunk.moduleIds ?? []))
+}
+
+function packagesOf(files) {
   return new Set(files.flatMap((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))
 }
 

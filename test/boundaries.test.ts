@@ -13,7 +13,7 @@ const TOP_LEVEL = new Set(
 const FEWEST_FILES = 20
 const LINE_LIMIT = 600
 
-const files = filesUnder(['src', 'plugins'], '.ts').map((path) => {
+const files = ['.ts', '.tsx'].flatMap((ending) => filesUnder(['src', 'plugins'], ending)).map((path) => {
   const source = readText(path)
   return { path, source, scan: scanSource(source) }
 })
@@ -60,7 +60,7 @@ describe('the source', () => {
     expect(files.flatMap((file) => wallBreaks(file.path, file.scan))).toEqual([])
   })
 
-  it('imports files that exist, by names that end in .ts', () => {
+  it('imports files that exist, by their full names', () => {
     const lost = files.flatMap((file) =>
       localTargets(file.path, file.scan)
         .filter((target) => !paths.has(target) && !target.endsWith('.json'))
@@ -114,7 +114,7 @@ describe('the source', () => {
   })
 
   it('has kebab-case names, and no utils folder or types.ts drawer', () => {
-    const odd = [...paths].filter((path) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*[/.])+ts$/.test(path))
+    const odd = [...paths].filter((path) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*[/.])+tsx?$/.test(path))
     expect(odd).toEqual([])
     expect(
       [...paths].filter((path) => /(?:^|\/)(?:utils?|helpers?|common)(?:\/|\.ts$)|(?:^|\/)types\.ts$/.test(path)),

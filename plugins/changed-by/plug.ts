@@ -1,5 +1,5 @@
 /** A sensor that detects when a value has changed by a minimum since the last detection. */
-import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode, slackOf } from '#plug'
+import { AppError, compileNumber, definePlug, hasNewData, withoutNewData, problemsOfCode, slackOf } from '#plug'
 
 export const changedBy = definePlug({
   name: 'changedBy',
@@ -41,8 +41,8 @@ export const changedBy = definePlug({
   execute(context) {
     const { by, unit } = context.properties
     requireAbove(by, 'PLUG_FAILED')
-    if (!hasNews(context, context.prepared)) {
-      if (typeof context.internalState !== 'number') throw noNews(context.prepared)
+    if (!hasNewData(context, context.prepared)) {
+      if (typeof context.internalState !== 'number') throw withoutNewData(context.prepared)
       return 'Unchanged'
     }
     const { number: value, slack: own } = context.prepared.read(context)

@@ -6,7 +6,7 @@ import {
   type CodeReads,
   compileExpression,
   compileNumberCode,
-  hasNews,
+  hasNewData,
   numberIn,
   type NumberReading,
   ofData,
@@ -86,7 +86,7 @@ export function compileFormula(text: string, sandbox: Sandbox): Formula {
         if (!isNew) operand.goOn?.(kept, now)
         else operand.record(kept, values[i], { at: name === undefined ? now : measured, now, lateness })
       })
-      if (hasNews(context, reads)) {
+      if (hasNewData(context, reads)) {
         memory.dt = memory.last === null ? null : (now - memory.last) / 1000
         memory.last = now
       }

@@ -5,10 +5,10 @@ import {
   definePlug,
   type Downtime,
   endOfWait,
-  hasNews,
+  hasNewData,
   lacking,
   lengthOf,
-  noNews,
+  withoutNewData,
   problemsOfCode,
   readerOf,
 } from '#plug'
@@ -66,10 +66,10 @@ export const holdsFor = definePlug({
   execute(context) {
     const { condition } = context.prepared
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    if (!hasNews(context, condition)) {
+    if (!hasNewData(context, condition)) {
       if (before !== undefined) return answerOf(before, context)
       if (context.internalState === null) return 'No'
-      throw noNews(condition)
+      throw withoutNewData(condition)
     }
     try {
       if (!condition.holds(readerOf(context), context.now)) {

@@ -1,5 +1,5 @@
 /** A sensor with one threshold to become On and another to become Off. */
-import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '#plug'
+import { AppError, compileNumber, definePlug, hasNewData, withoutNewData, problemsOfCode } from '#plug'
 
 export const hysteresis = definePlug({
   name: 'hysteresis',
@@ -39,8 +39,8 @@ export const hysteresis = definePlug({
     const { enter, leave } = context.properties
     if (enter === leave) throw new AppError('PLUG_FAILED', same(enter))
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    if (!hasNews(context, context.prepared)) {
-      if (before === undefined) throw noNews(context.prepared)
+    if (!hasNewData(context, context.prepared)) {
+      if (before === undefined) throw withoutNewData(context.prepared)
       return before.on ? 'On' : 'Off'
     }
     const { number: value, slack } = context.prepared.read(context)

@@ -4,7 +4,7 @@ import {
   type CompiledNumber,
   compileNumber,
   definePlug,
-  hasNews,
+  hasNewData,
   isKnown,
   lacking,
   latenessOf,
@@ -100,7 +100,7 @@ export const windowStats = definePlug({
   execute(context) {
     const { statistic, percentile, lowerLimit, upperLimit, minimum } = context.properties
     const { number, reach } = context.prepared
-    const read = hasNews(context, number) ? number.read(context).number : undefined
+    const read = hasNewData(context, number) ? number.read(context).number : undefined
     const memory = memoryOf(context.internalState, statistic === 'percentile')
     for (const { at, value } of lateSamples(context, number)) takeLate(memory, at, context.now, value, reach)
     if (read === undefined) goOn(memory, context.now, reach)

@@ -1,6 +1,6 @@
 /** Resolves time zones named on the command line. */
 import { AppError, messageOf } from '#kernel'
-import { parseZone, placeLocal } from '#core/spi'
+import { parseZone, instantsOf } from '#core/spi'
 
 /** Distance from a clock change, in ms, beyond which a reading is unambiguous, whatever the offset. */
 const CLEAR = 2 * 86_400_000
@@ -23,7 +23,7 @@ export function zoneOf(text: string): Zone {
     instantsOf(reading) {
       const stretch = zone.stretchAt(reading)
       if (reading - CLEAR > stretch.from && reading + CLEAR < stretch.until) return [reading - stretch.offset]
-      return placeLocal(reading, zone, { gap: 'skip', overlap: 'both' })
+      return instantsOf(reading, zone, { gap: 'skip', overlap: 'both' })
     },
   }
 }

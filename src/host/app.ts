@@ -7,6 +7,7 @@ import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
 import { mount, type Mounting } from './mount.ts'
+import { ownPath } from './path-aliases.ts'
 import { requestLog } from './request-log.ts'
 
 /** Idle timeout of a connection in ms, longer than that of common proxies */
@@ -33,6 +34,7 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
+    rewriteUrl: ownPath,
     // names of templates and resources may be long, and each byte may take three characters when encoded
     routerOptions: { maxParamLength: 2048 },
     clientErrorHandler: answerBrokenRequest,

@@ -217,7 +217,7 @@ export const OPTIONS = {
     flag: 'url',
     env: 'REFLEXARC_URL',
     value: 'address',
-    help: 'external address of this host, such as https://iot.example.com; used in signed addresses that it sends',
+    help: 'external address of this host, such as https://iot.example.com; base of all links; default the address of each request',
   },
   webscriptUrl: {
     flag: 'webscript-url',

@@ -19,6 +19,7 @@ import { AppError } from '#kernel'
 import { type AuthRoutes, authRoutes } from './auth/auth-api.ts'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
+import { consoleRoutes } from './console.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
 import type { HostLog } from './host-log.ts'
@@ -90,6 +91,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
       },
     })
   }
+  app.decorateRequest('externalUrl', authentication.ownUrl)
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {
@@ -107,11 +109,10 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   logRequests(app)
   app.addHook('onRequest', refuseTwoHosts)
   if (mounting.isOnWebscriptOrigin !== undefined) keepOff(app, mounting.isOnWebscriptOrigin)
-  const hasPage = !app.hasDecorator('swagger')
   app.addHook('onRequest', (request, reply, done) => {
-    if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
+    if (request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
     // browsers are redirected even without credentials
-    reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
+    reply.header('vary', 'accept').redirect(`${app.prefix}/console/`)
   })
   mounting.cluster?.introduce(app)
   authenticate(app, authentication)
@@ -126,6 +127,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     const routes = declared(own)
     healthRoute(own, mounting)
     metricsRoute(own, metrics)
+    consoleRoutes(own)
     rootRoute(own, services)
     await authRoutes(own, mounting.auth)
     requireScopes('the host', routes)

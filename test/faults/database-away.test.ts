@@ -58,8 +58,10 @@ describeWithPostgres('a database that is away', (startServer) => {
     await until(async () => (await ask('/alarm/alarms')).status === 200)
     const missed = await firings()
     const deliveries = async () => {
-      const list = (await (await ask(`/api/tasks/${ID}/deliveries`)).json()) as { status: string }[]
-      return list.map(({ status }) => status)
+      const list = (await (await ask(`/api/tasks/${ID}/deliveries`)).json()) as {
+        values: { status: string }[]
+      }
+      return list.values.map(({ status }) => status)
     }
     await until(async () => (await deliveries()).filter((status) => status === 'delivered').length >= missed)
     expect(await deliveries()).not.toContain('dead')

@@ -253,7 +253,7 @@ describe('an address', () => {
 
 // Holds MOUNT-1
 describe('every route', () => {
-  const OPEN = ['/docs', '/health', '/metrics', '/sample/open']
+  const OPEN = ['/console', '/docs', '/health', '/metrics', '/sample/open']
 
   it('asks for credentials, but the few that are meant for anybody', async () => {
     await using host = await sampleHost()
@@ -264,7 +264,7 @@ describe('every route', () => {
       const answer = await host.app.inject({ method, url })
       if (answer.statusCode !== 401) open.add(url)
     }
-    const odd = [...open].filter((path) => !OPEN.some((one) => path === one || path.startsWith('/docs/')))
+    const odd = [...open].filter((path) => !OPEN.some((one) => path === one || /^\/(?:console|docs)\//.test(path)))
     expect(odd).toEqual([])
     expect([...open]).toEqual(expect.arrayContaining(OPEN))
   })
@@ -290,7 +290,7 @@ describe('a host', () => {
     await using host = await sampleHost()
     const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
     const seen = await host.app.inject({ method: 'GET', url: '/', headers: { accept } })
-    expect([seen.statusCode, seen.headers.location]).toEqual([302, '/docs/'])
+    expect([seen.statusCode, seen.headers.location]).toEqual([302, '/console/'])
     expect((await host.ask({ method: 'GET', url: '/sample/things', headers: { accept } })).statusCode).toBe(200)
     expect((await host.app.inject({ method: 'GET', url: '/', headers: { accept: '*/*' } })).statusCode).toBe(401)
   })

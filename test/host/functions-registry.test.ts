@@ -46,8 +46,8 @@ it('answers a creation as it was recorded', async () => {
     {
       message: "Building and deploying plug 'recorded@1.0.1'",
       _links: {
-        event: { href: `${REGISTRY}/jobs/events?type=verify&id=${escaped}&children=true` },
-        job: { href: `${REGISTRY}/jobs/verify/${escaped}`, jobType: 'verify' },
+        event: { href: `http://localhost:80${REGISTRY}/jobs/events?type=verify&id=${escaped}&children=true` },
+        job: { href: `http://localhost:80${REGISTRY}/jobs/verify/${escaped}`, jobType: 'verify' },
       },
       entity: {
         status: 'pending',
@@ -382,7 +382,7 @@ describe('a model', () => {
         },
       ],
       function: { functionType: 'kfserving', name: 'moves', version: '1.1.0' },
-      _links: { model: { href: `${REGISTRY}/models/moves/versions/1.1.0` } },
+      _links: { model: { href: `http://localhost:80${REGISTRY}/models/moves/versions/1.1.0` } },
     })
   })
 })
@@ -394,7 +394,7 @@ it('a webscript shows its secret, and where it is called', async () => {
   expect(body['entities']).toMatchObject([
     {
       secret: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) as string,
-      _links: { invoke: { href: '/api/v1/acme/greet' } },
+      _links: { invoke: { href: 'http://localhost:80/api/v1/acme/greet' } },
     },
   ])
   await host.ask('POST', `${REGISTRY}/webscripts?copy=greet&name=open&deploy=false`, {
@@ -403,7 +403,7 @@ it('a webscript shows its secret, and where it is called', async () => {
   })
   expect((await host.ask('GET', `${REGISTRY}/webscripts/open`)).body).toMatchObject({
     entity: { secret: null, webscript: { private: false } },
-    _links: { invoke: { href: '/api/v1/acme/open' } },
+    _links: { invoke: { href: 'http://localhost:80/api/v1/acme/open' } },
   })
 })
 

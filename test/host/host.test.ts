@@ -51,7 +51,7 @@ describe("the host on somebody else's server", () => {
     expect(Object.keys(described.paths)).toContain(at('/sample/things'))
     expect(Object.keys(described.paths)).not.toContain('/mine')
     const seen = await app.inject({ url: at('/'), headers: { accept: 'text/html' } })
-    expect([seen.statusCode, seen.headers.location]).toEqual([302, at('/docs/')])
+    expect([seen.statusCode, seen.headers.location]).toEqual([302, at('/console/')])
   })
 
   // Holds MOUNT-4

@@ -76,13 +76,13 @@ describe('of 50 messages, posted one after the other', () => {
 describe('calls that wait for one that hangs', () => {
   it('are seen after a restart as before it', async () => {
     const folder = testFolder(onTestFinished)
-    const look = async (host: WholeHost, id: string): Promise<unknown> => {
+    const look = async (host: WholeHost, id: string) => {
       const { health } = await host.done<{ health: unknown }>('GET', `/api/tasks/${id}?includeHealth=true`)
-      const deliveries = await host.done<object[]>('GET', `/api/tasks/${id}/deliveries`)
+      const deliveries = await host.done<{ values: { id: string }[] }>('GET', `/api/tasks/${id}/deliveries`)
       const { time: _now, ...why } = await host.done<{ time: number }>('GET', `/api/tasks/${id}/explain?node=tell`)
       const node = await host.done('GET', `/api/tasks/${id}/nodes/tell`)
       // the hung call is repeated after the restart, at another time
-      return { health, node, why, deliveries: deliveries.map((one) => ({ ...one, lastAttemptTime: undefined })) }
+      return { health, node, why, deliveries: deliveries.values.map((one) => ({ ...one, lastAttemptTime: undefined })) }
     }
     const rule: Rule = {
       sensors: [{ label: 's', name: 'condition', resource: '$', properties: { condition: 'temperature > 50' } }],
@@ -95,6 +95,19 @@ describe('calls that wait for one that hangs', () => {
     for (let i = 0; i < 5; i++) await before.done('POST', '/resources/boiler-1/events', { temperature: 90 + i })
     const seen = await look(before, id)
     expect(seen).toMatchObject({ health: { waiting: { inputs: 0, effects: 4 } }, deliveries: { length: 5 } })
+    const listed: string[] = []
+    for (let next: string | undefined = ''; next !== undefined;) {
+      const query = next === '' ? '' : `&after=${encodeURIComponent(next)}`
+      const page: { values: { id: string }[]; next?: string } = await before.done(
+        'GET',
+        `/api/tasks/${id}/deliveries?limit=2${query}`,
+      )
+      expect(page.values.length).toBeLessThanOrEqual(2)
+      listed.push(...page.values.map((one) => one.id))
+      next = page.next
+    }
+    expect(listed).toEqual(seen.deliveries.map((one) => one.id))
+    expect(listed).toHaveLength(5)
     await before.app.close()
     const after = await opened(folder)
     expect(await look(after, id)).toEqual(seen)

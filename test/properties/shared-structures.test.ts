@@ -145,7 +145,7 @@ function told(prepare: () => Prepared): unknown {
       const { constant, compiled, prepared } = properties.of(node.call)
       const parameters = node.kind === 'sensor' ? node.parameters : undefined
       const known = { fixed: compiled.fixed, constant, isPrepared: prepared !== undefined }
-      return { uses, needs, ahead, isConstant, parameters, known, given: properties.given[node.call.place] }
+      return { uses, needs, ahead, isConstant, parameters, known, given: properties.properties[node.call.index] }
     })
     return JSON.stringify({ rule, nodes, settings, warnings, resource: resource ?? null })
   } catch (error) {

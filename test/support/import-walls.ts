@@ -133,7 +133,12 @@ export const WALLS: readonly Wall[] = [
     packages: ['fastify', 'node:buffer', 'node:crypto', 'node:stream', 'typebox'],
     pure: false,
   },
-  { from: 'src/services/rules/**', doors: [...OF_SERVICES, '#core', '#core/spi'], packages: ANYTHING, pure: false },
+  {
+    from: 'src/services/rules/**',
+    doors: [...OF_SERVICES, '#core', '#core/sentences', '#core/spi'],
+    packages: ANYTHING,
+    pure: false,
+  },
   // Runs inside the processes of functions, each with only the few files that it needs, and without doors
   {
     from: 'src/services/functions/runtimes/**',
@@ -192,6 +197,13 @@ export const WALLS: readonly Wall[] = [
     within: ['src/storage/series.ts', 'src/storage/blobs.ts'],
   },
   { from: 'src/storage/**', doors: ['#kernel', '#platform'], packages: ANYTHING, pure: false },
+  // Pages in a browser, which reach a host only over its API
+  {
+    from: 'src/console/**',
+    doors: ['#client', '#services/*/contract'],
+    packages: ['preact', '@preact/signals', '@dagrejs/dagre', 'uplot', '@codemirror', '@lezer/highlight'],
+    pure: false,
+  },
   { from: 'src/host/**', doors: ANYTHING, packages: ANYTHING, pure: false },
   { from: 'src/cli/**', doors: ANYTHING, packages: ANYTHING, pure: false },
 ]

@@ -4,7 +4,7 @@ import type { FunctionQuery, ListedFunction, FunctionVersion } from '#services/f
 import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '#services/functions'
 import { tableLines } from '../report/table.ts'
 import type { Terminal } from '../terminal.ts'
-import { connect, type ConnectFlags, urlOf } from './connect.ts'
+import { connect, type ConnectFlags } from './connect.ts'
 import { AppError } from '#kernel'
 import { visible } from '../visible.ts'
 import { deployFolder, followChange, reportDeployed } from './deploy-folder.ts'
@@ -119,14 +119,13 @@ export async function runDeploy(folder: string, flags: DeployFlags, terminal: Te
     }
   }
   const code = reportDeployed(deployed, flags.json === true, terminal)
-  if (read.type === 'webscripts' && code === 0) await tellAddress(client, deployed.version, flags, terminal)
+  if (read.type === 'webscripts' && code === 0) await tellAddress(client, deployed.version, terminal)
   return code
 }
 
 async function tellAddress(
   { webscripts }: Client,
   { name, version, draft }: FunctionVersion,
-  flags: DeployFlags,
   terminal: Terminal,
 ): Promise<void> {
   const { href, secret, private: isPrivate } = await webscripts.get(name, version)
@@ -134,7 +133,7 @@ async function tellAddress(
     ...(isPrivate && secret !== undefined ? [`-H 'authorization: hmac-sha256 ${secret}'`] : []),
     ...(draft ? [`-H 'x-webscript-version: ${version}'`] : []),
   ]
-  terminal.err(`${['curl', ...shown, `${urlOf(flags, process.env)}${href}`].join(' ')}\n`)
+  terminal.err(`${['curl', ...shown, href].join(' ')}\n`)
 }
 
 export async function listSecrets(flags: ConnectFlags, terminal: Terminal): Promise<0> {

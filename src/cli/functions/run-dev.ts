@@ -22,12 +22,12 @@ export async function runDev(folder: string, { port, functions }: DevFlags, term
     throw new AppError('USAGE', `${folder} has no webscript; "reflexarc functions test" calls a plug`)
   }
   const stop = untilSignal()
-  return withOwnHost({ port, functions }, terminal, async ({ client, host }) => {
+  return withOwnHost({ port, functions }, terminal, async ({ client }) => {
     const { name } = first.manifest
     await lendSecrets(client, first.manifest, process.env)
     await deployNext(client, first, terminal)
     const { href } = await client.webscripts.get(name)
-    terminal.out(`${name} is at ${host.url}${href}\n`)
+    terminal.out(`${name} is at ${href}\n`)
     const following = follow(client, name, stop, terminal)
     await redeploy(folder, client, stop, terminal)
     await following

@@ -54,7 +54,7 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
 }
 
 async function callWebscript(
-  { client, host }: OwnHost,
+  { client }: OwnHost,
   { name, version }: FunctionVersion,
   { path = '/', body, json }: TestFlags,
   terminal: Terminal,
@@ -64,7 +64,7 @@ async function callWebscript(
     authorization: `hmac-sha256 ${secret}`,
     ...(body !== undefined && { 'content-type': parsed(body) === undefined ? 'text/plain' : 'application/json' }),
   }
-  const url = `${host.url}${href}${path.startsWith('/') ? path : `/${path}`}`
+  const url = `${href}${path.startsWith('/') ? path : `/${path}`}`
   const answer = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })
   const text = await answer.text()
   const { values } = await client.webscripts.log(name, { kind: 'console' })

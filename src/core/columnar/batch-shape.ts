@@ -83,7 +83,7 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
   const isPlain =
     settings.type !== 'onetime' &&
     model.schedule?.fixedDelay !== true &&
-    model.ownSchedules.size === 0 &&
+    model.sensorSchedules.size === 0 &&
     model.resources.length === 1 &&
     graph.actuators.length <= MAX_ACTUATORS &&
     graph.gates.length <= MAX_GATES &&

@@ -114,7 +114,7 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   isObserved(): boolean {
-    return !this.canTell(this.#host.events.toldTypes)
+    return !this.canTell(this.#host.events.singleTypes)
   }
 
   source<L extends MessageListener>(resource: string): MessageSource<L> {

@@ -92,6 +92,7 @@ function loopSource(plug: string): string {
     // Reads what is constant during firing once, rather than at each call.
     'if (rows.properties.length === 0) return 0',
     'context.firing = rows',
+    'let { answers } = rows',
     'let firings = 0',
     'for (let w = from; w < to; w++) {',
     'const base = w << 5',
@@ -107,11 +108,11 @@ function loopSource(plug: string): string {
     '}',
     `if (context.opened !== null || rows.isOver !== false) ${leave}`,
     // Most actuators return nothing, so nothing has to be kept.
-    'if (result !== undefined || rows.answers !== undefined) {',
+    'if (result !== undefined || answers !== undefined) {',
     'const kept = result === undefined ? undefined : keptOf(result)',
     `if (kept === NOT_ORDINARY) ${leave}`,
-    'if (rows.answers === undefined) rows.answers = new Array(rows.plugs.length)',
-    'rows.answers[i] = kept',
+    'if (answers === undefined) answers = rows.answers = new Array(rows.plugs.length)',
+    'answers[i] = kept',
     '}',
     'firings = (firings + 1) | 0',
     '}',

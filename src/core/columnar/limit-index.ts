@@ -12,6 +12,8 @@ import type { RowStore } from './row-store.ts'
 export const MIN_INDEXED = 128
 const LEAST_STEP = 16
 const MAX_SETS = 64
+/** equal parts of the span of limits for each row: most parts then hold one limit or none, which shortens a search */
+const PARTS_PER_ROW = 2
 
 const BELOW = 1
 const AT = 2
@@ -74,6 +76,11 @@ class SortedSensor {
   readonly #ranges: number
   readonly #limits: Float64Array
   readonly #order: Int32Array
+  /** by part of the span of limits: the number of limits in the parts before it */
+  readonly #starts: Int32Array
+  readonly #parts: number
+  readonly #least: number
+  readonly #partsPerUnit: number
   readonly #step: number
   readonly #words: number
   /** sets of the first `step * n` rows, then the set of all rows, one after the other */
@@ -86,6 +93,19 @@ class SortedSensor {
       (a, b) => (limits[a] ?? 0) - (limits[b] ?? 0) || a - b,
     )
     this.#limits = Float64Array.from(this.#order, (row) => limits[row] ?? 0)
+    this.#parts = PARTS_PER_ROW * rows
+    this.#least = this.#limits[0] ?? 0
+    const perUnit = this.#parts / ((this.#limits[rows - 1] ?? 0) - this.#least)
+    // Limits that are equal, or too close or too far apart to divide, share one part.
+    this.#partsPerUnit = Number.isFinite(perUnit) ? perUnit : 0
+    this.#starts = new Int32Array(this.#parts + 2)
+    for (const limit of this.#limits) {
+      const next = this.#partOf(limit) + 1
+      this.#starts[next] = (this.#starts[next] as number) + 1
+    }
+    for (let part = 1; part < this.#starts.length; part++) {
+      this.#starts[part] = (this.#starts[part] as number) + (this.#starts[part - 1] as number)
+    }
     this.#step = Math.max(LEAST_STEP, Math.ceil(rows / (MAX_SETS - 1)))
     const size = wordsFor(rows)
     this.#words = size
@@ -134,11 +154,18 @@ class SortedSensor {
     for (let r = kept * this.#step; r < rank; r++) leaveOut(firing, first, order[r] as number)
   }
 
+  /** Rises with the value: limits in earlier parts are below the value, limits in later parts are above it. */
+  #partOf(value: number): number {
+    const part = (value - this.#least) * this.#partsPerUnit
+    return part > 0 ? Math.min(part, this.#parts) | 0 : 0
+  }
+
   #firstNotBelow(value: number): number {
     const limits = this.#limits
-    let first = 0
+    const part = this.#partOf(value)
+    let first = this.#starts[part] as number
     // Binary search without a branch on the comparison, which the processor would mispredict half the time.
-    for (let left = limits.length; left > 0;) {
+    for (let left = (this.#starts[part + 1] as number) - first; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) < value)
       left -= half
@@ -148,8 +175,9 @@ class SortedSensor {
 
   #firstAbove(value: number): number {
     const limits = this.#limits
-    let first = 0
-    for (let left = limits.length; left > 0;) {
+    const part = this.#partOf(value)
+    let first = this.#starts[part] as number
+    for (let left = (this.#starts[part + 1] as number) - first; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) <= value)
       left -= half

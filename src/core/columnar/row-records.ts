@@ -162,7 +162,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const at = this.#rows.clockOf(time)
+    const at = this.#rows.clockOf(row, time)
     const record = this.#make(row, message, number, time, at, before, after, this.#sensorDataOf(row), earlier)
     this.#record = record
     this.#row = row
@@ -226,21 +226,21 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined || atHand === undefined) return
     const { taken, answered } = atHand
     const events = eventsOf({ ...taken, of: this.#tasks[row] ?? this.#newTask(row) }, answered)
-    for (const event of events.slice(taken.emitted)) this.#host.events.tellRecorded(event)
+    for (const event of events.slice(taken.emitted)) this.#host.events.emitRecorded(event)
     history.setEmitted(row, number, events.length)
   }
 
   /** Returns a function that emits the events of a row's current message, except those emitted elsewhere. */
   emitter(row: number): (event: EngineEvent) => void {
-    const { tellRecorded } = this.#host.events
+    const { emitRecorded } = this.#host.events
     const { answers, emitted = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
-    if (emitted === 0 && answers?.includes(LATER) !== true) return tellRecorded
+    if (emitted === 0 && answers?.includes(LATER) !== true) return emitRecorded
     const { byLabel } = (this.#rows.handle(row) as RowHandle).task.model.graph // a row that takes a message has a handle
     let [answered, left] = [0, emitted]
     return (event) => {
       const isAnswer = event.type === 'result' && byLabel.get(event.node)?.kind === 'actuator'
       if (isAnswer && answers?.[answered++] === LATER) return
-      if (left-- <= 0) tellRecorded(event)
+      if (left-- <= 0) emitRecorded(event)
     }
   }
 

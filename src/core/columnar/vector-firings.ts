@@ -49,7 +49,7 @@ export class FiringEpoch implements RecordEpoch {
 
   begin(place: number, message: Message): void {
     const { why, events } = this.#host
-    this.#record = new FiringSet(this, place, message, why && events.wantsWhy)
+    this.#record = new FiringSet(this, place, message, why && events.needsWhy)
     events.recordFirings(this.#record)
   }
 

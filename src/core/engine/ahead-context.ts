@@ -7,7 +7,7 @@ import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
-import { resourcePlaceOf, type TaskModel } from '../task/run.ts'
+import { resourceIndexOf, type TaskModel } from '../task/run.ts'
 
 export interface AheadLine {
   readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
@@ -70,7 +70,7 @@ export class AheadContext implements PlugContext, Scope {
   }
 
   get nodeResource(): string | undefined {
-    return this.#model.resources[resourcePlaceOf(this.#model, this.#node)]
+    return this.#model.resources[resourceIndexOf(this.#model, this.#node)]
   }
 
   get task(): PlugContext['task'] {

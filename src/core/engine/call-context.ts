@@ -133,7 +133,7 @@ export class CallContext implements PlugContext, Scope {
 
   get nodeResource(): string | undefined {
     const { node } = this.#execution
-    const index = node.resource === -1 ? undefined : this.#run.model.resourcePlace[node.resource]
+    const index = node.resource === -1 ? undefined : this.#run.model.resourceIndex[node.resource]
     return index === undefined ? undefined : this.#run.model.resources[index]
   }
 

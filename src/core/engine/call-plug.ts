@@ -162,7 +162,7 @@ export function fetchNeeds(
 ): Fetched | PromiseLike<Fetched> {
   const wanted = questions(run, execution, caller, needs)
   if (wanted.length === 0) return NOTHING_FETCHED
-  const answers = wanted.map(({ ask }) => ask())
+  const answers = wanted.map(({ load }) => load())
   if (!answers.some(isPromise)) return collect(wanted, answers)
   return Promise.all(answers).then((values) => collect(wanted, values))
 }
@@ -174,26 +174,26 @@ export function needsPorts(run: TaskRun, execution: Execution, caller: Caller, n
 interface Question {
   readonly kind: 'taskMetadata' | 'nodeMetadata' | 'secret' | 'variable'
   readonly name: string
-  ask(): unknown
+  load(): unknown
 }
 
 function questions(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): readonly Question[] {
   const { ports } = caller
   const { model } = run
   const taskResource = model.resource
-  const index = execution.node.resource === -1 ? undefined : model.resourcePlace[execution.node.resource]
+  const index = execution.node.resource === -1 ? undefined : model.resourceIndex[execution.node.resource]
   const nodeResource = (index === undefined ? undefined : model.resources[index]) ?? taskResource
   const list: Question[] = []
   if (needs.taskMetadata && taskResource !== undefined) {
-    list.push({ kind: 'taskMetadata', name: '', ask: () => ports.metadata?.(taskResource) })
+    list.push({ kind: 'taskMetadata', name: '', load: () => ports.metadata?.(taskResource) })
   }
   if (needs.nodeMetadata && nodeResource !== undefined) {
-    list.push({ kind: 'nodeMetadata', name: '', ask: () => ports.metadata?.(nodeResource) })
+    list.push({ kind: 'nodeMetadata', name: '', load: () => ports.metadata?.(nodeResource) })
   }
-  for (const name of needs.secrets) list.push({ kind: 'secret', name, ask: () => ports.secret?.(name) })
+  for (const name of needs.secrets) list.push({ kind: 'secret', name, load: () => ports.secret?.(name) })
   for (const name of needs.variables) {
     if (nodeResource === undefined || !caller.dataVariables.includes(name)) continue
-    list.push({ kind: 'variable', name, ask: () => ports.latestValue?.(nodeResource, name) })
+    list.push({ kind: 'variable', name, load: () => ports.latestValue?.(nodeResource, name) })
   }
   return list
 }

@@ -77,8 +77,8 @@ export class EventHistory {
 
   note(event: EngineEvent): void {
     // Results with an error are kept even without details.
-    const isTold = (typeBit(event.type) & this.#types) !== 0 || (event.type === 'result' && !event.ok)
-    if (isTold) this.#add(event.task, event, 1)
+    const isKept = (typeBit(event.type) & this.#types) !== 0 || (event.type === 'result' && !event.ok)
+    if (isKept) this.#add(event.task, event, 1)
   }
 
   keep(task: string, record: EventRecord): void {
@@ -96,7 +96,7 @@ export class EventHistory {
     const kept = this.#tasks.get(task)
     if (kept === undefined) return { events: [], last: this.#lost, isWhole: after >= this.#lost }
     const events: EngineEvent[] = []
-    for (let i = placeAfter(kept, after); i < kept.parts.length; i++) {
+    for (let i = indexAfter(kept, after); i < kept.parts.length; i++) {
       const part = kept.parts[i] as EventPart
       if (part.type !== 'record') events.push(part)
       else events.push(...part.events().filter(({ type }) => (typeBit(type) & this.#types) !== 0))
@@ -147,7 +147,7 @@ export class EventHistory {
   }
 }
 
-function placeAfter({ numbers, first }: Kept, after: number): number {
+function indexAfter({ numbers, first }: Kept, after: number): number {
   let index = numbers.length
   while (index > first && (numbers[index - 1] as number) > after) index--
   return index

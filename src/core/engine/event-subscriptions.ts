@@ -40,7 +40,7 @@ const FIRINGS = FIRED | HELD
 
 class Group {
   types = 0
-  toldTypes = 0
+  singleTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
   recorded: readonly BatchListener[] = []
@@ -54,7 +54,7 @@ class Group {
     this.recordedFirings = union(this.firings) & FIRINGS
     this.types = union([...this.events, ...this.batches])
     const others = this.batches.filter(({ takesRecords }) => !takesRecords)
-    this.toldTypes = union(this.events) | (union(others) & ~FIRINGS)
+    this.singleTypes = union(this.events) | (union(others) & ~FIRINGS)
   }
 }
 
@@ -127,8 +127,8 @@ export class EventSubscriptions {
     return this.#single.get(task)?.types ?? 0
   }
 
-  get toldTypes(): number {
-    return this.#all.toldTypes
+  get singleTypes(): number {
+    return this.#all.singleTypes
   }
 
   get recordedFirings(): number {
@@ -139,7 +139,7 @@ export class EventSubscriptions {
     return this.#all.recorded.length > 0
   }
 
-  get wantsWhy(): boolean {
+  get needsWhy(): boolean {
     return this.#whys > 0
   }
 
@@ -149,10 +149,10 @@ export class EventSubscriptions {
 
   emit(event: EngineEvent, type: number): void {
     this.#history?.note(event)
-    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type)
+    if ((this.#all.types & type) !== 0) this.#emitTo(this.#all, event, type)
     if (this.#single.size === 0) return
     const single = this.#single.get(event.task)
-    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type)
+    if (single !== undefined && (single.types & type) !== 0) this.#emitTo(single, event, type)
   }
 
   keepRecord(task: string, record: EventRecord): void {
@@ -171,13 +171,13 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  readonly tellRecorded = (event: EngineEvent): void => {
+  readonly emitRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
     const type = typeBit(event.type)
     for (const listener of this.#all.recorded) if ((listener.types & type) !== 0) this.#add(listener, event)
   }
 
-  readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
+  readonly emitPlain = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
   flush(): void {
     if (this.#first !== undefined) this.#flush()
@@ -226,7 +226,7 @@ export class EventSubscriptions {
     else this.#more.push(listener)
   }
 
-  #tell({ events, batches }: Group, event: EngineEvent, type: number): void {
+  #emitTo({ events, batches }: Group, event: EngineEvent, type: number): void {
     for (const { types, why, subscriber } of events) {
       if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
     }

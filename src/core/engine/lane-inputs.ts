@@ -12,10 +12,10 @@ export function isFinal(outcome: Outcome): boolean {
   return outcome.ok && (outcome.after === undefined || outcome.after === 0)
 }
 
-export function keptPlaces({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
+export function keptIndexes({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
   if (input.kind !== 'data' || messages === undefined) return undefined
-  const places = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))
-  return places.includes(-1) ? undefined : { position, places }
+  const indexes = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))
+  return indexes.includes(-1) ? undefined : { position, places: indexes }
 }
 
 function listOf(messages: Message | readonly Message[]): readonly Message[] {

@@ -57,7 +57,7 @@ export function buildModel(
   began: ClocksBegan = {},
 ): TaskModel {
   const { graph, properties, settings } = prepared
-  const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
+  const { resources, resourceIndex, dataPlans, channelPlans } = boundTo(resolved, graph)
   // No spread here: the resulting object would take more memory per task.
   return {
     id,
@@ -66,11 +66,11 @@ export function buildModel(
     settings,
     resource: prepared.resource,
     resources,
-    resourcePlace,
+    resourceIndex,
     dataPlans,
     channelPlans,
     schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, began.task ?? start)),
-    ownSchedules: ownSchedules(graph, settings, clocks, (label) => startOf(began, label) ?? start),
+    sensorSchedules: sensorSchedules(graph, settings, clocks, (label) => startOf(began, label) ?? start),
     streamValidity: settings.streamValidity ?? limits.streamValidity,
     maxWaiting: limits.maxWaiting,
     identityIgnores: limits.identityIgnores,
@@ -82,27 +82,27 @@ function startOf({ sensors = {} }: ClocksBegan, label: string): number | undefin
   return Object.hasOwn(sensors, label) ? sensors[label] : undefined
 }
 
-type Bound = Pick<TaskModel, 'resources' | 'resourcePlace' | 'dataPlans' | 'channelPlans'>
+type Bound = Pick<TaskModel, 'resources' | 'resourceIndex' | 'dataPlans' | 'channelPlans'>
 
 function boundTo(resolved: readonly string[], graph: Graph): Bound {
   const resources = resolved.length < 2 ? resolved : [...new Set(resolved)]
   if (resources.length === resolved.length) {
-    const { resourcePlace, dataPlans, channelPlans } = graph
-    return { resources: resolved, resourcePlace, dataPlans, channelPlans }
+    const { resourceIndex, dataPlans, channelPlans } = graph
+    return { resources: resolved, resourceIndex, dataPlans, channelPlans }
   }
-  const resourcePlace = resolved.map((resource) => resources.indexOf(resource))
+  const resourceIndex = resolved.map((resource) => resources.indexOf(resource))
   return {
     resources,
-    resourcePlace,
-    dataPlans: joinedPlans(graph, resources.length, resourcePlace),
-    channelPlans: channelPlans(graph.sensors, resources.length, (resource) => resourcePlace[resource] ?? -1),
+    resourceIndex,
+    dataPlans: joinedPlans(graph, resources.length, resourceIndex),
+    channelPlans: channelPlans(graph.sensors, resources.length, (resource) => resourceIndex[resource] ?? -1),
   }
 }
 
-function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly DataPlan[] {
+function joinedPlans(graph: Graph, count: number, resourceIndex: readonly number[]): readonly DataPlan[] {
   const sensors: SensorNode[][] = Array.from({ length: count }, () => [])
   for (const sensor of graph.sensors) {
-    if (sensor.onData) sensors[resourcePlace[sensor.resource] ?? -1]?.push(sensor)
+    if (sensor.onData) sensors[resourceIndex[sensor.resource] ?? -1]?.push(sensor)
   }
   return sensors.map((list) => makeDataPlan(list))
 }
@@ -119,7 +119,7 @@ function clockOf(settings: SharedSettings, start: number): ScheduleSettings {
     : { ...common, type, rrule: settings.rrule }
 }
 
-function ownSchedules(
+function sensorSchedules(
   graph: Graph,
   settings: SharedSettings,
   clocks: Clocks,

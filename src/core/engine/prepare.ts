@@ -51,7 +51,7 @@ class Known {
 
 const MAX_SOURCES = 1000
 const MAX_GRAPHS = 1000
-const NOTHING: Omit<Likeness<Source>, 'known'> = { own: [], task: {} }
+const NOTHING: Omit<Likeness<Source>, 'known'> = { changed: [], task: {} }
 
 export class Preparer {
   readonly plugs: PlugRegistry
@@ -124,25 +124,25 @@ export class Preparer {
   }
 
   #ofSource(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared {
-    return this.#overSource(source, its, request, options) as Prepared // defined without `own` properties
+    return this.#overSource(source, its, request, options) as Prepared // defined if nothing changed
   }
 
   #overSource(
     source: Source,
-    { own, task }: typeof NOTHING,
+    { changed, task }: typeof NOTHING,
     request: TaskSettings,
     options: CheckOptions,
   ): Prepared | undefined {
     const { document, recent } = source
     if (recent !== undefined && isRequestLike(request, recent.request) && areNames(task)) {
-      const properties = propertiesOver(recent.known.compiled, document, own, options)
+      const properties = propertiesOver(recent.known.compiled, document, changed, options)
       const { name = task.name ?? recent.names.name, resource = task.resource ?? recent.names.resource } = request
       return properties && new Prepared(recent.shared, { name, resource }, properties)
     }
     const instance = instantiate(hasNames(task) ? withNames(document, task) : document, request)
     refuse(instance.issues)
     const known = this.#graph(source, instance, options)
-    const properties = propertiesOver(known.compiled, document, own, options)
+    const properties = propertiesOver(known.compiled, document, changed, options)
     if (properties === undefined) return undefined
     const shared = sharedBy(source, known, instance, this.#defaults)
     source.recent = recentOf(document, request, { known, shared })

@@ -32,7 +32,7 @@ export function renderCall(
   try {
     const { needs } = execution.node.call
     const { rendered } = execution
-    if (rendered !== null) return placed(run, execution, rendered)
+    if (rendered !== null) return remainder(run, execution, rendered)
     const fetched = needs === undefined ? {} : fetchNeeds(run, execution, caller, withoutSecrets(needs))
     if (isPromise(fetched)) return settle(fetched.then((data) => render(run, execution, caller, data)))
     return render(run, execution, caller, fetched)
@@ -66,7 +66,7 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
 }
 
 /** Cuts the properties down to the remaining items, for a sensor that waited between two items of its loop. */
-function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
+function remainder(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
   const left = rendered.slice(execution.item)
   const touches = left.flatMap((one) => touchesOf(run, execution, one))
   return { ok: true, rendered, ...(execution.items && { items: execution.items }), touches }
@@ -80,7 +80,7 @@ function touchesOf({ model }: TaskRun, { node }: Execution, rendered: Properties
   const keys = [`node:${node.label}`]
   // Invalid properties are reported by the call itself.
   if (properties === undefined || plug.touches === undefined) return keys
-  const index = node.resource === -1 ? undefined : model.resourcePlace[node.resource]
+  const index = node.resource === -1 ? undefined : model.resourceIndex[node.resource]
   const resource = (index === undefined ? undefined : model.resources[index]) ?? model.resource
   try {
     return plug.touches(properties, { taskId: model.id, resource })

@@ -23,7 +23,7 @@ type JsonRule = Readonly<Record<string, unknown>>
 export interface Likeness<S> {
   readonly known: S
   /** properties of nodes that differ, by position; undefined: equal */
-  readonly own: readonly (Properties | undefined)[]
+  readonly changed: readonly (Properties | undefined)[]
   readonly task: Pick<TaskSettings, 'name' | 'resource'>
 }
 
@@ -75,11 +75,11 @@ export class RuleStructures<S> {
 export function propertiesOver(
   { graph, properties: first }: CompiledRule,
   rule: RuleGraph,
-  ofInput: Likeness<unknown>['own'],
+  ofInput: Likeness<unknown>['changed'],
   options: CheckOptions,
 ): RuleProperties | undefined {
   if (ofInput.every((one) => one === undefined)) return first
-  const kept = [...first.given]
+  const kept = [...first.properties]
   let made: (NodeProperties | undefined)[] | undefined
   for (const [i, properties] of ofInput.entries()) {
     if (properties === undefined) continue
@@ -90,7 +90,7 @@ export function propertiesOver(
     if (known === undefined || node === undefined || read === undefined) return undefined
     const changed = { ...node, properties: { ...read } }
     if (!isRight(known, changed, rule, options)) return undefined
-    const prepared = ownOver(known, changed)
+    const prepared = propertiesOfNode(known, changed)
     if (prepared === undefined) return undefined
     kept[i] = changed.properties
     if (prepared.prepared !== undefined) (made ??= kept.map(() => undefined))[i] = prepared
@@ -105,10 +105,10 @@ function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule
   return report.issues.length === 0 && rule[`${kind}s`]?.[slot]?.label === label
 }
 
-function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): NodeProperties | undefined {
-  const { plug, place, isConstant, uses, ahead } = known.call
+function propertiesOfNode(known: SensorNode | ActuatorNode, node: Sensor | Actuator): NodeProperties | undefined {
+  const { plug, index, isConstant, uses, ahead } = known.call
   try {
-    const { call, properties, parameters } = compileCall(node, plug, place, [])
+    const { call, properties, parameters } = compileCall(node, plug, index, [])
     const isSame =
       call.isConstant === isConstant &&
       isSameList(call.ahead, ahead) &&
@@ -174,7 +174,7 @@ function likeness<S>(input: unknown, { document, known }: Structure<S>): Likenes
       task = found
     } else if (!haveSameText(value, document[key])) return undefined
   }
-  return { known, own: properties, task }
+  return { known, changed: properties, task }
 }
 
 function compareNodes(list: unknown, nodes: readonly JsonRule[], found: (Properties | undefined)[]): boolean {

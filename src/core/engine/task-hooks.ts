@@ -67,16 +67,16 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get event(): Sink['event'] {
-    return this.#wants(PLAIN_TYPES) ? this.#host.events.tell : null
+    return this.#hasSubscriber(PLAIN_TYPES) ? this.#host.events.emitPlain : null
   }
 
   get detail(): Sink['detail'] {
-    return this.#host.detail && this.#wants(DETAIL_TYPES) ? this.#host.events.tell : null
+    return this.#host.detail && this.#hasSubscriber(DETAIL_TYPES) ? this.#host.events.emitPlain : null
   }
 
-  get rare(): Sink['rare'] {
+  get lifecycle(): Sink['lifecycle'] {
     const { onRare, events } = this.#host
-    const event = this.#wants(RARE_TYPES) ? events.tell : null
+    const event = this.#hasSubscriber(RARE_TYPES) ? events.emitPlain : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (loss) => {
       event(loss)
@@ -96,7 +96,7 @@ export class TaskHooks implements Sink, Caller {
     this.#host.remembered.added(count)
   }
 
-  #wants(types: number): boolean {
+  #hasSubscriber(types: number): boolean {
     return ((this.types | this.#host.events.types) & types) !== 0
   }
 
@@ -109,7 +109,7 @@ export class TaskHooks implements Sink, Caller {
   }
 
   timer(kind: TimerKind, at: number, key: number): void {
-    this.#host.timers.ask(this.#owner, kind, at, key)
+    this.#host.timers.set(this.#owner, kind, at, key)
   }
 
   cancelled(execution: Execution): void {

@@ -19,10 +19,10 @@ import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { isHeldAlready, noteArrival, placeOfData } from '../task/readings/admit.ts'
+import { isHeldAlready, noteArrival, sortTimeOf } from '../task/readings/admit.ts'
 import { isIdleBefore } from '../task/readings/idle.ts'
 import type { DataInput, WaitingReading } from '../task/readings/reorder.ts'
-import { afterEvaluation, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
+import { afterEvaluation, goOnUnder, isClockTimer, isOver, measurementTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -35,7 +35,7 @@ import { isRendered, renderCall, renderingAsks, type Rendered } from './render-c
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
-import { isData, isFinal, keptPlaces } from './lane-inputs.ts'
+import { isData, isFinal, keptIndexes } from './lane-inputs.ts'
 import { makeRoom } from './make-room.ts'
 
 export interface LaneHost {
@@ -126,11 +126,11 @@ export class TaskLane implements TaskRun {
     const { readings } = this.state
     if (readings === null || this.model.settings.reorderMs === 0) return false
     // Messages that run no sensor are also put in order, so that repetitions are recognized.
-    const time = placeOfData(this, input.messages, now)
+    const time = sortTimeOf(this, input.messages, now)
     if (readings.isBehind(time)) return false
     if (!isHeldAlready(this, input.messages)) {
       this.#host.waiting.count++
-      const full = readings.reordering.hold({ time, arrived: now, input, kept: keptPlaces(this.#host.kept, input) })
+      const full = readings.reordering.hold({ time, arrived: now, input, kept: keptIndexes(this.#host.kept, input) })
       if (full !== undefined) this.#enter(now, full)
     }
     this.#releaseBy(now)
@@ -284,8 +284,8 @@ export class TaskLane implements TaskRun {
   }
 
   #isOpen(execution: Execution, call: number): boolean {
-    const isAsked = execution.phase === 'called' || execution.phase === 'rendering'
-    return isAsked && execution.calls === call && execution.isInFlight && this.#owner.isCurrent(this)
+    const isCalled = execution.phase === 'called' || execution.phase === 'rendering'
+    return isCalled && execution.calls === call && execution.isInFlight && this.#owner.isCurrent(this)
   }
 
   #replied(execution: Execution, reply: Reply, now: number): void {
@@ -337,7 +337,7 @@ export class TaskLane implements TaskRun {
     if (readings !== null) {
       // The clock lets this timer and earlier ones act, unless an input with a later time does so first.
       acts = earliestAct(this)
-      const headTime = head && ownTime(this, head.time, head.input)
+      const headTime = head && measurementTime(this, head.time, head.input)
       if (headTime !== undefined && !readings.isBehind(headTime)) {
         if (due > headTime && acts === until) return false
         if (due <= headTime) acts = Math.min(acts, until)
@@ -426,20 +426,20 @@ export class TaskLane implements TaskRun {
       const node = this.model.graph.byLabel.get(label)
       const execution = node?.kind === 'sensor' ? state.work?.sensors[node.slot]?.running : undefined
       // Only the first attempt may use the result of a call ahead; later attempts make their own calls.
-      const isAsked = execution?.phase === 'called' && execution.via === null && execution.attempt === 0
-      if (isAsked) this.#replied(execution, outcome, now)
+      const isFirstCall = execution?.phase === 'called' && execution.via === null && execution.attempt === 0
+      if (isFirstCall) this.#replied(execution, outcome, now)
     })
   }
 
   #onReply(execution: Execution, reply: Outcome | Promise<Outcome> | undefined): void {
     const isOver = reply !== undefined && !(reply instanceof Promise) && isFinal(reply)
-    const hadPlace = execution.touches !== null
-    if (execution.node.kind === 'actuator' && execution.touches === null && !isOver) this.#takePlace(execution)
+    const wasQueued = execution.touches !== null
+    if (execution.node.kind === 'actuator' && execution.touches === null && !isOver) this.#queueEffect(execution)
     const latency = this.#host.latency?.(execution) ?? 0
     if (reply === undefined || reply instanceof Promise) this.#await(execution, reply, latency)
     else if (latency > 0) this.#await(execution, Promise.resolve(reply), latency)
     else {
-      if (hadPlace) this.#host.journal?.gave(this.#owner, execution, reply)
+      if (wasQueued) this.#host.journal?.gave(this.#owner, execution, reply)
       this.#settle(execution, reply, this.now)
     }
   }
@@ -454,7 +454,7 @@ export class TaskLane implements TaskRun {
     this.#await(execution, rendered, 0)
   }
 
-  #takePlace(execution: Execution): void {
+  #queueEffect(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
     const keys = [`node:${execution.node.label}`]
     const known = rendered instanceof Promise || !rendered.ok ? { rendered: null, touches: keys } : rendered
@@ -462,7 +462,7 @@ export class TaskLane implements TaskRun {
     enqueueEffect(this, execution, known.rendered, known.touches)
   }
 
-  #placed(execution: Execution, { rendered, items, touches }: Rendered): void {
+  #rendered(execution: Execution, { rendered, items, touches }: Rendered): void {
     if (rendered.length === 0) return this.#settle(execution, NO_ANSWER, this.now)
     execution.items = items ?? null
     execution.phase = 'queued'
@@ -515,11 +515,11 @@ export class TaskLane implements TaskRun {
   #settle(execution: Execution, reply: Reply, now: number): void {
     this.sink.ended(execution)
     if (!reply.ok) step(this, now, { kind: 'error', execution, message: reply.error }, this.at)
-    else if (isRendered(reply)) this.#placed(execution, reply)
+    else if (isRendered(reply)) this.#rendered(execution, reply)
     else step(this, now, { kind: 'answer', execution, answer: reply }, this.at)
   }
 
-  #wait(now: number, input: LaneInput, kept = keptPlaces(this.#host.kept, input)): void {
+  #wait(now: number, input: LaneInput, kept = keptIndexes(this.#host.kept, input)): void {
     const { state, model } = this
     const { mayWait, dropped, why } = makeRoom(state, model, input)
     for (const one of dropped) {

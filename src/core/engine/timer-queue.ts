@@ -31,7 +31,7 @@ export class TimerQueue {
   }
 
   /** Requests `owner.fire` at `at` (epoch ms). A repeated request has an effect only when it is earlier. */
-  ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, order = key): void {
+  set(owner: TimerOwner, kind: TimerKind, at: number, key: number, order = key): void {
     this.#table.set(owner, kind, key, at, order)
   }
 
@@ -62,10 +62,10 @@ export class TimerQueue {
     this.#dropUnwanted()
   }
 
-  #act({ owner, kind, key, at, place }: Timer, now: number): void {
+  #act({ owner, kind, key, at, order }: Timer, now: number): void {
     const due = owner.dueAt(kind, key)
     if (due <= now && due <= at) owner.fire(kind, key, now)
-    else if (due !== NEVER) this.#table.set(owner, kind, key, due, place)
+    else if (due !== NEVER) this.#table.set(owner, kind, key, due, order)
   }
 
   arm(): void {

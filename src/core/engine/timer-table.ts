@@ -2,7 +2,7 @@
  * Stores the timers of all owners as columns of numbers, some 60 bytes each instead of 300.
  *
  * TIMER-1 one row per thing (owner, kind, key), however often it is requested.
- * TIMER-2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
+ * TIMER-2 rows come out by time; ties by order of the owner, kind, order, key. No two rows compare equal.
  * TIMER-3 `#heap` is a permutation of all rows: rows in use first, in heap order, then the free rows.
  *
  * Each heap node has four children whose times are stored side by side, so that a step down reads one cache line. A
@@ -23,7 +23,7 @@ export interface Timer {
   readonly owner: TimerOwner
   readonly kind: TimerKind
   readonly key: number
-  readonly place: number
+  readonly order: number
   readonly at: number
 }
 
@@ -43,7 +43,7 @@ export class TimerTable {
   #capacity = 0
   #owners: (TimerOwner | undefined)[] = []
   #key = new Float64Array(0)
-  #place = new Float64Array(0)
+  #order = new Float64Array(0)
   #rank = new Uint8Array(0)
   #next = new Int32Array(0)
   #previous = new Int32Array(0)
@@ -66,7 +66,7 @@ export class TimerTable {
       const position = num(this.#position, known)
       if (known === this.#taken) this.#taken = NO_TIMER
       else if (num(this.#at, position) <= at) return
-      this.#place[known] = order
+      this.#order[known] = order
       this.#move(position, known, at)
       return
     }
@@ -74,7 +74,7 @@ export class TimerTable {
     const row = num(this.#heap, this.#size)
     this.#owners[row] = owner
     this.#key[row] = key
-    this.#place[row] = order
+    this.#order[row] = order
     this.#rank[row] = rank
     this.#previous[row] = NO_TIMER
     this.#next[row] = owner.firstTimer
@@ -115,7 +115,7 @@ export class TimerTable {
       owner: this.#ownerOf(row),
       kind,
       key: num(this.#key, row),
-      place: num(this.#place, row),
+      order: num(this.#order, row),
       at: num(this.#at, num(this.#position, row)),
     }
   }
@@ -151,7 +151,7 @@ export class TimerTable {
     if (order !== 0) return order < 0
     const rank = num(this.#rank, a) - num(this.#rank, b)
     if (rank !== 0) return rank < 0
-    const byOrder = num(this.#place, a) - num(this.#place, b)
+    const byOrder = num(this.#order, a) - num(this.#order, b)
     return byOrder === 0 ? num(this.#key, a) < num(this.#key, b) : byOrder < 0
   }
 
@@ -236,7 +236,7 @@ export class TimerTable {
   #resize(capacity: number): void {
     this.#at = resized(this.#at, new Float64Array(capacity))
     this.#key = resized(this.#key, new Float64Array(capacity))
-    this.#place = resized(this.#place, new Float64Array(capacity))
+    this.#order = resized(this.#order, new Float64Array(capacity))
     this.#rank = resized(this.#rank, new Uint8Array(capacity))
     this.#next = resized(this.#next, new Int32Array(capacity))
     this.#previous = resized(this.#previous, new Int32Array(capacity))

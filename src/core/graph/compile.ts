@@ -14,7 +14,7 @@ import { evaluationOrders } from './evaluation-order.ts'
 import { makeDataPlan } from './data-plan.ts'
 import { readsOfMessage } from './reads-message.ts'
 import { parentsFirst } from './order.ts'
-import { givenIn, nodeProperties, RuleProperties, type NodeProperties } from './rule-properties.ts'
+import { propertiesIn, nodeProperties, RuleProperties, type NodeProperties } from './rule-properties.ts'
 import { channelPlans, makePlan } from './plan.ts'
 import {
   ANY,
@@ -69,7 +69,7 @@ export function compileRule(
       slot,
       call: callOf(actuator, 'actuator').call,
       incoming: [],
-      resource: resources.place(actuator.resource),
+      resource: resources.index(actuator.resource),
       readers: [],
     }
   })
@@ -89,14 +89,14 @@ export function compileRule(
     triggers,
     orders: evaluationOrders({ sensors, gates, actuators }, triggers),
     resources: resources.entries,
-    resourcePlace: resources.entries.map((_, place) => place),
+    resourceIndex: resources.entries.map((_, index) => index),
     tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
-    dataPlans: resources.entries.map((_, place) =>
-      makeDataPlan(sensors.filter((sensor) => sensor.onData && sensor.resource === place)),
+    dataPlans: resources.entries.map((_, index) =>
+      makeDataPlan(sensors.filter((sensor) => sensor.onData && sensor.resource === index)),
     ),
     channelPlans: channelPlans(sensors, resources.entries.length, (resource) => resource),
   }
-  return { graph, properties: new RuleProperties(givenIn(rule), made) }
+  return { graph, properties: new RuleProperties(propertiesIn(rule), made) }
 }
 
 function withoutProperties<N extends PlugNode>(node: N): Omit<N, 'properties'> {
@@ -106,13 +106,13 @@ function withoutProperties<N extends PlugNode>(node: N): Omit<N, 'properties'> {
 
 class ResourceTable {
   readonly entries: { text: string; spec: ReturnType<typeof parseResource> }[] = []
-  readonly #places = new Map<string, number>()
+  readonly #indexes = new Map<string, number>()
 
-  place(text: string | undefined): number {
+  index(text: string | undefined): number {
     if (text === undefined || text === '') return -1
-    const known = this.#places.get(text)
+    const known = this.#indexes.get(text)
     if (known !== undefined) return known
-    this.#places.set(text, this.entries.length)
+    this.#indexes.set(text, this.entries.length)
     return this.entries.push({ text, spec: parseResource(text) }) - 1
   }
 }
@@ -137,7 +137,7 @@ function compileSensor(
     index: slot,
     call,
     incoming: [],
-    resource: resources.place(sensor.resource),
+    resource: resources.index(sensor.resource),
     states: [...plug.states],
     sequence: sensor.sequence ?? 1,
     conditional,
@@ -178,18 +178,18 @@ export interface CompiledCall {
 export function compileCall(
   node: Sensor | Actuator,
   plug: Plug,
-  place: number,
+  index: number,
   streamVariables: readonly string[],
 ): CompiledCall {
   const properties = nodeProperties(plug, node.properties ?? {}, node.label)
   const { compiled, constant } = properties
   const loop = node.loopDef === undefined ? undefined : compileValue(node.loopDef)
-  const given = constant ?? node.properties ?? {}
-  const uses = [...compiled.uses, ...(loop?.uses ?? []), ...codedUses(plug, given)]
+  const values = constant ?? node.properties ?? {}
+  const uses = [...compiled.uses, ...(loop?.uses ?? []), ...codedUses(plug, values)]
   const mayBeAhead = loop === undefined && node.pauseExecution !== true
   const call: PlugCall = {
     plug,
-    place,
+    index,
     isConstant: constant !== undefined,
     uses,
     needs: needsIn(uses),
@@ -215,13 +215,13 @@ function parametersOf(
   streamVariables: readonly string[],
 ): readonly string[] | undefined {
   const known = constant ?? finishProperties(plug, compiled.fixed, compiled.moving).properties ?? compiled.fixed
-  const own = namesRead(plug, known, compiled.moving)
+  const plugNames = namesRead(plug, known, compiled.moving)
   const uses = [...compiled.uses, ...(loop?.uses ?? [])]
-  if (own === undefined) return undefined
+  if (plugNames === undefined) return undefined
   const variables = [...uses, ...codedUses(plug, known)].flatMap(({ root, segments: [name = ''] }) =>
     root === 'variables' && streamVariables.includes(name) ? [name] : [],
   )
-  const names = [...new Set([...own, ...messageNames(uses), ...variables])]
+  const names = [...new Set([...plugNames, ...messageNames(uses), ...variables])]
   return names.length === 0 ? undefined : names
 }
 

@@ -101,12 +101,12 @@ function linearized(count: number, before: readonly (readonly number[])[]): read
 function highestOf(
   topological: readonly number[],
   leading: readonly (readonly number[])[],
-  own: (id: number) => number,
+  declared: (id: number) => number,
 ): readonly number[] {
   const highest = leading.map(() => 1)
   for (const id of topological) {
     const before = leading[id] ?? []
-    highest[id] = before.length === 0 ? own(id) : Math.max(...before.map((other) => highest[other] ?? 1))
+    highest[id] = before.length === 0 ? declared(id) : Math.max(...before.map((other) => highest[other] ?? 1))
   }
   return highest
 }

@@ -15,7 +15,7 @@ export const GATE_STATES = ['TRUE', 'FALSE'] as const
 export interface PlugCall {
   readonly plug: Plug
   /** index of the call among those of a rule: sensors, then actuators */
-  readonly place: number
+  readonly index: number
   /** true: the properties are the same for every call */
   readonly isConstant: boolean
   /** paths that the call's properties, loop and code read */
@@ -170,7 +170,7 @@ export interface Graph {
   readonly triggers: readonly TriggerEdge[]
   readonly orders: EvaluationOrders
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
-  readonly resourcePlace: readonly number[]
+  readonly resourceIndex: readonly number[]
   readonly tickPlan: Plan
   /** plans for messages, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]

@@ -7,18 +7,18 @@ export function makePlan(sensors: readonly SensorNode[]): Plan {
   return { sensors: ordered, reset, resetGates: gatesBehind(reset) }
 }
 
-/** Returns plans by channel and resource. `placeOf` maps a sensor's resource to its index. */
+/** Returns plans by channel and resource. `indexOf` maps a sensor's resource to its index. */
 export function channelPlans(
   sensors: readonly SensorNode[],
   count: number,
-  placeOf: (resource: number) => number,
+  indexOf: (resource: number) => number,
 ): ChannelPlans {
   const channels = new Set(sensors.map(({ channel }) => channel).filter((channel) => channel !== undefined))
   if (channels.size === 0) return NO_CHANNELS
   const plansOf = (channel: string): readonly Plan[] =>
-    Array.from({ length: count }, (_, place) =>
+    Array.from({ length: count }, (_, index) =>
       makePlan(
-        sensors.filter((one) => one.channel === channel && one.resource !== -1 && placeOf(one.resource) === place),
+        sensors.filter((one) => one.channel === channel && one.resource !== -1 && indexOf(one.resource) === index),
       ),
     )
   return new Map([...channels].map((channel) => [channel, plansOf(channel)]))

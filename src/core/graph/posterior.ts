@@ -89,10 +89,10 @@ function ofGate(gate: GateNode, known: ReadonlyMap<ObservableNode, readonly numb
 
 function ofParent(
   gate: GateNode,
-  place: number,
+  index: number,
   state: number,
   known: ReadonlyMap<ObservableNode, readonly number[]>,
 ): number {
-  const parent = gate.parents[place]
+  const parent = gate.parents[index]
   return parent === undefined ? 0 : (known.get(parent)?.[state] ?? 0)
 }

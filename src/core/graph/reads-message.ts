@@ -13,10 +13,10 @@ export function readsOfMessage(
   if (plug.reads !== 'message' || !uses.every(isFixed)) return undefined
   const { parameters = [] } = plug
   // if `parameters` is a function and properties are known only at the call, the reads are unknown
-  const own = typeof parameters !== 'function' ? parameters : constant && parameters(constant, new Set())
+  const names = typeof parameters !== 'function' ? parameters : constant && parameters(constant, new Set())
   const bound = uses.filter(({ root }) => root === 'streamdata').map(({ segments }) => segments[0])
-  if (own === undefined || bound.includes(undefined)) return undefined
-  return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]
+  if (names === undefined || bound.includes(undefined)) return undefined
+  return [...new Set([...names, ...bound.filter((name) => name !== undefined)])]
 }
 
 /** Whether a path reads something that cannot change between two messages; metadata of a resource can. */

@@ -60,11 +60,11 @@ function general(gate: GateNode, nodes: readonly HasState[]): number {
 }
 
 function compatible(gate: GateNode, row: readonly number[], nodes: readonly HasState[]): boolean {
-  let place = 0
+  let column = 0
   for (const input of gate.inputs) {
     const state = stateAt(nodes, input.index)
-    if (state !== UNKNOWN && state !== row[place]) return false
-    place++
+    if (state !== UNKNOWN && state !== row[column]) return false
+    column++
   }
   return true
 }

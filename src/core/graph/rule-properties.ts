@@ -23,13 +23,13 @@ export const NO_PROPERTIES: Properties = Object.freeze({})
 
 export class RuleProperties {
   /** by index of the call; objects identical to those of another rule are shared with that rule */
-  readonly given: readonly Properties[]
+  readonly properties: readonly Properties[]
   /** the rule for which the graph was compiled, unless it is this rule */
   readonly #first: RuleProperties | undefined
   #made: (NodeProperties | undefined)[] | undefined
 
-  constructor(given: readonly Properties[], made?: (NodeProperties | undefined)[], first?: RuleProperties) {
-    this.given = given
+  constructor(properties: readonly Properties[], made?: (NodeProperties | undefined)[], first?: RuleProperties) {
+    this.properties = properties
     this.#made = made
     this.#first = first
   }
@@ -43,31 +43,31 @@ export class RuleProperties {
     return this.#known(call) ?? this.#make(call)
   }
 
-  #known({ place }: PlugCall): NodeProperties | undefined {
-    return this.#ownerOf(place).#made?.[place]
+  #known({ index }: PlugCall): NodeProperties | undefined {
+    return this.#ownerOf(index).#made?.[index]
   }
 
   #keep(call: PlugCall): NodeProperties {
     const made = this.#make(call)
-    const owner = this.#ownerOf(call.place)
-    owner.#made ??= this.given.map(() => undefined)
-    owner.#made[call.place] = made
+    const owner = this.#ownerOf(call.index)
+    owner.#made ??= this.properties.map(() => undefined)
+    owner.#made[call.index] = made
     return made
   }
 
-  #ownerOf(place: number): RuleProperties {
+  #ownerOf(index: number): RuleProperties {
     const first = this.#first
-    return first !== undefined && first.given[place] === this.given[place] ? first : this
+    return first !== undefined && first.properties[index] === this.properties[index] ? first : this
   }
 
-  #make({ plug, place }: PlugCall): NodeProperties {
-    return nodeProperties(plug, this.given[place] ?? NO_PROPERTIES, '')
+  #make({ plug, index }: PlugCall): NodeProperties {
+    return nodeProperties(plug, this.properties[index] ?? NO_PROPERTIES, '')
   }
 }
 
 /** Throws `BINDING`, `VALIDATION`, and errors of the plug's `prepare`. */
-export function nodeProperties(plug: Plug, given: Properties, label: string): NodeProperties {
-  const compiled = compileProperties(given, plug.input)
+export function nodeProperties(plug: Plug, properties: Properties, label: string): NodeProperties {
+  const compiled = compileProperties(properties, plug.input)
   const constant = compiled.constant === undefined ? undefined : finished(plug, compiled.constant, label)
   return {
     plug,
@@ -85,18 +85,19 @@ function finished(plug: Plug, constant: Properties, label: string): Properties {
   throw new AppError('VALIDATION', `node ${label}: ${texts.join('; ')}`)
 }
 
-export function givenIn({ sensors = [], actuators = [] }: RuleGraph): readonly Properties[] {
+export function propertiesIn({ sensors = [], actuators = [] }: RuleGraph): readonly Properties[] {
   return [...sensors, ...actuators].map(({ properties }) => properties ?? NO_PROPERTIES)
 }
 
-export function withProperties<R extends RuleGraph>(rule: R, { given }: RuleProperties): R {
+export function withProperties<R extends RuleGraph>(rule: R, { properties }: RuleProperties): R {
   const { sensors, actuators } = rule
   const filled = { ...rule }
-  if (sensors) filled.sensors = sensors.map((node, i) => withGiven(node, given[i]))
-  if (actuators) filled.actuators = actuators.map((node, i) => withGiven(node, given[(sensors?.length ?? 0) + i]))
+  if (sensors) filled.sensors = sensors.map((node, i) => withNodeProperties(node, properties[i]))
+  if (actuators)
+    filled.actuators = actuators.map((node, i) => withNodeProperties(node, properties[(sensors?.length ?? 0) + i]))
   return filled
 }
 
-function withGiven<N extends { properties?: Properties }>(node: N, properties: Properties | undefined): N {
+function withNodeProperties<N extends { properties?: Properties }>(node: N, properties: Properties | undefined): N {
   return node.properties === undefined || properties === undefined ? node : { ...node, properties }
 }

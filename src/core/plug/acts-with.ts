@@ -12,10 +12,10 @@ export function actsWith({ acts }: Plug, properties: Readonly<Record<string, unk
  */
 export function touchesWith(
   plug: Plug,
-  given: Readonly<Record<string, unknown>>,
+  rendered: Readonly<Record<string, unknown>>,
   context: TouchContext,
 ): readonly string[] | undefined {
   if (plug.touches === undefined) return undefined
-  const { properties } = finishProperties(plug, given)
+  const { properties } = finishProperties(plug, rendered)
   return properties === undefined ? [] : plug.touches(properties, context)
 }

@@ -16,12 +16,12 @@ export type InnerResult =
 export async function callInner(
   plug: Plug,
   outer: PlugContext,
-  given: Readonly<Record<string, unknown>>,
+  rendered: Readonly<Record<string, unknown>>,
   internalState: unknown,
   part?: number,
 ): Promise<InnerResult> {
   try {
-    const { properties, problems } = finishProperties(plug, given)
+    const { properties, problems } = finishProperties(plug, rendered)
     if (problems) throw new AppError('PLUG_FAILED', problems.map(({ message }) => message).join('; '))
     const answer = readAnswer(plug, await plug.execute(innerContext(plug, outer, properties, internalState, part)))
     if (!answer.ok) return { error: answer.error }

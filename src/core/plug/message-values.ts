@@ -8,20 +8,20 @@ type Reading = Pick<PlugContext, 'streamValue' | 'streamData'>
 
 /** Implements `PlugContext.number`. */
 export function messageNumber(context: Reading, name: string, { booleans = false }: NumberOptions = {}): number {
-  const given = context.streamValue(name)
-  const value = ofData(given)
+  const raw = context.streamValue(name)
+  const value = ofData(raw)
   const number = booleans ? countIn(value) : numberIn(value)
   if (number !== undefined) return number
-  throw unfit(context, name, given, 'a number', whyNoNumber)
+  throw unfit(context, name, raw, 'a number', whyNoNumber)
 }
 
 /** Implements `PlugContext.text`. */
 export function messageText(context: Reading, name: string): string {
-  const given = context.streamValue(name)
-  const value = ofData(given)
+  const raw = context.streamValue(name)
+  const value = ofData(raw)
   if (typeof value === 'string') return value
   if (typeof value === 'boolean' || (typeof value === 'number' && isKnown(value))) return String(value)
-  throw unfit(context, name, given, 'a text', (other) =>
+  throw unfit(context, name, raw, 'a text', (other) =>
     typeof other === 'object' && other !== null ? whyNoNumber(other) : whyUnknown(other),
   )
 }
@@ -29,12 +29,12 @@ export function messageText(context: Reading, name: string): string {
 function unfit(
   context: Reading,
   name: string,
-  given: unknown,
+  raw: unknown,
   wanted: string,
   why: (value: unknown) => string,
 ): AppError {
-  if (given === undefined) return new AppError('PLUG_FAILED', missing(name, Object.keys(context.streamData)))
-  const reason = ofData(given) === undefined ? 'is a number beyond 2^53, which may stand for another one' : why(given)
+  if (raw === undefined) return new AppError('PLUG_FAILED', missing(name, Object.keys(context.streamData)))
+  const reason = ofData(raw) === undefined ? 'is a number beyond 2^53, which may stand for another one' : why(raw)
   return new AppError('PLUG_FAILED', `the parameter "${name}" of the message must be ${wanted}, but ${reason}`)
 }
 

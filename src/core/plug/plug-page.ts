@@ -33,15 +33,18 @@ export function plugPage(plug: Plug): string {
 
 /** Builds an example node with all properties that lack a default. */
 export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string, unknown>> {
-  const given = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
+  const required = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
   const properties = Object.fromEntries(
-    given.map(([key, field]) => [key, field.example ?? field.format?.values?.[0] ?? FIELD_TYPES[field.type].example]),
+    required.map(([key, field]) => [
+      key,
+      field.example ?? field.format?.values?.[0] ?? FIELD_TYPES[field.type].example,
+    ]),
   )
   return {
     label: `${name}_1`,
     name,
     ...(kind === 'sensor' && { resource: '$' }),
-    ...(given.length > 0 && { properties }),
+    ...(required.length > 0 && { properties }),
   }
 }
 

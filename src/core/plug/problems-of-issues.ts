@@ -13,10 +13,10 @@ export function problemsOfIssues(
 ): readonly PropertyProblem[] {
   return issues.map(({ path, message, suggestion }) => {
     const [, first = ''] = path.split('/')
-    const own = Object.hasOwn(renamed, first) ? renamed[first] : undefined
-    const inner = own === undefined ? path : path.slice(first.length + 1)
+    const property = Object.hasOwn(renamed, first) ? renamed[first] : undefined
+    const inner = property === undefined ? path : path.slice(first.length + 1)
     return {
-      property: own ?? rest,
+      property: property ?? rest,
       message: inner === '' ? message : `${inner}: ${message}`,
       ...(suggestion !== undefined && { suggestion }),
     }

@@ -27,12 +27,12 @@ export function finishProperties(plug: Plug, values: Properties, later: Readonly
   const problems: PropertyProblem[] = []
   for (const [name, field] of Object.entries(plug.input)) {
     if (later.has(name)) continue
-    const given = asReferenced(field, values[name])
-    const value = given ?? field.defaultValue
+    const written = asReferenced(field, values[name])
+    const value = written ?? field.defaultValue
     const type = FIELD_TYPES[field.type]
     const finished = value === undefined || type.fits(value) ? value : type.convert(value)
     if (finished === undefined ? value !== undefined || field.mandatory === true : !isChoice(field, finished)) {
-      problems.push({ property: name, message: problemText(name, field, given) })
+      problems.push({ property: name, message: problemText(name, field, written) })
     } else if (finished !== undefined) {
       properties[name] = finished
     } else {

@@ -39,10 +39,10 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
  * at use.
  */
 export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
-  let known: { readonly given: readonly Plug[]; readonly registry: PlugRegistry } | undefined
+  let known: { readonly plugs: readonly Plug[]; readonly registry: PlugRegistry } | undefined
   const current = (): PlugRegistry => {
-    const given = source()
-    if (known?.given !== given) known = { given, registry: createRegistry(given) }
+    const plugs = source()
+    if (known?.plugs !== plugs) known = { plugs, registry: createRegistry(plugs) }
     return known.registry
   }
   return {

@@ -53,9 +53,9 @@ function readStep(plug: Plug, answer: unknown, path: string, depth: number): Ans
 
   // Object.prototype contains none of these names, so plain reads return own fields, several times faster than
   // own-property checks.
-  const given = answer['state'] ?? answer['observedState'] ?? undefined
-  const state = typeof given === 'string' ? stateIndex(plug, given) : -1
-  if (state === -1 && given !== undefined) return wrongState(plug, given)
+  const named = answer['state'] ?? answer['observedState'] ?? undefined
+  const state = typeof named === 'string' ? stateIndex(plug, named) : -1
+  if (state === -1 && named !== undefined) return wrongState(plug, named)
 
   const rawData = answer['rawData'] ?? undefined
   if (rawData !== undefined && !isPlainObject(rawData)) {

@@ -9,7 +9,7 @@ import type { PlugContext } from './plug.ts'
 export function sampleTime(context: Pick<PlugContext, 'isNew' | 'streamValue' | 'now'>): number {
   const { now } = context
   if (!context.isNew('timestamp')) return now
-  const given = context.streamValue('timestamp')
-  const time = typeof given === 'string' ? isoInstant(given) : given
+  const stamp = context.streamValue('timestamp')
+  const time = typeof stamp === 'string' ? isoInstant(stamp) : stamp
   return typeof time === 'number' && Number.isFinite(time) ? Math.min(time, now) : now
 }

@@ -2,9 +2,9 @@
 import { AppError } from '#kernel'
 
 /** Parses a comma-separated text or a list. Throws `PLUG_FAILED` for anything else. */
-export function textList(given: unknown): readonly string[] {
-  if (given === undefined || given === null) return []
-  const list: readonly unknown[] = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [given]
+export function textList(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return []
+  const list: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value]
   return list.flatMap((item) => {
     if (typeof item !== 'string')
       throw new AppError(

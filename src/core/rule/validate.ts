@@ -19,7 +19,7 @@ import { invocationsOf } from './check/invocations.ts'
 import { readDocument } from './check/read-document.ts'
 import { emptyRecord } from './check/record.ts'
 import { Report, type CheckOptions } from './check/report.ts'
-import { indexRule, type LooseRule } from './check/rule-index.ts'
+import { indexRule, type PartialRule } from './check/rule-index.ts'
 import { applyOverrides } from './overrides.ts'
 import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from './rule-schema.ts'
 import type {
@@ -76,7 +76,7 @@ function ofRule({
   name: _name,
   taskDefaults: _defaults,
   ...fields
-}: Readonly<Record<string, unknown>>): LooseRule & { variables?: object } {
+}: Readonly<Record<string, unknown>>): PartialRule & { variables?: object } {
   return fields
 }
 
@@ -107,7 +107,7 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry, options: C
   const loose = readLoose(input, 'template', TemplateSchema, report)
   if (loose === undefined) return { template: undefined, issues: report.issues }
   const { value, written, toOriginal } = loose
-  const template = value as LooseRule & { variables?: Partial<VariableDeclaration>[]; taskDefaults?: TaskSettings }
+  const template = value as PartialRule & { variables?: Partial<VariableDeclaration>[]; taskDefaults?: TaskSettings }
   const { variables = [], taskDefaults = {} } = template
   checkDeclarations(variables, '/variables', report)
   checkSettings(taskDefaults, written['taskDefaults'], '/taskDefaults', true, report)
@@ -130,13 +130,13 @@ export function validateTaskRequest(input: unknown): ValidatedRequest {
 
 type Kind = 'rule' | 'template' | 'task'
 
-interface Loose {
+interface ShapedDocument {
   readonly value: unknown
   readonly written: Readonly<Record<string, unknown>>
   readonly toOriginal: (issue: Issue) => Issue
 }
 
-function readLoose(input: unknown, kind: Kind, schema: object, report: Report): Loose | undefined {
+function readLoose(input: unknown, kind: Kind, schema: object, report: Report): ShapedDocument | undefined {
   const document = readDocument(input, report)
   if (document === undefined) return undefined
   const isBn = kind !== 'task' && isBnDocument(document)
@@ -171,10 +171,10 @@ function takeShown(document: Record<string, unknown>): { readonly protected?: bo
 }
 
 /** Overrides of an invalid shape were already reported and are skipped. */
-function overridden(rule: LooseRule, settings: TaskSettings, path: string, report: Report): LooseRule {
+function overridden(rule: PartialRule, settings: TaskSettings, path: string, report: Report): PartialRule {
   const overrides: readonly Partial<NodeOverride>[] = settings.nodes ?? []
   const whole = overrides.map(({ name = '', properties = {} }) => ({ name, properties }))
-  return applyOverrides(rule as RuleGraph, whole, path, report) as LooseRule
+  return applyOverrides(rule as RuleGraph, whole, path, report) as PartialRule
 }
 
 function withNewNames(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -198,7 +198,7 @@ interface GraphContext {
   readonly evaluation: boolean
 }
 
-function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
+function checkGraph(rule: PartialRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
   const { sensors = [] } = context.written
   if (context.open && Array.isArray(sensors) && sensors.length === 0)
     report.warning('START', '/sensors', 'a draft without sensors, so no task can be made of it', 'add a sensor')
@@ -217,7 +217,7 @@ function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext,
   checkReach(index, new Set([...sound].filter((label) => !onCycle.has(label))), report)
 }
 
-function tidy<T extends LooseRule>(rule: T): T {
+function tidy<T extends PartialRule>(rule: T): T {
   if (rule.triggers) rule.triggers = rule.triggers.map(withoutEmptyConditions)
   return rule
 }

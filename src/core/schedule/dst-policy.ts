@@ -17,7 +17,7 @@ export interface ClockChange {
 }
 
 /** Returns the instants of a local time: none, one, or two in ascending order. */
-export function placeLocal(local: number, zone: Zone, dst: DstPolicy = {}): readonly number[] {
+export function instantsOf(local: number, zone: Zone, dst: DstPolicy = {}): readonly number[] {
   const instants: number[] = []
   let shifted: number | undefined
   // no offset exceeds a day, so the instant lies in one of these stretches

@@ -1,6 +1,6 @@
 /** Parses dates and times in iCalendar form: `19970902`, `19970902T090000`, `19970902T090000Z`. */
 import { DAY_MS, SECOND_MS, dayNumber, daysInMonth } from './civil.ts'
-import { placeLocal } from './dst-policy.ts'
+import { instantsOf } from './dst-policy.ts'
 import type { Zone } from './schedule.ts'
 
 export interface IcalDate {
@@ -29,9 +29,9 @@ export function icalDate(text: string): IcalDate | undefined {
 }
 
 /** Converts a date from its own zone (UTC for a `Z`) to the wall clock of `zone`. */
-export function localIn(zone: Zone, date: IcalDate, own: Zone | undefined): number {
+export function localIn(zone: Zone, date: IcalDate, ownZone: Zone | undefined): number {
   if (date.kind === 'utc') return date.local + zone.stretchAt(date.local).offset
-  if (own === undefined || own.name === zone.name) return date.local
-  const [instant = date.local] = placeLocal(date.local, own)
+  if (ownZone === undefined || ownZone.name === zone.name) return date.local
+  const [instant = date.local] = instantsOf(date.local, ownZone)
   return instant + zone.stretchAt(instant).offset
 }

@@ -6,7 +6,7 @@ import { isoLocal, isoWithOffset, offsetText } from './iso-time.ts'
 import { missed } from './misfire.ts'
 import { cronWarning } from './parse-cron.ts'
 import { parseSchedule } from './parse-schedule.ts'
-import { clockChanges, placeLocal, type ClockChange } from './dst-policy.ts'
+import { clockChanges, instantsOf, type ClockChange } from './dst-policy.ts'
 import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
@@ -142,7 +142,7 @@ function describeChange(change: ClockChange, schedule: Schedule, wallClock: Wall
   let count = 0
   let local = times.next(change.from - 1)
   while (local !== null && local < change.until && count < MAX_TOUCHED_COUNTED) {
-    const instants = placeLocal(local, zone, dst).filter((instant) => schedule.next(instant - 1) === instant)
+    const instants = instantsOf(local, zone, dst).filter((instant) => schedule.next(instant - 1) === instant)
     // A schedule that has ended or not begun is unaffected, although its local times continue.
     if (instants.length > 0 || (change.kind === 'gap' && dst.gap === 'skip')) {
       count++

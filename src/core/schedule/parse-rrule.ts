@@ -9,7 +9,7 @@ import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS, SECOND_MS } from './civil.ts'
 import { type IcalDate, localIn } from './ical-date.ts'
 import { type DateLine, readRruleLines } from './rrule-lines.ts'
-import { placeLocal } from './dst-policy.ts'
+import { instantsOf } from './dst-policy.ts'
 import { rrulePlan, type RrulePlan } from './rrule-plan.ts'
 import { completedPlan, hangsOnStart, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
 import { MAX_STEPS, ruleSeconds, ruleTimes, type SecondSearch } from './rrule-times.ts'
@@ -36,19 +36,20 @@ export function parseRrule(text: string, context: RruleContext): ZonedRecurrence
   const report = (problem: Issue): void => void problems.push(problem)
   const lines = readRruleLines(text, context.zones, report)
   const plans = lines.rules.map((rule) => rrulePlan(rule, report)).filter((plan) => plan !== undefined)
-  const own = lines.start?.zone
-  if (own && context.zone && own.name !== context.zone.name) {
-    const message = `timeZone is ${context.zone.name} but DTSTART is in ${own.name}`
+  const startZone = lines.start?.zone
+  if (startZone && context.zone && startZone.name !== context.zone.name) {
+    const message = `timeZone is ${context.zone.name} but DTSTART is in ${startZone.name}`
     report(scheduleProblem('timeZone', message, 'use only one of them, or the same zone in both'))
   }
   if (problems.length > 0) throw scheduleError(problems)
-  const zone = context.zone ?? own ?? context.zones.parse('UTC')
+  const zone = context.zone ?? startZone ?? context.zones.parse('UTC')
   const toLocal = (line: DateLine, date: IcalDate): number => localIn(zone, date, line.zone)
 
   const taskStart = Math.floor(context.start / SECOND_MS) * SECOND_MS
-  const given = lines.start?.dates[0]
-  const start = lines.start && given ? toLocal(lines.start, given) : taskStart + zone.stretchAt(taskStart).offset
-  const rules = plans.map((plan) => prepare(plan, start, given !== undefined, zone, context.gap, text))
+  const startDate = lines.start?.dates[0]
+  const start =
+    lines.start && startDate ? toLocal(lines.start, startDate) : taskStart + zone.stretchAt(taskStart).offset
+  const rules = plans.map((plan) => prepare(plan, start, startDate !== undefined, zone, context.gap, text))
   const added = lines.added.flatMap((line) => line.dates.map((date) => toLocal(line, date)))
   const removed = lines.removed.flatMap((line) => line.dates.map((date) => ({ ...date, local: toLocal(line, date) })))
   const times = mergedTimes(
@@ -60,9 +61,9 @@ export function parseRrule(text: string, context: RruleContext): ZonedRecurrence
   const recurrence: Recurrence = {
     key: `rrule ${JSON.stringify([rules.map((rule) => rule.key), added, removed])}`,
     times,
-    anyStart: given !== undefined || (taskStart >= 0 && !plans.some(hangsOnStart)),
+    anyStart: startDate !== undefined || (taskStart >= 0 && !plans.some(hangsOnStart)),
     everyHour: rules.length > 0 && rules.every((rule) => rule.everyHour),
-    from: given ? undefined : taskStart,
+    from: startDate ? undefined : taskStart,
     until: rules.length === 1 && added.length === 0 ? only?.until : undefined,
   }
   return { recurrence, zone }
@@ -78,21 +79,21 @@ interface PreparedRule {
 function prepare(
   plan: RrulePlan,
   local: number,
-  isGiven: boolean,
+  hasStart: boolean,
   zone: Zone,
   gap: DstPolicy['gap'],
   text: string,
 ): PreparedRule {
-  const ownStart = Math.floor(local / SECOND_MS)
-  const complete = completedPlan(plan, ownStart)
-  const start = isGiven ? ownStart : sharedStart(plan, ownStart)
+  const localStart = Math.floor(local / SECOND_MS)
+  const complete = completedPlan(plan, localStart)
+  const start = hasStart ? localStart : sharedStart(plan, localStart)
   const search = ruleSeconds(complete, start)
   if (search(start, { left: MAX_STEPS }) === undefined) {
     const message = `${quoted(text)} never runs, or too rarely to be found in ${MAX_STEPS} steps`
     throw scheduleError([scheduleProblem('rrule', message, 'use days and times that its periods reach')])
   }
   const isThere = (second: number): boolean =>
-    gap !== 'skip' || placeLocal(second * SECOND_MS, zone, { gap }).length > 0
+    gap !== 'skip' || instantsOf(second * SECOND_MS, zone, { gap }).length > 0
   const last =
     plan.count === undefined ? untilSecond(plan.until, zone) : countedSecond(search, start, plan.count, isThere)
   return {

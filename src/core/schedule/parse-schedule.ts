@@ -65,7 +65,7 @@ function readPeriodic(settings: ScheduleSettings & { type: 'periodic' }, problem
 
 function readScheduled(
   settings: ScheduleSettings & { type: 'scheduled' },
-  given: Zone | undefined,
+  ownZone: Zone | undefined,
   zones: Zones,
   problems: Issue[],
 ): Schedule | undefined {
@@ -76,8 +76,8 @@ function readScheduled(
     return undefined
   }
   const read = (): ZonedRecurrence => {
-    if (cron !== undefined) return { recurrence: parseCron(cron), zone: given ?? zones.parse('UTC') }
-    return parseRrule(rrule ?? '', { start: settings.start, zone: given, zones, gap: settings.dst?.gap })
+    if (cron !== undefined) return { recurrence: parseCron(cron), zone: ownZone ?? zones.parse('UTC') }
+    return parseRrule(rrule ?? '', { start: settings.start, zone: ownZone, zones, gap: settings.dst?.gap })
   }
   const found = collect(problems, read)
   if (found === undefined) return undefined

@@ -14,8 +14,8 @@ export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
   const { month, day } = civilDay(today)
   const second = start - today * DAY_SECONDS
   const { frequency, months, monthDays, weekdays, hours, minutes, seconds } = plan
-  const isFinerThan = (other: (typeof FREQUENCIES)[number]): boolean =>
-    FREQUENCIES.indexOf(frequency) > FREQUENCIES.indexOf(other)
+  const isFinerThan = (fallback: (typeof FREQUENCIES)[number]): boolean =>
+    FREQUENCIES.indexOf(frequency) > FREQUENCIES.indexOf(fallback)
   const anyDay = plan.yearDays.length + plan.weekNumbers.length + monthDays.length + weekdays.length === 0
   const isWeekly =
     frequency === 'WEEKLY' || (plan.weekNumbers.length > 0 && monthDays.length + plan.yearDays.length === 0)
@@ -53,6 +53,6 @@ export function repeatsInEveryHour(plan: RrulePlan): boolean {
   return unit === undefined ? plan.positions.length === 0 : plan.interval * unit <= 3600
 }
 
-function orElse(given: readonly number[], other: readonly number[]): readonly number[] {
-  return given.length > 0 ? given : other
+function orElse(times: readonly number[], fallback: readonly number[]): readonly number[] {
+  return times.length > 0 ? times : fallback
 }

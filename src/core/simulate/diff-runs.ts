@@ -1,5 +1,6 @@
 /** Compares the recorded events of two finished runs. */
 import type { EngineEvent } from '../engine/events.ts'
+import { heldText } from '../sentences/reasons.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import { toleranceMs, type Diff, type DiffOptions } from './diff.ts'
 import { Comparison } from './diff-comparison.ts'
@@ -33,7 +34,7 @@ class RecordedRun implements Witness {
   input: PartingInput | undefined
   readonly #events: readonly EngineEvent[]
   readonly #states = new Map<string, string | null>()
-  #place = 0
+  #next = 0
   #instant: readonly WatchedEvent[] = []
 
   constructor(events: readonly EngineEvent[]) {
@@ -41,15 +42,15 @@ class RecordedRun implements Witness {
   }
 
   get nextAt(): number {
-    return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
+    return this.#events[this.#next]?.time ?? Number.POSITIVE_INFINITY
   }
 
   /** Returns the compared events of the given instant, which must be the next one. */
   take(time: number): readonly WatchedEvent[] {
     const taken: WatchedEvent[] = []
     this.input = undefined
-    for (; this.nextAt <= time; this.#place++) {
-      const event = this.#events[this.#place]
+    for (; this.nextAt <= time; this.#next++) {
+      const event = this.#events[this.#next]
       if (event?.type === 'data') {
         const { resource, values } = event
         this.input = { kind: 'message', message: { ...values, resource } }
@@ -73,12 +74,12 @@ class RecordedRun implements Witness {
         {
           reason: reason === 'invocationPolicy' ? ('cool-down' as const) : ('overlap' as const),
           node,
-          message:
-            reason === 'invocationPolicy' ? `${node} fired and is still in its cool-down` : `${node} was held back`,
+          message: heldText({ node, reason }),
           ...(until !== undefined && { until }),
         },
       ],
       needs: [],
+      ways: [],
     }))
   }
 

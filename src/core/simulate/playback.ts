@@ -138,7 +138,7 @@ export async function play(
   const from = options.from === undefined ? (firstTime ?? 0) : instant(options.from, 'from')
   requireWithin(options.down, from, options.until === undefined ? undefined : instant(options.until, 'until'))
   let { down } = options
-  const tellEvery = Math.max(1, Math.floor(PROGRESS_EVERY / Math.max(1, lanes.length)))
+  const reportEvery = Math.max(1, Math.floor(PROGRESS_EVERY / Math.max(1, lanes.length)))
   const playback = new Playback(lanes, options, hooks, from)
   try {
     await playback.start()
@@ -159,7 +159,7 @@ export async function play(
       if (playback.mustWait) await playback.wait()
       hooks.onStep?.({ kind: 'message', time: playback.now, message: next.value }, playback.tasks)
       if (crash !== undefined && (!crash.inFlight || crash.down > 0)) await playback.restart(crash.down)
-      if (count % tellEvery === 0) options.onProgress?.({ messages: count, time: playback.now })
+      if (count % reportEvery === 0) options.onProgress?.({ messages: count, time: playback.now })
       const breath = options.breathe?.()
       if (breath !== undefined) await breath
       const following = iterator.next()
@@ -367,10 +367,10 @@ function together(failures: readonly { name: string | undefined; error: unknown 
     if (!texts.has(text)) texts.set(text, name === undefined ? text : `${name}: ${text}`)
   }
   if (texts.size <= 1 || !(first?.error instanceof AppError)) return first?.error
-  const told = [...texts.values()].slice(0, MAX_TOLD)
-  if (texts.size > MAX_TOLD) told.push(`and ${texts.size - MAX_TOLD} more`)
+  const reported = [...texts.values()].slice(0, MAX_TOLD)
+  if (texts.size > MAX_TOLD) reported.push(`and ${texts.size - MAX_TOLD} more`)
   const issues = failures.flatMap(({ error }) => (error instanceof AppError ? error.issues : []))
-  return new AppError(first.error.code, told.join('\n'), { issues, cause: first.error })
+  return new AppError(first.error.code, reported.join('\n'), { issues, cause: first.error })
 }
 
 function requireWithin(down: DowntimeInterval | undefined, from: number, until = Number.POSITIVE_INFINITY): void {
@@ -378,9 +378,9 @@ function requireWithin(down: DowntimeInterval | undefined, from: number, until =
   throw new AppError('VALIDATION', 'the downtime is not within the run; use one that begins and ends in it')
 }
 
-function instant(given: number | string, name: string): number {
-  const time = typeof given === 'number' ? given : Number.NaN
-  if (typeof given === 'string') return instantOf({ resource: '', timestamp: given }, name)
+function instant(value: number | string, name: string): number {
+  const time = typeof value === 'number' ? value : Number.NaN
+  if (typeof value === 'string') return instantOf({ resource: '', timestamp: value }, name)
   if (isInstant(time)) return time
-  throw new AppError('VALIDATION', `${name}: ${String(given)} is not a valid time; use epoch milliseconds or ISO 8601`)
+  throw new AppError('VALIDATION', `${name}: ${String(value)} is not a valid time; use epoch milliseconds or ISO 8601`)
 }

@@ -25,7 +25,7 @@ const MAX_LISTED = 20
 
 type List = 'sensors' | 'actuators'
 
-interface Place {
+interface NodeInList {
   readonly list: List
   readonly index: number
   readonly node: PlugNode
@@ -36,36 +36,36 @@ export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegis
   if (path.split(/[./]/).some((part) => FORBIDDEN_KEYS.has(part)))
     return { message: `"${path}" reaches a prototype`, suggestion: 'use a property of a node' }
   if (path.startsWith('/')) return pointedTarget(rule, path, plugs)
-  const nodes = placesOf(rule)
-  const place = nodes
+  const nodes = nodesOf(rule)
+  const found = nodes
     .filter(({ node }) => path.startsWith(`${node.label}.`))
     .toSorted((a, b) => b.node.label.length - a.node.label.length)[0]
-  if (place === undefined) return variableOrProblem(rule, path, nodes, plugs)
-  return targetIn(rule, place, plugs, path, path.slice(place.node.label.length + 1))
+  if (found === undefined) return variableOrProblem(rule, path, nodes, plugs)
+  return targetIn(rule, found, plugs, path, path.slice(found.node.label.length + 1))
 }
 
 function pointedTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
   const [list = '', name = '', ...rest] = stepsOf(path)
-  const place = placesOf(rule).find((one) => one.list === list && String(one.index) === name)
+  const found = nodesOf(rule).find((one) => one.list === list && String(one.index) === name)
   const inside = rest[0] === 'properties' ? rest.slice(1).join('.') : rest.join('.')
-  if (place !== undefined && inside !== '') {
-    const target = targetIn(rule, place, plugs, path, inside)
+  if (found !== undefined && inside !== '') {
+    const target = targetIn(rule, found, plugs, path, inside)
     return 'apply' in target ? target : { ...target, suggestion: guess(path, pointersOf(rule, plugs)) }
   }
   const trigger = list === 'triggers' && rest.join('/') === COOL_DOWN ? rule.triggers?.[Number(name)] : undefined
   if (trigger !== undefined)
-    return { path, apply: (given, value) => withCoolDown(given, trigger.destinationLabel, value) }
+    return { path, apply: (original, value) => withCoolDown(original, trigger.destinationLabel, value) }
   const isOfTask = list === 'task' || list === 'taskDefaults'
   const variable = list === 'variables' ? name : isOfTask && name === 'variables' ? rest.join('/') : undefined
   if (variable !== undefined && (variablesOf(rule).includes(variable) || mentions(rule, variable)))
-    return { path, apply: (given, value) => withVariable(given, variable, value) }
+    return { path, apply: (original, value) => withVariable(original, variable, value) }
   return { message: `"${path}" does not exist in the rule`, suggestion: guess(path, pointersOf(rule, plugs)) }
 }
 
 function pointersOf(rule: Rule | Template, plugs: PlugRegistry): readonly string[] {
   return [
-    ...placesOf(rule).flatMap((place) =>
-      propertiesOf(place, plugs).map((name) => `/${place.list}/${place.index}/properties/${name}`),
+    ...nodesOf(rule).flatMap((found) =>
+      propertiesOf(found, plugs).map((name) => `/${found.list}/${found.index}/properties/${name}`),
     ),
     ...variablesOf(rule).map((name) => `/variables/${name}`),
   ]
@@ -73,25 +73,25 @@ function pointersOf(rule: Rule | Template, plugs: PlugRegistry): readonly string
 
 function targetIn(
   rule: Rule | Template,
-  place: Place,
+  found: NodeInList,
   plugs: PlugRegistry,
   path: string,
   rest: string,
 ): SweepTarget | SweepProblem {
-  const { label } = place.node
+  const { label } = found.node
   if (settingsOf(rule).nodes?.some(({ name }) => name === label)) {
     const suggestion = `change ${label} itself and remove its entry from nodes`
     return { message: `${label} is changed by an entry of the task's nodes, which would win`, suggestion }
   }
-  const keys = keysOf(place, plugs, rest)
-  if (keys !== undefined) return { path, apply: (given, value) => withNode(given, place, keys, value) }
+  const keys = keysOf(found, plugs, rest)
+  if (keys !== undefined) return { path, apply: (original, value) => withNode(original, found, keys, value) }
   if (rest === COOL_DOWN && rule.triggers?.some(({ destinationLabel }) => destinationLabel === label))
-    return { path, apply: (given, value) => withCoolDown(given, label, value) }
-  return noSuchProperty(rule, place, plugs, path, rest)
+    return { path, apply: (original, value) => withCoolDown(original, label, value) }
+  return noSuchProperty(rule, found, plugs, path, rest)
 }
 
 /** Returns the path from the node to the value. */
-function keysOf({ list, node }: Place, plugs: PlugRegistry, rest: string): readonly string[] | undefined {
+function keysOf({ list, node }: NodeInList, plugs: PlugRegistry, rest: string): readonly string[] | undefined {
   const { properties } = node
   const known = propertiesOf({ list, node }, plugs)
   if (known.includes(rest)) return ['properties', rest]
@@ -103,25 +103,25 @@ function keysOf({ list, node }: Place, plugs: PlugRegistry, rest: string): reado
   return value === undefined ? undefined : ['properties', ...parts]
 }
 
-function propertiesOf({ list, node }: Pick<Place, 'list' | 'node'>, plugs: PlugRegistry): readonly string[] {
+function propertiesOf({ list, node }: Pick<NodeInList, 'list' | 'node'>, plugs: PlugRegistry): readonly string[] {
   const plug = plugs.find(list === 'sensors' ? 'sensor' : 'actuator', node.name, node.version)
   return [...new Set([...Object.keys(node.properties ?? {}), ...Object.keys(plug?.input ?? {})])]
 }
 
-function placesOf(rule: Rule | Template): readonly Place[] {
-  const of = (list: List): Place[] => (rule[list] ?? []).map((node, index) => ({ list, index, node }))
+function nodesOf(rule: Rule | Template): readonly NodeInList[] {
+  const of = (list: List): NodeInList[] => (rule[list] ?? []).map((node, index) => ({ list, index, node }))
   return [...of('sensors'), ...of('actuators')]
 }
 
 function noSuchProperty(
   rule: Rule | Template,
-  place: Place,
+  found: NodeInList,
   plugs: PlugRegistry,
   path: string,
   rest: string,
 ): SweepProblem {
-  const { node, list } = place
-  const names = [...propertiesOf(place, plugs), ...(list === 'sensors' ? SENSOR_FIELDS : ACTUATOR_FIELDS)]
+  const { node, list } = found
+  const names = [...propertiesOf(found, plugs), ...(list === 'sensors' ? SENSOR_FIELDS : ACTUATOR_FIELDS)]
   if (rule.triggers?.some(({ destinationLabel }) => destinationLabel === node.label)) names.push(COOL_DOWN)
   return {
     message: `"${rest}" is not a property of ${node.label}`,
@@ -135,14 +135,14 @@ function noSuchProperty(
 function variableOrProblem(
   rule: Rule | Template,
   path: string,
-  nodes: readonly Place[],
+  nodes: readonly NodeInList[],
   plugs: PlugRegistry,
 ): SweepTarget | SweepProblem {
   const variables = variablesOf(rule)
   if (variables.includes(path) || mentions(rule, path)) {
-    return { path, apply: (given, value) => withVariable(given, path, value) }
+    return { path, apply: (original, value) => withVariable(original, path, value) }
   }
-  const properties = nodes.flatMap((place) => propertiesOf(place, plugs).map((name) => `${place.node.label}.${name}`))
+  const properties = nodes.flatMap((found) => propertiesOf(found, plugs).map((name) => `${found.node.label}.${name}`))
   const dot = path.indexOf('.')
   const message = dot > 0 ? `node "${path.slice(0, dot)}" does not exist` : `variable "${path}" does not exist`
   return { message, suggestion: guess(path, [...properties, ...variables]) }
@@ -170,7 +170,7 @@ function guess(path: string, known: readonly string[]): string {
 
 function withNode(
   rule: Rule | Template,
-  { list, index }: Place,
+  { list, index }: NodeInList,
   keys: readonly string[],
   value: unknown,
 ): Rule | Template {

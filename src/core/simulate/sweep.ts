@@ -102,26 +102,26 @@ function validated(rule: Rule | Template, plugs: PlugRegistry): Rule | Template 
 }
 
 /**
- * Returns all combinations of the values in a validated rule. `place`: path of the values in a request. Throws
+ * Returns all combinations of the values in a validated rule. `base`: path of the values in a request. Throws
  * `VALIDATION` with every invalid path and list of values, `TOO_LARGE` above 1,000 combinations.
  */
 export function sweepVariants(
   rule: Rule | Template,
   set: SweepOptions['set'],
   plugs: PlugRegistry,
-  place = '/set',
+  base = '/set',
 ): readonly SweepVariant[] {
   const issues: Issue[] = []
   const axes: { target: SweepTarget; values: readonly unknown[] }[] = []
-  for (const [path, given] of Object.entries(set)) {
+  for (const [path, setting] of Object.entries(set)) {
     const report = (message: string, suggestion?: string): void => {
-      const about = { path: at(place, path), message, severity: 'ERROR' as const, type: 'SWEEP' }
+      const about = { path: at(base, path), message, severity: 'ERROR' as const, type: 'SWEEP' }
       issues.push(suggestion === undefined ? about : { ...about, suggestion })
     }
     const target = findTarget(rule, path, plugs)
     if ('message' in target) report(target.message, target.suggestion)
     try {
-      const values = valuesOf(given)
+      const values = valuesOf(setting)
       if ('apply' in target) axes.push({ target, values })
     } catch (error) {
       report(messageOf(error))
@@ -130,7 +130,7 @@ export function sweepVariants(
   if (Object.keys(set).length === 0) {
     const message = 'the parameters to set are missing'
     issues.push({
-      path: place,
+      path: base,
       message,
       suggestion: 'add one such as node.property',
       severity: 'ERROR',
@@ -149,10 +149,10 @@ export function sweepVariants(
   })
 }
 
-function valuesOf(given: SweepOptions['set'][string]): readonly unknown[] {
-  if (typeof given === 'string') return sweepValues(given)
-  if (typeof given !== 'object') return [given]
-  if (given.length > 0) return given
+function valuesOf(setting: SweepOptions['set'][string]): readonly unknown[] {
+  if (typeof setting === 'string') return sweepValues(setting)
+  if (typeof setting !== 'object') return [setting]
+  if (setting.length > 0) return setting
   throw new AppError('VALIDATION', 'the list of values is empty; use at least one value')
 }
 
@@ -184,7 +184,7 @@ function problemsOf(rule: Rule | Template, plugs: PlugRegistry): readonly Issue[
 }
 
 function destinationsOf(rule: Rule | Template): readonly string[] {
-  const led = new Set((rule.triggers ?? []).map(({ destinationLabel }) => destinationLabel))
+  const triggered = new Set((rule.triggers ?? []).map(({ destinationLabel }) => destinationLabel))
   const labels = [...(rule.actuators ?? []), ...(rule.sensors ?? [])].map(({ label }) => label)
-  return labels.filter((label) => led.has(label))
+  return labels.filter((label) => triggered.has(label))
 }

@@ -77,17 +77,17 @@ function keepEdges(before: Graph, after: Graph, saved: SavedState, next: SavedSt
 }
 
 function withClocks(before: TaskModel, after: TaskModel, kept: Untouched): TaskModel {
-  const ownSchedules = new Map(after.ownSchedules)
+  const sensorSchedules = new Map(after.sensorSchedules)
   for (const label of kept.clocks) {
     const [was, is] = [before, after].map(({ graph }) => graph.byLabel.get(label))
-    const schedule = was === undefined ? undefined : before.ownSchedules.get(was.slot)
-    if (is !== undefined && schedule !== undefined) ownSchedules.set(is.slot, schedule)
+    const schedule = was === undefined ? undefined : before.sensorSchedules.get(was.slot)
+    if (is !== undefined && schedule !== undefined) sensorSchedules.set(is.slot, schedule)
   }
-  return { ...after, ownSchedules, schedule: kept.taskClock ? before.schedule : after.schedule }
+  return { ...after, sensorSchedules, schedule: kept.taskClock ? before.schedule : after.schedule }
 }
 
 function clocksBegan(
-  { graph, ownSchedules, schedule }: TaskModel,
+  { graph, sensorSchedules, schedule }: TaskModel,
   saved: SavedState,
   kept: Untouched,
   now: number,
@@ -95,7 +95,7 @@ function clocksBegan(
   const task = kept.taskClock ? saved.clocksBegan?.task : schedule && now
   const sensors = graph.sensors.flatMap(({ label, slot }) => {
     const at = kept.clocks.has(label) ? saved.clocksBegan?.sensors?.[label] : now
-    return ownSchedules.has(slot) && at !== undefined ? [[label, at] as const] : []
+    return sensorSchedules.has(slot) && at !== undefined ? [[label, at] as const] : []
   })
   if (task === undefined && sensors.length === 0) return {}
   const ofSensors = sensors.length > 0 && { sensors: Object.fromEntries(sensors) }
@@ -135,7 +135,7 @@ class Names {
   readonly #graph: Graph
   readonly #old: readonly SavedLink[]
   readonly #orders: ReadonlyMap<number, number>
-  readonly #places = new Map<number, number | undefined>()
+  readonly #indexes = new Map<number, number | undefined>()
 
   constructor(before: Graph, after: Graph, saved: SavedState) {
     this.#graph = after
@@ -207,20 +207,20 @@ class Names {
 
   #moved<T extends { via?: number }>(saved: T): T {
     const { via, ...rest } = saved
-    const index = via === undefined ? undefined : this.#places.get(via)
+    const index = via === undefined ? undefined : this.#indexes.get(via)
     return { ...rest, ...(index !== undefined && { via: index }) } as T // `via` is adapted or removed
   }
 
   /** Returns the new position of a link. The link of a removed trigger is replaced by the one before it. */
   #link(index: number): number | undefined {
-    if (this.#places.has(index)) return this.#places.get(index)
+    if (this.#indexes.has(index)) return this.#indexes.get(index)
     const link = this.#old[index]
     if (link === undefined) return undefined
     const earlier = link.earlier === undefined ? undefined : this.#link(link.earlier)
     const trigger = this.#orders.get(link.trigger)
     const moved = { trigger: trigger ?? 0, time: link.time, ...(earlier !== undefined && { earlier }) }
     const at = trigger === undefined ? earlier : this.links.push(moved) - 1
-    this.#places.set(index, at)
+    this.#indexes.set(index, at)
     return at
   }
 }
@@ -231,16 +231,16 @@ function ordersOf(
   after: readonly TriggerEdge[],
   keyOf = wholeKey,
 ): ReadonlyMap<number, number> {
-  const places = new Map<string, number[]>()
+  const ordersByKey = new Map<string, number[]>()
   for (const trigger of after) {
     const key = keyOf(trigger)
-    const known = places.get(key)
-    if (known === undefined) places.set(key, [trigger.order])
+    const known = ordersByKey.get(key)
+    if (known === undefined) ordersByKey.set(key, [trigger.order])
     else known.push(trigger.order)
   }
   const orders = new Map<number, number>()
   for (const trigger of before) {
-    const index = places.get(keyOf(trigger))?.shift()
+    const index = ordersByKey.get(keyOf(trigger))?.shift()
     if (index !== undefined) orders.set(trigger.order, index)
   }
   return orders

@@ -165,7 +165,7 @@ function isWorkOf(origin: Origin, node: SensorNode | null): boolean {
 }
 
 function scheduleOf(run: TaskRun, node: SensorNode | null): Schedule | undefined {
-  return node === null ? run.model.schedule : run.model.ownSchedules.get(node.slot)
+  return node === null ? run.model.schedule : run.model.sensorSchedules.get(node.slot)
 }
 
 function plan(run: TaskRun, node: SensorNode | null, at: number | null): void {

@@ -22,7 +22,7 @@ export function newExecution(
     origin,
     via,
     input,
-    place: index,
+    indexInInput: index,
     phase: 'queued',
     wakeAt: Number.POSITIVE_INFINITY,
     wakeLag: 0,
@@ -120,14 +120,14 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
 export function wakeAt(run: TaskRun, execution: Execution, at: number, lag = 0): void {
   execution.wakeAt = at
   execution.wakeLag = lag
-  askForWake(run, execution)
+  setWakeTimer(run, execution)
 }
 
-export function askForWake(run: TaskRun, execution: Execution): void {
-  run.sink.timer('wake', execution.wakeAt + execution.wakeLag, wakePlace(run, execution.node))
+export function setWakeTimer(run: TaskRun, execution: Execution): void {
+  run.sink.timer('wake', execution.wakeAt + execution.wakeLag, wakeKey(run, execution.node))
 }
 
-function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
+function wakeKey(run: TaskRun, node: SensorNode | ActuatorNode): number {
   return node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
 }
 
@@ -139,7 +139,7 @@ export function firstToWake(run: TaskRun, at: number): Execution | undefined {
     return sensor.running !== null && isAwake(sensor.running) ? undefined : (sensor.running ?? undefined)
   let first: Execution | undefined
   for (const execution of work?.inFlight ?? []) {
-    if (execution.node.kind !== 'actuator' || wakePlace(run, execution.node) !== at || isAwake(execution)) continue
+    if (execution.node.kind !== 'actuator' || wakeKey(run, execution.node) !== at || isAwake(execution)) continue
     if (first === undefined || execution.wakeAt + execution.wakeLag < first.wakeAt + first.wakeLag) first = execution
   }
   return first
@@ -156,7 +156,7 @@ export function pause(run: TaskRun, execution: Execution, limit: number): void {
 }
 
 export function armTimeout(run: TaskRun, execution: Execution, since = run.at): void {
-  if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
+  if (execution.wakeAt !== Number.POSITIVE_INFINITY) setWakeTimer(run, execution)
   else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
@@ -177,7 +177,7 @@ export function end(run: TaskRun, execution: Execution, isSuperseded = false): v
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
   const { node } = execution
-  leavePlace(run, execution)
+  releaseEffects(run, execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
@@ -193,7 +193,7 @@ function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: Se
   run.sink.timer('ownTick', sensor.ownTickAt + reorderMs, slot)
 }
 
-export function leavePlace(run: TaskRun, execution: Execution): void {
+export function releaseEffects(run: TaskRun, execution: Execution): void {
   if (execution.touches === null) return
   for (const next of run.state.effectQueues.release(execution, run.model.maxWaiting)) {
     next.phase = 'queued'

@@ -60,11 +60,11 @@ function beginFiring(
   const { trigger } = first
   const { invocation, origin, via } = touch
   const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via })
-  const { input, place } = execution
+  const { input, indexInInput } = execution
   destination.firedAt = run.now
   destination.held = null
   const seen = snapshot(run.state, trigger)
-  destination.firing = { ...first, time: run.now, invocation, input, place, also, origin, via, seen }
+  destination.firing = { ...first, time: run.now, invocation, input, indexInInput, also, origin, via, seen }
   if (run.sink.counts !== null) count(run.sink.counts, trigger)
   traceFired(run, destination.firing)
 }
@@ -141,22 +141,22 @@ export function firedBits({ begins: entered, ends }: TriggerEdge, state: number,
 function noteFired(run: TaskRun, destination: Destination, { trigger }: Holding): void {
   if (!hasEdges(trigger)) return
   const { state } = observedState(run.state, trigger.source)
-  setBits(destination, edgePlace(trigger), firedBits(trigger, state, edgeBits(run.state, trigger)))
+  setBits(destination, incomingIndex(trigger), firedBits(trigger, state, edgeBits(run.state, trigger)))
 }
 
-function edgePlace(trigger: TriggerEdge): number {
+function incomingIndex(trigger: TriggerEdge): number {
   return trigger.destination.incoming.indexOf(trigger)
 }
 
 export function edgeBits(state: NodeStates, trigger: TriggerEdge): number {
-  return destinationState(state, trigger.destination).edges[edgePlace(trigger)] ?? 0
+  return destinationState(state, trigger.destination).edges[incomingIndex(trigger)] ?? 0
 }
 
 /** Initializes a trigger that is new to a running task: `ends` may fire if its source was last in that set. */
 export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
   if (!hasEdges(trigger)) return
   const { memory } = observedState(run.state, trigger.source)
-  setBits(destinationState(run.state, trigger.destination), edgePlace(trigger), seenBits(trigger, memory, 0))
+  setBits(destinationState(run.state, trigger.destination), incomingIndex(trigger), seenBits(trigger, memory, 0))
 }
 
 /** Replaces the list instead of changing it, so that copies of a state may share it. */

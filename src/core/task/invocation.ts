@@ -8,7 +8,7 @@ import { observe, reset } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import type { Admitted } from './readings/admit.ts'
 import { isAmong, MAX_KEPT } from './readings/reading.ts'
-import { resourcePlaceOf, type TaskRun } from './run.ts'
+import { resourceIndexOf, type TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
 import { traceOrigin } from './trace.ts'
@@ -53,10 +53,10 @@ export function withoutRepeats(messages: readonly Message[]): readonly (readonly
 export function data(run: TaskRun, messages: readonly Message[], sent: Sent | undefined): void {
   const [only] = messages
   if (messages.length === 1 && only !== undefined) return oneMessage(run, only, sent)
-  const batch: { place: number; message: Message }[] = []
+  const batch: { index: number; message: Message }[] = []
   for (const message of messages) {
     const index = run.model.resources.indexOf(message.resource)
-    if (index !== -1) batch.push({ place: index, message })
+    if (index !== -1) batch.push({ index, message })
   }
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
@@ -75,13 +75,13 @@ export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void 
 }
 
 export function rememberAll({ state, model }: TaskRun, admitted: readonly Admitted[]): void {
-  for (const { place, message, time } of admitted) {
-    const last = state.streams[place]
+  for (const { index, message, time } of admitted) {
+    const last = state.streams[index]
     const same = last?.at === time ? [...(last.same ?? []), last.values as Message].slice(-MAX_KEPT) : undefined
     // Repetitions of messages that ran a sensor were filtered before; this filters messages that run none.
     if (same && model.settings.duplicates === 'drop' && isAmong(same, message, model.identityIgnores)) continue
-    remember({ state, model, now: time }, place, message)
-    const stream = state.streams[place]
+    remember({ state, model, now: time }, index, message)
+    const stream = state.streams[index]
     if (stream && same) stream.same = same
   }
 }
@@ -110,13 +110,13 @@ function originOf(run: TaskRun, message: Message, sent: Sent | undefined): Origi
 
 function dataInvocation(
   run: TaskRun,
-  batch: readonly { place: number; message: Message }[],
+  batch: readonly { index: number; message: Message }[],
   sent: Sent | undefined,
 ): void {
-  if (sent?.channel === undefined) for (const { place, message } of batch) remember(run, place, message)
+  if (sent?.channel === undefined) for (const { index, message } of batch) remember(run, index, message)
   const origins = batch.map(({ message }) => originOf(run, message, sent))
   const plans = batch
-    .map(({ place, message }) => planOf(run, sent, place, message))
+    .map(({ index, message }) => planOf(run, sent, index, message))
     .filter((plan) => plan !== undefined)
   const [only] = plans
   const plan =
@@ -128,7 +128,7 @@ function dataInvocation(
 function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
   const first = origins[0] as Origin // an invocation has at least one origin
   if (origins.length === 1) return first
-  const resource = run.model.resources[resourcePlaceOf(run.model, sensor)]
+  const resource = run.model.resources[resourceIndexOf(run.model, sensor)]
   return origins.find((origin) => origin.resource === resource) ?? first
 }
 

@@ -25,7 +25,7 @@ function evaluate(run: TaskRun, gate: GateNode): number {
 }
 
 /** Decides gates of another rule from their parents alone. Nothing fires. */
-export function decideAnew(run: TaskRun, gates: readonly GateNode[]): void {
+export function decideAgain(run: TaskRun, gates: readonly GateNode[]): void {
   for (const gate of gates) {
     const state = evaluate(run, gate)
     if (state === UNKNOWN) continue

@@ -10,7 +10,7 @@ import {
 } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { comeBack } from './downtime.ts'
-import { askForWake, isWork } from './execution.ts'
+import { setWakeTimer, isWork } from './execution.ts'
 import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
 import type { WaitingInput } from './input.ts'
@@ -93,7 +93,7 @@ export function restoreState(
     sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
     sensor.evictLag = one.evictLag ?? 0
     sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
-    sensor.news = newsIn(node, one)
+    sensor.news = unseenIn(node, one)
     sensor.late = one.late ?? []
     sensor.origin = names.originOrNull(one.origin)
     sensor.via = names.via(one.via)
@@ -134,7 +134,7 @@ export function restoreState(
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)
   if (saved.evaluation !== undefined) state.evaluation = restoreEvaluation(run, saved.evaluation, names)
-  restorePlaces(run, executing, orderOf(saved.behind), open)
+  restoreEffectQueues(run, executing, orderOf(saved.behind), open)
   requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
@@ -150,7 +150,7 @@ export function restoreState(
   run.now = saved.now ?? run.now
   state.time = run.now
   if (away !== undefined) comeBack(run, away)
-  askForTimers(run)
+  setTimers(run)
 }
 
 function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
@@ -186,10 +186,10 @@ function requeue(run: TaskRun, order: Order, open: OpenExecutions): void {
   const wanted: Execution[] = []
   for (const execution of state.work?.inFlight ?? []) {
     const { id, phase, touches, node } = execution
-    const isAsked = phase === 'called' || phase === 'rendering'
-    if (isAsked && open.has(id)) {
+    const isCalled = phase === 'called' || phase === 'rendering'
+    if (isCalled && open.has(id)) {
       if (node.kind === 'sensor' || phase === 'rendering') state.holder = execution
-    } else if (touches === null && (isAsked || phase === 'queued')) wanted.push(execution)
+    } else if (touches === null && (isCalled || phase === 'queued')) wanted.push(execution)
   }
   for (const execution of wanted.toSorted((a, b) => (order.get(a.id) ?? a.id) - (order.get(b.id) ?? b.id))) {
     state.calls.push(execution)
@@ -221,7 +221,7 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   }
 }
 
-function askForTimers(run: TaskRun): void {
+function setTimers(run: TaskRun): void {
   const { state, sink } = run
   const { reorderMs } = run.model.settings
   const release = state.readings?.reordering.earliest ?? Number.POSITIVE_INFINITY
@@ -233,7 +233,7 @@ function askForTimers(run: TaskRun): void {
     if (sensor.follow) sink.timer('follow', sensor.follow.at + sensor.follow.lag, slot)
   }
   for (const execution of state.work?.inFlight ?? []) {
-    if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
+    if (execution.wakeAt !== Number.POSITIVE_INFINITY) setWakeTimer(run, execution)
   }
 }
 
@@ -341,7 +341,7 @@ function restoreFiring(saved: SavedFiring, names: Names): Firing {
     time: saved.time,
     invocation: saved.invocation,
     input: saved.input,
-    place: saved.place,
+    indexInInput: saved.place,
     matched: saved.matched,
     from: names.state(trigger.source.states, saved.from),
     to: names.state(trigger.source.states, saved.to),
@@ -401,7 +401,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     origin: names.origin(saved.origin),
     via: names.via(saved.via),
     input: saved.input,
-    place: saved.place,
+    indexInInput: saved.place,
     phase: saved.phase,
     wakeAt: saved.wakeAt ?? Number.POSITIVE_INFINITY,
     wakeLag: saved.wakeLag ?? 0,
@@ -411,7 +411,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     items: saved.items ?? null,
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
-    news: node.kind === 'sensor' ? newsIn(node, saved) : NO_NEWS,
+    news: node.kind === 'sensor' ? unseenIn(node, saved) : NO_NEWS,
     late: saved.late ?? 0,
     isOpen: known?.isOpen ?? false,
     rendered: saved.rendered ?? null,
@@ -430,23 +430,23 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
   if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
 }
 
-function newsIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: readonly string[] }): readonly string[] {
+function unseenIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: readonly string[] }): readonly string[] {
   return news.length === 0 ? NO_NEWS : news.filter((label) => reads.some((node) => node.label === label))
 }
 
 /** Restores the places of acting calls among the effects: first calls in progress, then calls behind them. */
-function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
+function restoreEffectQueues(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
   const touching = new Map(saved.flatMap(({ id, touches }) => (touches === undefined ? [] : [[id, touches] as const])))
   if (touching.size === 0) return
-  const placed = [...run.state.inFlight].filter(({ id }) => touching.has(id))
+  const queued = [...run.state.inFlight].filter(({ id }) => touching.has(id))
   const rank = ({ id, phase }: Execution): number => (phase === 'behind' ? (order.get(id) ?? id) + 1 : 0)
-  for (const execution of placed.toSorted((a, b) => rank(a) - rank(b))) {
-    restorePlace(run, execution, touching.get(execution.id) ?? [], open.has(execution.id))
+  for (const execution of queued.toSorted((a, b) => rank(a) - rank(b))) {
+    enqueueRestored(run, execution, touching.get(execution.id) ?? [], open.has(execution.id))
   }
 }
 
 /** Makes a call whose turn has come again, unless it is still open. */
-function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
+function enqueueRestored(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
   const { node, phase } = execution
   const { effectQueues, ready } = run.state
   const { constant } = run.model.properties.of(node.call)

@@ -1,7 +1,7 @@
 /** Applies the result or failure of a plug call. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { callAgain, cancel, end, enqueue, leavePlace, letGo, wakeAt } from './execution.ts'
+import { callAgain, cancel, end, enqueue, releaseEffects, letGo, wakeAt } from './execution.ts'
 import { endOfFollow } from './downtime.ts'
 import type { Origin } from './origin.ts'
 import { noteNews, tookNews } from './news.ts'
@@ -30,7 +30,7 @@ export function answer(run: TaskRun, execution: Execution, reply: Answer): void 
     execution.phase = 'holding'
     execution.held = reply
     // The call has acted, so its place is free, unless later items of an actuator's loop still need it.
-    if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) leavePlace(run, execution)
+    if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) releaseEffects(run, execution)
     wakeAt(run, execution, run.now + reply.after, lagOf(run))
     return
   }
@@ -117,7 +117,7 @@ export function finish(run: TaskRun, execution: Execution): void {
 /** Lets the next item wait until this evaluation ends; meanwhile the things that it touched are free. */
 function waitForEvaluation(run: TaskRun, execution: Execution, node: SensorNode): void {
   letGo(run, execution)
-  leavePlace(run, execution)
+  releaseEffects(run, execution)
   execution.touches = null
   execution.rendered = null
   execution.phase = 'looping'

@@ -19,13 +19,13 @@ export interface TaskModel {
   /** resolved ids, without repetitions */
   readonly resources: readonly string[]
   /** maps an index in `graph.resources` to an index in `resources` */
-  readonly resourcePlace: readonly number[]
+  readonly resourceIndex: readonly number[]
   /** what data of a resource runs, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
   readonly channelPlans: ChannelPlans
   readonly schedule: Schedule | undefined
   /** clocks of single sensors, by slot */
-  readonly ownSchedules: ReadonlyMap<number, Schedule>
+  readonly sensorSchedules: ReadonlyMap<number, Schedule>
   /** ms for which a stream value stays available */
   readonly streamValidity: number
   /** maximum number of inputs that wait for the current one, and of effects that wait for earlier ones */
@@ -51,7 +51,7 @@ export interface Sink {
   /** events about single messages */
   readonly detail: ((event: EngineEvent) => void) | null
   /** receives lifecycle events: starts, ends, failures and log lines; null without subscribers */
-  readonly rare: ((event: RareEvent) => void) | null
+  readonly lifecycle: ((event: RareEvent) => void) | null
   readonly counts: TaskCounts | null
   readonly why: boolean
   /** Requests a timer input. `key`: a sensor's slot; for `wake` the node's position, counting sensors first. */
@@ -66,7 +66,7 @@ export interface Sink {
 export const SILENT: Sink = {
   event: null,
   detail: null,
-  rare: null,
+  lifecycle: null,
   counts: null,
   why: false,
   timer: () => undefined,
@@ -92,8 +92,8 @@ export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
 }
 
 /** An index in `model.resources`; -1 without a resource. */
-export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
-  return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
+export function resourceIndexOf(model: TaskModel, node: { readonly resource: number }): number {
+  return node.resource === -1 ? -1 : (model.resourceIndex[node.resource] ?? -1)
 }
 
 /** An actuator's result has the time of the input that fired it, plus the delay of the result. */
@@ -102,6 +102,6 @@ export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number 
 }
 
 /** Returns task/run/input/place. Equal inputs lead to equal ids, so that a repeated delivery can be recognized. */
-export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
-  return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.place}`
+export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'indexInInput'>): string {
+  return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.indexInInput}`
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { nodeAt } from './evaluation.ts'
-import { identityOf, ignoredOf, unstampedPlaces, type Taken } from './readings/reading.ts'
+import { identityOf, ignoredOf, unstampedIndexes, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
 import type { WaitingReading } from './readings/reorder.ts'
 import type { TaskModel } from './run.ts'
@@ -157,12 +157,12 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
   switch (input.kind) {
     case 'data': {
       const sent = sentOf(input.sent ?? {})
-      const places = unstampedPlaces(input.messages)
+      const unstamped = unstampedIndexes(input.messages)
       const [first] = input.messages
       const ignores = first && ignoredOf(first)
       const about = {
         ...(input.arrived !== undefined && { arrived: input.arrived }),
-        ...(places.length > 0 && { unstamped: places }),
+        ...(unstamped.length > 0 && { unstamped }),
         ...(ignores && { ignores }),
       }
       return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...about }
@@ -205,27 +205,27 @@ function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables
 class Tables {
   readonly origins: Origin[] = []
   readonly links: SavedLink[] = []
-  readonly #originPlaces = new Map<Origin, number>()
+  readonly #originIndexes = new Map<Origin, number>()
   /** origins of plain broker data, by the values of the message */
   readonly #ofMessages = new Map<Origin['values'], Origin[]>()
-  readonly #linkPlaces = new Map<Link, number>()
+  readonly #linkIndexes = new Map<Link, number>()
 
   origin(origin: Origin): number {
-    const known = this.#originPlaces.get(origin) ?? this.#placeOfMessage(origin)
+    const known = this.#originIndexes.get(origin) ?? this.#indexOfMessage(origin)
     if (known !== undefined) return known
     const index = this.origins.push(origin) - 1
-    this.#originPlaces.set(origin, index)
+    this.#originIndexes.set(origin, index)
     return index
   }
 
   /** Finds the place of an equal origin, with the same message and time: executors need not share the object. */
-  #placeOfMessage(origin: Origin): number | undefined {
+  #indexOfMessage(origin: Origin): number | undefined {
     const { kind, time, values, channel, carried, hops } = origin
     if (kind !== 'data' || (channel ?? carried ?? hops) !== undefined) return undefined
     const all = this.#ofMessages.get(values) ?? []
     const same = all.find((one) => one.time === time)
     if (same === undefined) this.#ofMessages.set(values, [...all, origin])
-    return same && this.#originPlaces.get(same)
+    return same && this.#originIndexes.get(same)
   }
 
   via(link: Link | null): { via?: number } {
@@ -233,11 +233,11 @@ class Tables {
   }
 
   #link(link: Link): number {
-    const known = this.#linkPlaces.get(link)
+    const known = this.#linkIndexes.get(link)
     if (known !== undefined) return known
     const earlier = link.earlier === null ? {} : { earlier: this.#link(link.earlier) }
     const index = this.links.push({ trigger: link.trigger.order, time: link.time, ...earlier }) - 1
-    this.#linkPlaces.set(link, index)
+    this.#linkIndexes.set(link, index)
     return index
   }
 }
@@ -317,7 +317,7 @@ function saveFiring(firing: Firing, tables: Tables): SavedFiring {
     time: firing.time,
     invocation: firing.invocation,
     input: firing.input,
-    place: firing.place,
+    place: firing.indexInInput,
     matched: firing.matched,
     ...named('from', source, firing.from),
     ...named('to', source, firing.to),
@@ -355,7 +355,7 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     origin: tables.origin(execution.origin),
     ...tables.via(execution.via),
     input: execution.input,
-    place: execution.place,
+    place: execution.indexInInput,
     phase: execution.phase,
     ...finite('wakeAt', execution.wakeAt),
     ...(execution.wakeAt !== Number.POSITIVE_INFINITY && nonZero('wakeLag', execution.wakeLag)),

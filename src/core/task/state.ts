@@ -81,7 +81,7 @@ export interface Firing {
   readonly invocation: number
   /** number of the input and position in that input; together with task and run they form the effect's id */
   readonly input: number
-  readonly place: number
+  readonly indexInInput: number
   readonly matched: Match
   readonly from: number
   readonly to: number
@@ -121,7 +121,7 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly origin: Origin
   readonly via: Link | null
   readonly input: number
-  readonly place: number
+  readonly indexInInput: number
   phase: Phase
   wakeAt: number
   /** ms by which the clock is ahead of `wakeAt`, if `wakeAt` is in the task's own time */

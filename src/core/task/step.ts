@@ -21,11 +21,11 @@ import type { CarriedOver } from './carry-over.ts'
 import { afterWork, beginClocks, clocksAreDue, startClocks } from './clock.ts'
 import { earliestDue, expiredBy, resultsDueBy } from './due-timer.ts'
 import { advance } from './advance.ts'
-import { askForWake, enqueue, firstToWake } from './execution.ts'
+import { setWakeTimer, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
 import { data, push, readingsData, runSensor, runTicks } from './invocation.ts'
 import { beginNews } from './news.ts'
-import { decideAnew, evict } from './observe.ts'
+import { decideAgain, evict } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import { admit, admitNone, countReading, timeOfData, type Admitted } from './readings/admit.ts'
 import { hasNewerValues, rememberIdle, rememberUntil } from './readings/idle.ts'
@@ -76,7 +76,7 @@ export function afterEvaluation(run: TaskRun): void {
 
 export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept' | 'edges'>): void {
   const { sensors, gates, triggers } = run.model.graph
-  decideAnew(
+  decideAgain(
     run,
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
@@ -121,7 +121,7 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
 }
 
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
-  const inputTime = ownTime(run, now, input)
+  const inputTime = measurementTime(run, now, input)
   if (
     inputTime !== undefined &&
     input.kind === 'data' &&
@@ -140,7 +140,7 @@ function nextTime(run: TaskRun, { reordering }: Readings): number {
 }
 
 /** Returns the measurement time of the input, epoch ms, if it has one. */
-export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
+export function measurementTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':
       return input.arrived === undefined ? now : timeOfData(run, input.messages, input.arrived)
@@ -214,7 +214,7 @@ function timer(run: TaskRun, kind: TimerKind, key: number): void {
   const execution = firstToWake(run, key)
   if (execution) wake(run, execution)
   const next = firstToWake(run, key)
-  if (next) askForWake(run, next)
+  if (next) setWakeTimer(run, next)
 }
 
 function resume(run: TaskRun, node: SensorNode | ActuatorNode): void {

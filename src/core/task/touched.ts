@@ -2,7 +2,7 @@
 import { ownValue, sameJson } from '#kernel'
 import type { GateNode, Graph, SensorNode } from '../graph/graph.ts'
 import type { SharedSettings } from '../rule/settings.ts'
-import { resourcePlaceOf, type TaskModel } from './run.ts'
+import { resourceIndexOf, type TaskModel } from './run.ts'
 
 type Runnable = Extract<ReturnType<Graph['byLabel']['get']>, { call: unknown }>
 
@@ -48,7 +48,7 @@ export function untouched(before: RuleSide, after: RuleSide): Untouched {
 
 function definitionsOf({ graph: { outline }, properties }: TaskModel): ReadonlyMap<string, unknown> {
   const nodes = [...(outline.sensors ?? []), ...(outline.actuators ?? [])]
-  return new Map(nodes.map((node, i) => [node.label, [definitionOf(node), properties.given[i]]]))
+  return new Map(nodes.map((node, i) => [node.label, [definitionOf(node), properties.properties[i]]]))
 }
 
 function definitionOf(node: object): unknown {
@@ -58,8 +58,8 @@ function definitionOf(node: object): unknown {
 function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Runnable): boolean {
   if (known.call.plug !== node.call.plug) return false
   const [old, next] = [before.model, after.model]
-  if (old.resources[resourcePlaceOf(old, known)] !== next.resources[resourcePlaceOf(next, node)]) return false
-  const isAlone = resourcePlaceOf(next, node) === -1
+  if (old.resources[resourceIndexOf(old, known)] !== next.resources[resourceIndexOf(next, node)]) return false
+  const isAlone = resourceIndexOf(next, node) === -1
   if (old.resource !== next.resource && (isAlone || node.call.uses.some(({ root }) => root === 'task'))) return false
   return node.call.uses.every(({ root, segments: [name] }) => {
     if (root !== 'variables') return true

@@ -12,7 +12,7 @@ function moment({ now, at, model }: TaskRun, time = now): { time: number; at?: n
 }
 
 export function traceStarted(run: TaskRun): void {
-  run.sink.rare?.({
+  run.sink.lifecycle?.({
     ...moment(run),
     invocation: run.state.invocations,
     type: 'started',
@@ -21,7 +21,7 @@ export function traceStarted(run: TaskRun): void {
 }
 
 export function traceStopped(run: TaskRun, reason: 'finished' | 'stopped'): void {
-  run.sink.rare?.({ ...moment(run), invocation: run.state.invocations, type: 'stopped', reason })
+  run.sink.lifecycle?.({ ...moment(run), invocation: run.state.invocations, type: 'stopped', reason })
 }
 
 export function traceOrigin(run: TaskRun, origin: Origin): void {
@@ -98,7 +98,7 @@ export function traceResult(run: TaskRun, execution: Execution, answer: Answer):
 }
 
 export function traceError(run: TaskRun, execution: Execution, error: string): void {
-  run.sink.rare?.({
+  run.sink.lifecycle?.({
     ...moment(run, timeOf(run, execution)),
     invocation: execution.invocation,
     type: 'result',
@@ -124,7 +124,7 @@ export function traceLog(
   message: string,
   node?: string,
 ): void {
-  run.sink.rare?.({
+  run.sink.lifecycle?.({
     ...moment(run),
     invocation: run.sink.newest(run.state.invocations),
     type: 'log',

@@ -16,15 +16,15 @@ export interface KeyChangesOptions {
 }
 
 export class KeyChanges {
-  readonly #storage: Pick<Storage, 'presence' | 'tell'>
+  readonly #storage: Pick<Storage, 'presence' | 'notify'>
   readonly #options: KeyChangesOptions
   readonly #listeners: (() => void)[] = []
   #changed = Number.NEGATIVE_INFINITY
 
-  constructor(storage: Pick<Storage, 'presence' | 'tell'>, options: KeyChangesOptions) {
+  constructor(storage: Pick<Storage, 'presence' | 'notify'>, options: KeyChangesOptions) {
     this.#storage = storage
     this.#options = options
-    storage.presence?.hear((word) => {
+    storage.presence?.onNotification((word) => {
       if (word === undefined || word === CHANGED) this.#note()
     })
   }
@@ -36,7 +36,8 @@ export class KeyChanges {
   areNoneSince(moment: number): boolean {
     const { presence } = this.#storage
     return (
-      moment > this.#changed && (presence === undefined || !this.#options.isMember || presence.deafFor <= MAX_DEAF_MS)
+      moment > this.#changed &&
+      (presence === undefined || !this.#options.isMember || presence.notificationLag <= MAX_DEAF_MS)
     )
   }
 
@@ -55,6 +56,6 @@ export class KeyChanges {
   }
 }
 
-export async function tellKeyChange(storage: Pick<Storage, 'tell'>): Promise<void> {
-  await storage.tell?.(CHANGED)
+export async function tellKeyChange(storage: Pick<Storage, 'notify'>): Promise<void> {
+  await storage.notify?.(CHANGED)
 }

@@ -1,5 +1,5 @@
 /** HTTP routes of the alarms service. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -7,6 +7,8 @@ import {
   addRoutes,
   EVENTS_MEDIA_TYPE,
   HERE,
+  linkTo,
+  linkWith,
   NDJSON_MEDIA_TYPE,
   revisionCondition,
   routesOf,
@@ -30,7 +32,7 @@ import {
   QueuedAlarmBatchSchema,
   TIMELINE,
 } from './alarm-schema.ts'
-import type { AlarmPage, AlarmQuery, AlarmsApi, AlarmsService } from './contract.ts'
+import type { Alarm, AlarmPage, AlarmQuery, AlarmsApi, AlarmsService } from './contract.ts'
 
 const route = routesOf<AlarmsApi>()
 const turns = new Yielder(machineTimers)
@@ -44,7 +46,7 @@ const ROUTES = [
     body: NewAlarm,
     query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'extent of the returned history' })) },
     answers: { 200: AlarmSchema },
-    handler: async ({ api, body, query, reply }) => withTag(reply, await api.raise(body, query)),
+    handler: async ({ api, body, query, reply }) => sendAlarm(reply, await api.raise(body, query)),
   }),
   route({
     method: 'GET',
@@ -64,7 +66,7 @@ const ROUTES = [
         return reply.type(`${timeline}; charset=utf-8`).send(JSON.stringify(items))
       }
       const page = await api.list(query)
-      return reply.header('x-count', page.total).send(listBody(request.url, page))
+      return reply.header('x-count', page.total).send(listBody(request, page))
     },
   }),
   route({
@@ -73,7 +75,7 @@ const ROUTES = [
     scope: 'read',
     summary: 'One alarm with its history',
     answers: { 200: AlarmSchema },
-    handler: async ({ api, params, reply }) => withTag(reply, await api.get(params.id)),
+    handler: async ({ api, params, reply }) => sendAlarm(reply, await api.get(params.id)),
   }),
   route({
     method: 'PUT',
@@ -85,7 +87,7 @@ const ROUTES = [
     answers: { 200: AlarmSchema },
     handler: async ({ api, params: { id }, body, request, reply }) => {
       const condition = await revisionCondition(request, () => api.get(id))
-      return withTag(reply, await api.update(id, body, condition))
+      return sendAlarm(reply, await api.update(id, body, condition))
     },
   }),
   route({
@@ -115,9 +117,9 @@ const ROUTES = [
     summary: 'Delete or update all alarms that a query selects',
     body: AlarmBatch,
     answers: { 202: QueuedAlarmBatchSchema },
-    handler: async ({ api, body, reply }) => {
+    handler: async ({ api, body, request, reply }) => {
       const entity = await api.batches.queue(body)
-      const uri = `/batch/${entity.id}`
+      const uri = linkTo(request, `/batch/${entity.id}`)
       return reply.code(202).header('location', uri).send({ statusCode: 202, uri, entity })
     },
   }),
@@ -158,21 +160,21 @@ export function alarmsRoutes(app: FastifyInstance, { service }: { service: Alarm
   return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
 }
 
-function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknown {
-  return {
-    self: pageUrl(url, page),
-    ...(page * size < total && { next: pageUrl(url, page + 1) }),
-    ...(page > 1 && { previous: pageUrl(url, page - 1) }),
-    total,
-    alarms,
-  }
+function sendAlarm(reply: FastifyReply, alarm: Alarm): Alarm {
+  return withTag(reply, withLink(reply.request, alarm))
 }
 
-function pageUrl(url: string, page: number): string {
-  const [path = '', query = ''] = url.split('?', 2)
-  const parameters = new URLSearchParams(query)
-  parameters.delete('page')
-  if (page > 1) parameters.set('page', String(page))
-  const text = parameters.toString()
-  return text === '' ? path : `${path}?${text}`
+function withLink(request: FastifyRequest, alarm: Alarm): Alarm {
+  return { ...alarm, self: linkTo(request, alarm.self) }
+}
+
+function listBody(request: FastifyRequest, { total, page, size, alarms }: AlarmPage): unknown {
+  const link = (to: number): string => linkWith(request, { page: to > 1 ? to : undefined })
+  return {
+    self: link(page),
+    ...(page * size < total && { next: link(page + 1) }),
+    ...(page > 1 && { previous: link(page - 1) }),
+    total,
+    alarms: alarms.map((alarm) => withLink(request, alarm)),
+  }
 }

@@ -9,6 +9,7 @@ import {
   type Checked,
   EVENTS_MEDIA_TYPE,
   HAL_MEDIA_TYPE,
+  linkTo,
   NDJSON_MEDIA_TYPE,
   routesOf,
 } from '#services/shared'
@@ -365,9 +366,9 @@ function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined,
 
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage, isHal = false): FastifyReply {
   const { next, ...answer } = page
-  const [path = ''] = request.url.split('?', 1)
+  const [path = ''] = request.url.slice(request.server.prefix.length).split('?', 1)
   const texts = Object.entries(next ?? {}).map(([name, value]): [string, string] => [name, String(value)])
-  const href = `${path}?${new URLSearchParams(texts).toString()}`
+  const href = linkTo(request, `${path}?${new URLSearchParams(texts).toString()}`)
   if (next !== undefined) void reply.header('link', `<${href}>; rel="next"`)
   if (!isHal) return reply.send(next === undefined ? answer : { ...answer, next: href })
   const _links = next === undefined ? {} : { next: { href, name: 'Next series' } }

@@ -87,7 +87,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       summary: `Versions of ${type}: the latest of each name, or all`,
       query: LIST,
       answers: { 200: PageSchema },
-      handler: async ({ api, query, request }) => pageBody(await api.list(query), request.tenant),
+      handler: async ({ api, query, request }) => pageBody(await api.list(query), request),
     }),
     route({
       method: 'POST',
@@ -111,7 +111,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       query: LIST,
       answers: { 200: PageSchema },
       handler: async ({ api, params, query: { name: _any, status = ['any'], ...query }, request }) =>
-        pageBody(await api.list({ ...query, status, exactName: params.name, latest: false }), request.tenant),
+        pageBody(await api.list({ ...query, status, exactName: params.name, latest: false }), request),
     }),
     route({
       ...READ,
@@ -139,11 +139,12 @@ function functionRoutes(type: FunctionType, now: () => number) {
         summary: `Deprecate or take away ${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`,
         query: { ...REMOVE_QUERY, ...WAITING },
         answers: { 200: RemovalSchema, 202: RemovalSchema },
-        handler: async ({ api, params: { name, version }, query, reply }) => {
+        handler: async ({ api, params: { name, version }, query, request, reply }) => {
           const { job, ...done } = await api.remove(name, version, query)
-          if (job !== undefined && query.async !== false) return reply.code(202).send(removalBody({ ...done, job }))
+          if (job !== undefined && query.async !== false)
+            return reply.code(202).send(removalBody({ ...done, job }, request))
           if (job !== undefined) await api.jobs.finished(job.id)
-          return removalBody(done)
+          return removalBody(done, request)
         },
       }),
     ),
@@ -154,7 +155,8 @@ function functionRoutes(type: FunctionType, now: () => number) {
       summary: `Let the owner alone read the assets of all versions of one of the ${type}`,
       query: PROTECT_QUERY,
       answers: { 200: RemovalSchema },
-      handler: async ({ api, params, query }) => removalBody(await api.protect(params.name, undefined, query)),
+      handler: async ({ api, params, query, request }) =>
+        removalBody(await api.protect(params.name, undefined, query), request),
     }),
     route({
       method: 'POST',
@@ -165,7 +167,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       answers: { 200: SingleSchema },
       handler: async ({ api, params: { name, version }, query, request }) => {
         await api.protect(name, version, query)
-        return singleBody(await api.get(name, version, query), request.tenant)
+        return singleBody(await api.get(name, version, query), request)
       },
     }),
   ]
@@ -220,7 +222,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       body: metadataOf(type),
       answers: { 200: SingleSchema },
       handler: async ({ api, params: { name, version }, query, body, request }) =>
-        singleBody(await api.patchMetadata(name, version, body, query), request.tenant),
+        singleBody(await api.patchMetadata(name, version, body, query), request),
     }),
     ...(type === 'plugs'
       ? [
@@ -233,7 +235,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
             body: Documentation,
             answers: { 200: SingleSchema },
             handler: async ({ api, params: { name, version }, query, body, request }) =>
-              singleBody(await api.patchDocumentation(name, version, body, query), request.tenant),
+              singleBody(await api.patchDocumentation(name, version, body, query), request),
           }),
         ]
       : []),
@@ -254,16 +256,16 @@ function changeRoutes(type: FunctionType, now: () => number) {
       summary: 'Jobs of one version, newest first, each with its request and result',
       query: jobsQuery(now),
       answers: { 200: JobsSchema },
-      handler: async ({ api, params, query }) => {
+      handler: async ({ api, params, query, request }) => {
         const { name, version } = await api.get(params.name, params.version)
         const wanted = jobQuery(query)
         const jobs = await api.jobs.list({ ...wanted, name, version })
         const { wire, noun } = TYPE_NAMES[type]
         return {
-          jobs: jobs.map(jobReportBody),
+          jobs: jobs.map((one) => jobReportBody(one, request)),
           limit: wanted.limit,
           function: { functionType: wire, name, version },
-          _links: { [noun]: { href: versionHref({ type, name, version }) } },
+          _links: { [noun]: { href: versionHref({ type, name, version }, request) } },
         }
       },
     }),
@@ -280,8 +282,8 @@ function contentRoutes(type: FunctionType) {
       query: LISTED,
       produces: ['application/gzip', 'application/json'],
       answers: { 200: Bytes },
-      handler: async ({ api, params: { name, version }, query, reply }) => {
-        if (query.ls === true) return assetsBody({ type, name, version }, await api.assets(name, version))
+      handler: async ({ api, params: { name, version }, query, request, reply }) => {
+        if (query.ls === true) return assetsBody({ type, name, version }, await api.assets(name, version), request)
         const content = await api.content(name, version)
         return reply.type('application/gzip').send(Buffer.from(content))
       },
@@ -334,10 +336,11 @@ function assetRoutes(type: FunctionType) {
         query: LISTED,
         produces: ['application/octet-stream', 'application/json'],
         answers: { 200: Bytes },
-        handler: async ({ api, params, query, reply }) => {
+        handler: async ({ api, params, query, request, reply }) => {
           const { name, version } = params
           const path = await pathOf(api, params)
-          if (query.ls === true) return assetsBody({ type, name, version }, await api.assets(name, version, path))
+          if (query.ls === true)
+            return assetsBody({ type, name, version }, await api.assets(name, version, path), request)
           const asset = await api.asset(name, version, path)
           return reply.type('application/octet-stream').send(Buffer.from(asset))
         },
@@ -526,17 +529,17 @@ async function sendChange(
 ): Promise<FastifyReply> {
   const change = await changing
   const { job, entity, ...rest } = change
-  if (job === undefined || isAsync) return reply.code(job === undefined ? done : 202).send(changeBody(change))
+  if (job === undefined || isAsync)
+    return reply.code(job === undefined ? done : 202).send(changeBody(change, reply.request))
   await api.jobs.finished(job.id)
   const after = await api.get(entity.name, entity.version, showTags && { showTags })
-  const body = changeBody({ ...rest, entity: { ...entity, record: after.record } })
+  const body = changeBody({ ...rest, entity: { ...entity, record: after.record } }, reply.request)
   return reply.code(done).send({ ...body, ...more(after) })
 }
 
 function shownTo(request: FastifyRequest, reply: FastifyReply, one: SingleFunction): unknown {
   if (one.type === 'plugs') void reply.header('vary', 'accept')
-  if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true)
-    return singleBody(one, request.tenant)
+  if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true) return singleBody(one, request)
   reply.header('content-security-policy', "default-src 'none'").header('x-content-type-options', 'nosniff')
   return reply.type('text/html; charset=utf-8').send(plugPage(one))
 }

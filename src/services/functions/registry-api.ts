@@ -1,7 +1,7 @@
 /** Routes of the function registry: runtimes, examples, schemas, jobs and tags. */
 import { AppError, withFirst, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
-import { EVENTS_MEDIA_TYPE, routesOf, sendTexts, untilClosed } from '#services/shared'
+import { EVENTS_MEDIA_TYPE, linkTo, routesOf, sendTexts, untilClosed } from '#services/shared'
 import type { FunctionsApi, JobQuery } from './contract.ts'
 import {
   Anything,
@@ -105,9 +105,9 @@ export function registryRoutes(revision: string, now: () => number) {
       query: OF_EXAMPLE,
       produces: ['application/gzip', 'application/json'],
       answers: { 200: Bytes },
-      handler: async ({ params: { name, range }, query: { ls, includeDeprecated }, reply }) => {
+      handler: async ({ params: { name, range }, query: { ls, includeDeprecated }, request, reply }) => {
         const { example, base } = exampleOf(name, range, includeDeprecated)
-        if (ls === true) return filesBody(base, [...example.keys()])
+        if (ls === true) return filesBody(linkTo(request, base), [...example.keys()])
         const assets = new Map([...example].map(([path, text]) => [path, bytesOf(text)]))
         const archive = await writeArchive(assets)
         return reply.type('application/gzip').send(Buffer.from(archive))
@@ -120,11 +120,11 @@ export function registryRoutes(revision: string, now: () => number) {
       query: OF_EXAMPLE,
       produces: ['application/octet-stream', 'application/json'],
       answers: { 200: Bytes },
-      handler: ({ params: { name, range, '*': path }, query: { ls, includeDeprecated }, reply }) => {
+      handler: ({ params: { name, range, '*': path }, query: { ls, includeDeprecated }, request, reply }) => {
         const { example, base } = exampleOf(name, range, includeDeprecated)
         if (ls === true)
           return filesBody(
-            base,
+            linkTo(request, base),
             [...example.keys()].filter((file) => file.startsWith(path)),
           )
         const text = example.get(path)
@@ -174,9 +174,9 @@ export function registryRoutes(revision: string, now: () => number) {
       summary: 'Jobs of functions, newest first',
       query: jobsQuery(now),
       answers: { 200: JobsSchema },
-      handler: async ({ api, query }) => {
+      handler: async ({ api, query, request }) => {
         const wanted = jobQuery(query)
-        return { jobs: (await api.jobs.list(wanted)).map(jobBody), limit: wanted.limit }
+        return { jobs: (await api.jobs.list(wanted)).map((one) => jobBody(one, request)), limit: wanted.limit }
       },
     }),
     route({
@@ -185,7 +185,7 @@ export function registryRoutes(revision: string, now: () => number) {
       summary: 'Events of jobs as they happen; of one job, until it is over',
       query: JOB_EVENTS_QUERY,
       produces: [EVENTS_MEDIA_TYPE],
-      handler: async ({ api, query, reply }) => {
+      handler: async ({ api, query, request, reply }) => {
         const events = api.jobs.events({ ...query, signal: untilClosed(reply) })[Symbol.asyncIterator]()
         // an unknown job is rejected before the stream begins
         const first = await events.next()
@@ -194,7 +194,7 @@ export function registryRoutes(revision: string, now: () => number) {
           turns,
           quiet: KEEP_ALIVE,
           quietMs: KEEP_ALIVE_MS,
-          textOf: eventText,
+          textOf: (event) => eventText(event, request),
         })
       },
     }),
@@ -203,7 +203,7 @@ export function registryRoutes(revision: string, now: () => number) {
       path: `${PREFIX}/jobs/:type/:id`,
       summary: 'One job of a function',
       answers: { 200: JobDetailSchema },
-      handler: async ({ api, params: { type, id } }) => jobDetailBody(await api.jobs.get(type, id)),
+      handler: async ({ api, params: { type, id }, request }) => jobDetailBody(await api.jobs.get(type, id), request),
     }),
     route({
       ...READ,

@@ -1,7 +1,7 @@
 /** Helpers shared by the routes of object storage. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
-import { addRoutes, type Refusal, type Route } from '#services/shared'
+import { addRoutes, linkTo, type Refusal, type Route } from '#services/shared'
 import { ErrorSchema } from './object-schema.ts'
 import { BASE } from './show.ts'
 
@@ -9,8 +9,8 @@ export function at<const Path extends string>(path: Path) {
   return { path: `${BASE}${path}` as const, aliases: [path] as readonly string[] }
 }
 
-export function originOf({ protocol, host, server }: FastifyRequest): string {
-  return `${protocol}://${host}${server.prefix}`
+export function originOf(request: FastifyRequest): string {
+  return linkTo(request, '')
 }
 
 export function hrefWith(href: string, query: unknown, change: Readonly<Record<string, string | undefined>>): string {

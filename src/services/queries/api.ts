@@ -6,6 +6,7 @@ import {
   addRoutes,
   headerOfList,
   issueLine,
+  linkTo,
   NDJSON_MEDIA_TYPE,
   type Refusal,
   routesOf,
@@ -189,21 +190,16 @@ function sendEntity(reply: FastifyReply, { value, version }: VersionedQuery): Fa
   return reply.header('etag', `"${version}"`).send({ _links: linksOf(reply, value.name), ...value, messages: [] })
 }
 
-function baseOf({ request }: FastifyReply): string {
-  const path = request.url.split('?', 1)[0] ?? ''
-  return `${request.protocol}://${request.host}${path.slice(0, Math.max(path.indexOf(COLLECTION), 0))}`
-}
-
 function linksOf(reply: FastifyReply, name: string): object {
-  const [base, part] = [baseOf(reply), encodeURIComponent(name)]
-  return { self: { href: `${base}${COLLECTION}/${part}` }, execute: { href: `${base}/data/query/${part}` } }
+  const link = (collection: string) => ({ href: linkTo(reply.request, `${collection}/${encodeURIComponent(name)}`) })
+  return { self: link(COLLECTION), execute: link('/data/query') }
 }
 
 function pageBody(reply: FastifyReply, page: StoredQueryPage, q = ''): object {
   const { queries, offset, limit, total } = page
   const link = (at: number): object => {
     const parameters = new URLSearchParams({ ...(q !== '' && { q }), limit: String(limit), offset: String(at) })
-    return { href: `${baseOf(reply)}${COLLECTION}?${parameters.toString()}` }
+    return { href: linkTo(reply.request, `${COLLECTION}?${parameters.toString()}`) }
   }
   const last = limit === 0 ? 0 : Math.max(Math.ceil(total / limit) - 1, 0) * limit
   return {

@@ -7,6 +7,7 @@ import {
   addRoutes,
   EVENTS_MEDIA_TYPE,
   HAL_MEDIA_TYPE,
+  linkTo,
   NDJSON_MEDIA_TYPE,
   PAGED_MEDIA_TYPE,
   pagedTypeOf,
@@ -435,21 +436,21 @@ function sendCreated(
   { value: entity, version }: Pick<Versioned<ResourceEntity>, 'value'> & { readonly version?: number },
 ): FastifyReply {
   if (version !== undefined) void reply.header('etag', `"${version}"`)
-  const uri = `${collection}/${encodeURIComponent(entity.id)}`
+  const uri = linkTo(reply.request, `${collection}/${encodeURIComponent(entity.id)}`)
   return reply.code(201).header('location', uri).send({ statusCode: 201, uri, entity })
 }
 
 async function sendOne({ api, request, reply }: Context, { value, version }: Versioned<ResourceEntity>) {
   void reply.header('etag', `"${version}"`)
   if (!accepts(request, HAL_MEDIA_TYPE)) return sendAs(reply, undefined, value)
-  const [hal] = await halEntity(api.resources, [value])
+  const [hal] = await halEntity(api.resources, request, [value])
   return sendAs(reply, HAL_MEDIA_TYPE, hal)
 }
 
 async function sendPage({ api, request, reply }: Omit<Context, 'params'>, found: Page<ResourceEntity>) {
   void reply.header('x-count', found.total)
   if (!accepts(request, HAL_MEDIA_TYPE)) return sendAs(reply, undefined, found)
-  return sendAs(reply, HAL_MEDIA_TYPE, await halPage(api.resources, request.url, found))
+  return sendAs(reply, HAL_MEDIA_TYPE, await halPage(api.resources, request, found))
 }
 
 /** Formats a header line, then one line per resource; arrays and objects become JSON (RFC 4180). */

@@ -1,5 +1,7 @@
 /** Renders resources as `application/hal+json`. */
+import type { FastifyRequest } from 'fastify'
 import type { Page } from '#kernel'
+import { linkTo, linkWith } from '#services/shared'
 import type { ResourceApi, ResourceEntity } from './contract.ts'
 import { textAt } from './attributes.ts'
 import { referredId } from './resource-record.ts'
@@ -10,28 +12,33 @@ interface Link {
 }
 type Links = Readonly<Record<string, Link>>
 
-export async function halEntity(api: ResourceApi, entities: readonly ResourceEntity[]): Promise<readonly object[]> {
+export async function halEntity(
+  api: ResourceApi,
+  request: FastifyRequest,
+  entities: readonly ResourceEntity[],
+): Promise<readonly object[]> {
   return Promise.all(
     entities.map(async (entity) => {
       const { total } = await api.children(entity.id, { limit: 0 })
-      return { ...entity, _links: linksOf(entity, total > 0) }
+      return { ...entity, _links: linksOf(request, entity, total > 0) }
     }),
   )
 }
 
-export async function halPage(api: ResourceApi, url: string, page: Page<ResourceEntity>): Promise<object> {
+export async function halPage(api: ResourceApi, request: FastifyRequest, page: Page<ResourceEntity>): Promise<object> {
   const { values, skip, limit, total } = page
   return {
     count: values.length,
     total,
     limit,
     skip,
-    _embedded: { values: await halEntity(api, values) },
-    _links: pageLinks(url, page),
+    _embedded: { values: await halEntity(api, request, values) },
+    _links: pageLinks(request, page),
   }
 }
 
-function linksOf(entity: ResourceEntity, hasChildren: boolean): Links {
+function linksOf(request: FastifyRequest, entity: ResourceEntity, hasChildren: boolean): Links {
+  const hrefOf = (id: string) => linkTo(request, `/api/resources/${encodeURIComponent(id)}`)
   const self = hrefOf(entity.id)
   const parent = textAt(entity, 'parentId')
   const type = textAt(entity, 'resourceTypeId')
@@ -44,24 +51,16 @@ function linksOf(entity: ResourceEntity, hasChildren: boolean): Links {
     self: { href: self },
     ...(hasChildren && { children: { href: `${self}/children` } }),
     ...(parent !== undefined && { parent: { href: hrefOf(parent), id: parent } }),
-    ...(type !== undefined && { resourceType: { href: `/api/resourcetypes/${encodeURIComponent(type)}`, id: type } }),
+    ...(type !== undefined && {
+      resourceType: { href: linkTo(request, `/api/resourcetypes/${encodeURIComponent(type)}`), id: type },
+    }),
   }
 }
 
 const RESERVED_LINKS: ReadonlySet<string> = new Set(['self', 'children', 'parent', 'resourceType'])
 
-function hrefOf(id: string): string {
-  return `/api/resources/${encodeURIComponent(id)}`
-}
-
-function pageLinks(url: string, { values, skip, limit, total }: Page<unknown>): Links {
-  const at = (from: number): Link => {
-    const [path = '', query = ''] = url.split('?', 2)
-    const parameters = new URLSearchParams(query)
-    parameters.set('skip', String(from))
-    parameters.set('limit', String(limit))
-    return { href: `${path}?${parameters.toString()}` }
-  }
+function pageLinks(request: FastifyRequest, { values, skip, limit, total }: Page<unknown>): Links {
+  const at = (from: number): Link => ({ href: linkWith(request, { skip: from, limit }) })
   return {
     self: at(skip),
     ...(values.length > 0 && skip + values.length < total && { next: at(skip + limit) }),

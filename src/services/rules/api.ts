@@ -2,7 +2,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
-import { addRoutes, bodyText, callerOf, Flag, revisionCondition, routesOf, Texts, withTag } from '#services/shared'
+import {
+  addRoutes,
+  bodyText,
+  callerOf,
+  Flag,
+  linkTo,
+  revisionCondition,
+  routesOf,
+  Texts,
+  withTag,
+} from '#services/shared'
 import { CHECKED, checked, closed, type Decoded, refined } from '#services/shared/contract'
 import {
   BATCH_ACTIONS,
@@ -88,9 +98,12 @@ const TASK_ROUTES = [
     body: specification,
     query: CHECKS,
     answers: { 201: CreatedTaskSchema },
-    handler: async ({ api, query, body, reply }) => {
+    handler: async ({ api, query, body, request, reply }) => {
       const created = await api.tasks.create(body, query)
-      return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
+      return reply
+        .code(201)
+        .header('location', linkTo(request, `/api/tasks/${created.ID}`))
+        .send(created)
     },
   }),
   // must precede GET, whose route would also match HEAD
@@ -278,12 +291,16 @@ function batchRoutes(otherBatches: () => OtherBatches | undefined) {
         if (others?.takes(body) === true) {
           if (dryRun) throw new AppError('VALIDATION', '/dryRun <- only operations on tasks can be looked at before')
           const queued = await others.queue(callerOf(request), body)
-          const uri = `/api/batch/${queued.id}`
+          const uri = linkTo(request, `/api/batch/${queued.id}`)
           return reply.code(202).header('location', uri).send({ statusCode: 202, uri, entity: queued })
         }
         if (dryRun) return api.batches.preview(body)
         const queued = await api.batches.queue(body)
-        return reply.code(202).header('location', queued.uri).send(queued)
+        const uri = linkTo(request, queued.uri)
+        return reply
+          .code(202)
+          .header('location', uri)
+          .send({ ...queued, uri })
       },
     }),
     route({

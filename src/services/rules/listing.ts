@@ -5,9 +5,10 @@ import type { Page } from '#kernel'
 import {
   Flag,
   HAL_MEDIA_TYPE,
+  linkWith,
   pagedTypeOf,
-  type Parameters,
   parameterReader,
+  type Parameters,
   Text,
   Texts,
   Whole,
@@ -114,7 +115,7 @@ export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: 
   if (paged !== undefined) return sendAs(reply, paged, page)
   if (!accept.includes(HAL_MEDIA_TYPE)) return reply.send(page.values)
   const { values, skip, limit, total } = page
-  const _links = linksOf(request.url, page)
+  const _links = linksOf(request, page)
   return sendAs(reply, HAL_MEDIA_TYPE, { _embedded: { values }, count: values.length, total, limit, skip, _links })
 }
 
@@ -123,18 +124,12 @@ function sendAs(reply: FastifyReply, type: string, body: unknown): FastifyReply 
 }
 
 function linksOf(
-  url: string,
+  request: FastifyRequest,
   { skip, limit, total }: Page<unknown>,
 ): Readonly<Record<string, { readonly href: string }>> {
-  const at = (startIndex: number) => {
-    const [path = '', query = ''] = url.split('?', 2)
-    const parameters = new URLSearchParams(query)
-    parameters.set('startIndex', String(startIndex))
-    parameters.set('hits', String(limit))
-    return { href: `${path}?${parameters.toString()}` }
-  }
+  const at = (startIndex: number) => ({ href: linkWith(request, { startIndex, hits: limit }) })
   return {
-    self: { href: url },
+    self: { href: linkWith(request) },
     ...(limit > 0 && skip + limit < total && { next: at(skip + limit) }),
     ...(skip > 0 && { prev: at(Math.max(0, skip - limit)) }),
   }

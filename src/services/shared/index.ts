@@ -17,6 +17,7 @@ export {
 } from './http/condition-text.ts'
 export { foreignPage, mayBeAttached, refusedPage } from './http/foreign-page.ts'
 export { FORM_TYPE, formEntries } from './http/form-entries.ts'
+export { linkTo, linkWith } from './http/links.ts'
 export { type ItemResult, itemResults } from './http/item-results.ts'
 export {
   EVENTS_MEDIA_TYPE,

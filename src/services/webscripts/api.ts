@@ -1,7 +1,15 @@
 /** Routes that manage and observe webscripts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { addRoutes, EVENTS_MEDIA_TYPE, routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
+import {
+  addRoutes,
+  EVENTS_MEDIA_TYPE,
+  linkTo,
+  routesOf,
+  sendEvents,
+  type ServerEvent,
+  untilClosed,
+} from '#services/shared'
 import { BASE, callRoutes, type CallRouting } from './call-routes.ts'
 import type { InternalWebscripts, WebscriptsApi } from './contract.ts'
 import {
@@ -11,6 +19,7 @@ import {
   LogSchema,
   MetricsSchema,
   NewWebscript,
+  type Operation,
   OperationSchema,
   type ScriptLine,
   TAIL_QUERY,
@@ -58,7 +67,7 @@ const ROUTES = [
     scope: 'author',
     summary: 'The webscripts of the tenant, each in its latest version',
     answers: { 200: Type.Array(InfoSchema, { title: 'Webscripts' }) },
-    handler: ({ api }) => api.list(),
+    handler: async ({ api, request }) => (await api.list()).map((one) => shown(request, one)),
   }),
   route({
     method: 'POST',
@@ -75,7 +84,7 @@ const ROUTES = [
     scope: 'author',
     summary: 'One webscript, or a version of it',
     answers: { 200: InfoSchema },
-    handler: ({ api, params, request }) => api.get(params.name, versionOf(request)),
+    handler: async ({ api, params, request }) => shown(request, await api.get(params.name, versionOf(request))),
   }),
   route({
     method: 'PUT',
@@ -114,8 +123,12 @@ export async function webscriptsRoutes(
   await app.register(async (scope) => callRoutes(scope, routing))
 }
 
-function accepted(reply: FastifyReply, operation: unknown): unknown {
-  return reply.code(202).send(operation)
+function accepted(reply: FastifyReply, { operation, ...about }: Operation): unknown {
+  return reply.code(202).send({ ...about, ...(operation && { operation: shown(reply.request, operation) }) })
+}
+
+function shown<T extends { readonly href: string }>(request: FastifyRequest, one: T): T {
+  return { ...one, href: linkTo(request, one.href) }
 }
 
 function versionOf({ headers }: FastifyRequest): string | undefined {

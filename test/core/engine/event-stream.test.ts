@@ -14,7 +14,7 @@ function stream() {
     detail: true,
     history: undefined,
   })
-  const emit = (invocation: number) => subscriptions.tell(eventOf(invocation))
+  const emit = (invocation: number) => subscriptions.emitPlain(eventOf(invocation))
   return { events$: subscriptions.events({}), emit, complete: () => subscriptions.complete(), reports, listening }
 }
 

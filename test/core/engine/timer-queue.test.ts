@@ -39,7 +39,7 @@ function setup<Clock extends JumpingClock | VirtualClock>(clock: Clock, policy: 
   const owners = [new Owner(0, fired), new Owner(1, fired)] as const
   const want = (owner: Owner, kind: TimerKind, at: number, key = 0) => {
     owner.due.set(`${kind} ${key}`, at)
-    queue.ask(owner, kind, at, key)
+    queue.set(owner, kind, at, key)
     queue.arm()
   }
   return { clock, queue, fired, owners, want }
@@ -183,7 +183,7 @@ describe('any sequence of asking and forgetting', () => {
         const take = (one: Ask): void => {
           const owner = owners[one.owner]
           owner?.due.set(`${one.kind} ${one.key}`, one.at)
-          if (owner) queue.ask(owner, one.kind, one.at, one.key)
+          if (owner) queue.set(owner, one.kind, one.at, one.key)
           wanted.set(`${one.owner}:${one.kind} ${one.key}`, one)
         }
         before.forEach(take)

@@ -37,7 +37,7 @@ it('a pair that was good and is taken away is a guess again', async () => {
 it('a host that is told of changes refuses a pair at once that was taken away, and knows the others still', async () => {
   const clock = { now: 1000 }
   let heard: (word: string | undefined) => void = () => undefined
-  const presence = { hear: (hear: typeof heard) => void (heard = hear), deafFor: 0 }
+  const presence = { onNotification: (listener: typeof heard) => void (heard = listener), notificationLag: 0 }
   const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), () => 1000, 16)
   await pairs.add({ key: 'gone', secret: 's', tenant: 'acme' })
   await pairs.add({ key: 'kept', secret: 's', tenant: 'acme' })
@@ -65,7 +65,7 @@ it('a host that is told of changes refuses a pair at once that was taken away, a
   expect(await both()).toEqual([undefined, acme])
   await pairs.remove('kept')
   // the pair is unchanged, but an announcement may have been missed
-  presence.deafFor = 1_001
+  presence.notificationLag = 1_001
   expect(await both()).toEqual([undefined, undefined])
   // two hashes for the new pairs, one after `gone` was removed, one after `kept` was removed, and one more for `gone`
   expect(hashes).toBe(5)

@@ -36,10 +36,10 @@ describe('a batch operation on alarms', () => {
       action: 'delete',
       query: { ids: [one, two, 'none'] },
     })
-    expect([answer.statusCode, answer.headers.location]).toEqual([202, '/batch/a5'])
+    expect([answer.statusCode, answer.headers.location]).toEqual([202, 'http://localhost:80/batch/a5'])
     expect(answer.json()).toEqual({
       statusCode: 202,
-      uri: '/batch/a5',
+      uri: 'http://localhost:80/batch/a5',
       entity: {
         id: 'a5',
         queueTime: new Date(NOON).toISOString(),

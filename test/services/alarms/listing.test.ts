@@ -78,7 +78,7 @@ describe('a listing of alarms', () => {
     ] as const) {
       const answer = await alarms.ask('GET', url ?? 'no next')
       const body: Listed = answer.json()
-      const base = '/alarm/alarms?source=r1&source=r2&size=1'
+      const base = 'http://localhost:80/alarm/alarms?source=r1&source=r2&size=1'
       expect([body.self, body.previous, body.total, answer.headers['x-count']]).toEqual([
         `${base}${self}`,
         previous === undefined ? undefined : `${base}${previous}`,
@@ -94,8 +94,8 @@ describe('a listing of alarms', () => {
   it('beyond the end is empty and leads back', async () => {
     const body: Listed = (await alarms.ask('GET', '/alarm/alarms?page=7&size=3')).json()
     expect(body).toEqual({
-      self: '/alarm/alarms?size=3&page=7',
-      previous: '/alarm/alarms?size=3&page=6',
+      self: 'http://localhost:80/alarm/alarms?page=7&size=3',
+      previous: 'http://localhost:80/alarm/alarms?page=6&size=3',
       total: 4,
       alarms: [],
     })

@@ -17,14 +17,14 @@ describe('creating a resource', () => {
     const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: 'test' })
     expect([made.status, made.body]).toEqual([
       201,
-      { statusCode: 201, uri: '/api/resources/r1', entity: { id: 'r1', name: 'test' } },
+      { statusCode: 201, uri: 'http://localhost:80/api/resources/r1', entity: { id: 'r1', name: 'test' } },
     ])
-    expect(made.headers).toMatchObject({ location: '/api/resources/r1', etag: '"1"' })
+    expect(made.headers).toMatchObject({ location: 'http://localhost:80/api/resources/r1', etag: '"1"' })
   })
 
   it('keeps ids of any characters', async () => {
     const made = await resources.ask('POST', '/api/resources', { id: '/abc/äxx ?#' })
-    expect(made.at('uri')).toBe('/api/resources/%2Fabc%2F%C3%A4xx%20%3F%23')
+    expect(made.at('uri')).toBe('http://localhost:80/api/resources/%2Fabc%2F%C3%A4xx%20%3F%23')
     expect((await resources.ask('GET', String(made.at('uri')))).at('id')).toBe('/abc/äxx ?#')
   })
 
@@ -191,15 +191,15 @@ describe('parts of a resource', () => {
     const one = await resources.ask('GET', '/api/resources/r1', undefined, HAL)
     expect(one.headers['content-type']).toContain('application/hal+json')
     expect(one.at('_links')).toEqual({
-      self: { href: '/api/resources/r1' },
-      parent: { href: '/api/resources/p', id: 'p' },
-      resourceType: { href: '/api/resourcetypes/t', id: 't' },
-      area: { href: '/api/resources/hall', id: 'hall' },
+      self: { href: 'http://localhost:80/api/resources/r1' },
+      parent: { href: 'http://localhost:80/api/resources/p', id: 'p' },
+      resourceType: { href: 'http://localhost:80/api/resourcetypes/t', id: 't' },
+      area: { href: 'http://localhost:80/api/resources/hall', id: 'hall' },
     })
     const parent = await resources.ask('PATCH', '/api/resources/p', {}, HAL)
     expect(parent.at('_links')).toEqual({
-      self: { href: '/api/resources/p' },
-      children: { href: '/api/resources/p/children' },
+      self: { href: 'http://localhost:80/api/resources/p' },
+      children: { href: 'http://localhost:80/api/resources/p/children' },
     })
   })
 })

@@ -23,10 +23,14 @@ describe('resource types', () => {
     const made = await resources.ask('POST', '/api/resourcetypes', { id: 'pump', test: 123, $bulkOperation: 'x' })
     expect([made.status, made.body]).toEqual([
       201,
-      { statusCode: 201, uri: '/api/resourcetypes/pump', entity: { id: 'pump', test: 123, $constraints: [] } },
+      {
+        statusCode: 201,
+        uri: 'http://localhost:80/api/resourcetypes/pump',
+        entity: { id: 'pump', test: 123, $constraints: [] },
+      },
     ])
     const other = await resources.ask('POST', '/api/resourcetypes', { test: 1 })
-    expect(other.headers['location']).toBe(`/api/resourcetypes/${String(other.at('entity.id'))}`)
+    expect(other.headers['location']).toBe(`http://localhost:80/api/resourcetypes/${String(other.at('entity.id'))}`)
   })
 
   it.each([
@@ -140,7 +144,7 @@ describe('resource constraints', () => {
     const id = String(made.at('entity.id'))
     expect(made.body).toEqual({
       statusCode: 201,
-      uri: `/api/resourceconstraints/${id}`,
+      uri: `http://localhost:80/api/resourceconstraints/${id}`,
       entity: { id, ...ADDRESS },
     })
     expect((await resources.ask('GET', `/api/resourceconstraints/${id}`)).body).toEqual({ id, ...ADDRESS })

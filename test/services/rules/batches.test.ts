@@ -51,10 +51,10 @@ describe('a batch operation', () => {
       description: 'Remove tasks filtered by type=reactive AND status=stopped',
     }
     const queueTime = new Date(NOON).toISOString()
-    expect(queued.headers['location']).toBe('/api/batch/t2')
+    expect(queued.headers['location']).toBe('http://localhost:80/api/batch/t2')
     expect(queued.body).toEqual({
       statusCode: 202,
-      uri: '/api/batch/t2',
+      uri: 'http://localhost:80/api/batch/t2',
       entity: { id: 't2', user: 'tester', queueTime, operation },
     })
     expect(await finished('t2')).toEqual({

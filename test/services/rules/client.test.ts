@@ -164,7 +164,7 @@ describe('the client of the rules service', () => {
     })
     expect(await api.inspection.explain('t1', 'alarm')).toMatchObject({ node: 'alarm', fired: { time: NOON } })
     expect((await api.inspection.log({ taskId: 't1', messageContains: 'fired' })).logs).toHaveLength(1)
-    expect(await api.inspection.deliveries('t1', { limit: 5 })).toEqual([])
+    expect(await api.inspection.deliveries('t1', { limit: 5 })).toEqual({ values: [] })
   })
 
   it('resumes a stream of events after the last id', async () => {

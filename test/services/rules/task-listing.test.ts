@@ -107,16 +107,16 @@ describe('a listing', () => {
       total: 0,
       limit: 1,
       skip: 2,
-      _links: { prev: { href: '/api/tasks?hits=1&startIndex=1&tags.a=b' } },
+      _links: { prev: { href: 'http://localhost:80/api/tasks?hits=1&startIndex=1&tags.a=b' } },
     })
     expect(got(body, '_links')).not.toHaveProperty('next')
     const middle = await rules.ask('GET', '/api/tasks?hits=1&startIndex=1', undefined, {
       accept: 'application/hal+json',
     })
     expect(middle.at('_links')).toEqual({
-      self: { href: '/api/tasks?hits=1&startIndex=1' },
-      next: { href: '/api/tasks?hits=1&startIndex=2' },
-      prev: { href: '/api/tasks?hits=1&startIndex=0' },
+      self: { href: 'http://localhost:80/api/tasks?hits=1&startIndex=1' },
+      next: { href: 'http://localhost:80/api/tasks?hits=1&startIndex=2' },
+      prev: { href: 'http://localhost:80/api/tasks?hits=1&startIndex=0' },
     })
     expect(middle.at('_embedded.values')).toMatchObject([{ ID: 't3' }])
   })

@@ -14,7 +14,7 @@ afterEach(async () => {
 describe('POST /api/tasks', () => {
   it('starts the task unless start is false', async () => {
     const { status, body, headers } = await rules.ask('POST', '/api/tasks', ruleOf())
-    expect([status, body, headers['location']]).toEqual([201, { ID: 't1' }, '/api/tasks/t1'])
+    expect([status, body, headers['location']]).toEqual([201, { ID: 't1' }, 'http://localhost:80/api/tasks/t1'])
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     expect((await rules.ask('GET', '/api/tasks/t1')).at('status')).toBe('running')
     expect((await rules.ask('GET', '/api/tasks/t2')).at('status')).toBe('stopped')

@@ -55,10 +55,10 @@ describe('a template', () => {
       '/api/templates',
       templateOf('over heating', { description: 'd', tags: { a: 1 } }),
     )
-    expect([status, headers['location']]).toEqual([201, '/api/templates/over%20heating'])
+    expect([status, headers['location']]).toEqual([201, 'http://localhost:80/api/templates/over%20heating'])
     expect(body).toEqual({
       statusCode: 201,
-      uri: '/api/templates/over%20heating',
+      uri: 'http://localhost:80/api/templates/over%20heating',
       entity: {
         name: 'over heating',
         version: 1,

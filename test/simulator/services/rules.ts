@@ -37,6 +37,10 @@ const EACH_MESSAGE = { time: 'arrival', duplicates: 'take' }
 /** Lists all deliveries without omissions. */
 const ALL_DELIVERIES = '/deliveries?limit=1000'
 
+function listedIn(body: unknown): readonly ListedDelivery[] {
+  return (body as { readonly values?: readonly ListedDelivery[] } | undefined)?.values ?? []
+}
+
 function acting(kind: Kind, resource: string): JsonObject {
   if (kind === 'note') {
     return {
@@ -159,8 +163,8 @@ class Tasks {
     const path = what === '/deliveries' ? ALL_DELIVERIES : what
     const url = `/api/tasks/${encodeURIComponent(id)}${path}`
     const { answer } = await this.#world.ask({ method: 'GET', url, tenant })
-    if (path !== ALL_DELIVERIES || !Array.isArray(answer?.body)) return
-    for (const one of answer.body as readonly ListedDelivery[]) {
+    if (path !== ALL_DELIVERIES) return
+    for (const one of listedIn(answer?.body)) {
       if (one.status === 'delivered' || one.status === 'dead') ended.set(one.id, one.status)
     }
   }
@@ -281,8 +285,7 @@ class Tasks {
   async #verifyDeliveries(task: KnownTask): Promise<void> {
     const url = `/api/tasks/${task.id}${ALL_DELIVERIES}`
     const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
-    if (!Array.isArray(answer.body)) return
-    const deliveries = answer.body as readonly ListedDelivery[]
+    const deliveries = listedIn(answer.body)
     const now = new Map(deliveries.map(({ id, status }) => [id, status]))
     for (const [id, status] of task.ended)
       if (now.get(id) !== status)

@@ -16,7 +16,7 @@
 import { type AppError, type Issue, LruCache, slackOf, validationError } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import { ExpressionCompiler } from './compile.ts'
-import { placeIn, parseSource } from './parse.ts'
+import { positionIn, parseSource } from './parse.ts'
 import { misreadings } from './misreadings.ts'
 import { notEvaluated } from './refused.ts'
 import { MAX_WORK, type Code, type Run } from './run.ts'
@@ -135,7 +135,7 @@ function problem(message: string, suggestion: string): Problem {
 
 function refused(text: string, problems: readonly Problem[]): AppError {
   const issues = problems.slice(0, MAX_PROBLEMS).map(({ at, message, suggestion }): Issue => {
-    const { words, line, column } = placeIn(text, at)
+    const { words, line, column } = positionIn(text, at)
     return {
       path: '',
       message: `${words}: ${message}`,

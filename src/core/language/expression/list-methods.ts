@@ -1,7 +1,7 @@
 /** Implements the methods of lists in expressions. */
 import { callbackArg, made, numberArg, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit, type Callback, type Run } from './run.ts'
-import { measure, numberOf, placeIn, sameValue, textOf, truthOf } from './values.ts'
+import { measure, numberOf, indexIn, sameValue, textOf, truthOf } from './values.ts'
 
 type List = readonly unknown[]
 
@@ -20,7 +20,7 @@ export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, M
   ['findLastIndex', (self, call) => self.findLastIndex(decides(self, call))],
   ['flat', (self, call) => flat(self, numberArg(call, 0, 1), call)],
   ['flatMap', (self, call) => flat(self.map(each(self, call)), 1, call)],
-  ['includes', (self, call) => placeIn(call.run, self, paid(call, call.args[0])) !== -1],
+  ['includes', (self, call) => indexIn(call.run, self, paid(call, call.args[0])) !== -1],
   ['indexOf', position],
   ['join', join],
   ['lastIndexOf', (self, call) => last(self, call)],

@@ -24,7 +24,7 @@ export function readsOf(uses: readonly Path[]): CodeReads {
   return { names: messageNames(uses), nodes: [...nodes] }
 }
 
-export function noNews({ names, nodes }: CodeReads): AppError {
+export function withoutNewData({ names, nodes }: CodeReads): AppError {
   const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
   const missing = [
     ...(names.length === 0 ? [] : [`no message has brought a value of ${listed(names).join(' or ')} yet`]),
@@ -34,7 +34,7 @@ export function noNews({ names, nodes }: CodeReads): AppError {
 }
 
 /** Whether any value that the code reads is new. For code without such reads, every run is new. */
-export function hasNews(context: Pick<PlugContext, 'isNew' | 'isNewOf'>, { names, nodes }: CodeReads): boolean {
+export function hasNewData(context: Pick<PlugContext, 'isNew' | 'isNewOf'>, { names, nodes }: CodeReads): boolean {
   if (names.length + nodes.length === 0) return true
   for (const name of names) if (context.isNew(name)) return true
   for (const label of nodes) if (context.isNewOf(label)) return true

@@ -49,7 +49,10 @@ export function shorten(text: string): string {
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }
 
-export function placeIn(text: string, at: number): { readonly line: number; readonly column: number; words: string } {
+export function positionIn(
+  text: string,
+  at: number,
+): { readonly line: number; readonly column: number; words: string } {
   const before = text.slice(0, at).split('\n')
   const line = before.length
   const column = (before.at(-1)?.length ?? 0) + 1

@@ -8,7 +8,8 @@ type Reading = Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew'>
 export function readerOf(context: Reading): (path: LogicPath) => unknown {
   return (path) => {
     const [name, second] = path.segments
-    if (path.own === true && path.root === 'streamdata' && name !== undefined && !context.isNew(name)) return undefined
+    if (path.onlyCurrent === true && path.root === 'streamdata' && name !== undefined && !context.isNew(name))
+      return undefined
     // by far the most frequent read, which needs no path traversal
     if (path.root === 'streamdata' && name !== undefined && second === undefined)
       return ofData(context.streamValue(name))

@@ -67,9 +67,9 @@ function replace(self: string, call: Call): string {
 
 function replaceAll(self: string, call: Call): string {
   const [wanted, instead] = [textArg(call, 0), textArg(call, 1)]
-  const places = split(self, { ...call, args: [wanted] })
-  spend(call.run, Math.max(0, places.length - 1) * instead.length + self.length)
-  return wanted === '' ? self.replaceAll('', () => instead) : places.join(instead)
+  const parts = split(self, { ...call, args: [wanted] })
+  spend(call.run, Math.max(0, parts.length - 1) * instead.length + self.length)
+  return wanted === '' ? self.replaceAll('', () => instead) : parts.join(instead)
 }
 
 function split(self: string, call: Call): readonly string[] {

@@ -132,7 +132,7 @@ export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, 
   return !FORBIDDEN_KEYS.has(key) && Object.hasOwn(all, key)
 }
 
-export function placeIn(run: Run, list: readonly unknown[], wanted: unknown): number {
+export function indexIn(run: Run, list: readonly unknown[], wanted: unknown): number {
   spend(run, 1 + list.length / 4)
   if (Number.isNaN(wanted)) return list.findIndex(Number.isNaN)
   return list.findIndex((item) => sameValue(run, item, wanted))

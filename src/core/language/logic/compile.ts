@@ -38,7 +38,7 @@ type Reader = (run: Run, scope: unknown) => unknown
 
 const NOTHING: Piece = { logic: null }
 
-interface Place {
+interface Position {
   readonly pointer: string
   readonly depth: number
   readonly inLoop: boolean
@@ -63,7 +63,7 @@ export class LogicCompiler {
     return node ?? this.library.node(logic)
   }
 
-  private piece(logic: unknown, position: Place): Piece {
+  private piece(logic: unknown, position: Position): Piece {
     if (++this.parts > MAX_LOGIC_PARTS) {
       if (this.parts === MAX_LOGIC_PARTS + 1) {
         this.issue(position.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use less logic')
@@ -79,7 +79,7 @@ export class LogicCompiler {
     return this.operation(logic, position)
   }
 
-  private operation(logic: object, position: Place): Piece {
+  private operation(logic: object, position: Position): Piece {
     const entries: [string, unknown][] = Object.entries(logic)
     const [entry, second] = entries
     if (!entry) return { logic: new Guarded(logic) }
@@ -96,7 +96,7 @@ export class LogicCompiler {
     if (!wanted) return this.unknown(name, position)
     const listed = Array.isArray(written)
     const args: readonly unknown[] = listed ? written : [written]
-    const inside: Place = { ...position, pointer: at(position.pointer, name), depth: position.depth + 1 }
+    const inside: Position = { ...position, pointer: at(position.pointer, name), depth: position.depth + 1 }
     if (!this.fits(name, args, wanted, inside)) return NOTHING
     switch (name) {
       case 'var':
@@ -160,7 +160,7 @@ export class LogicCompiler {
     return this.library.call(step, [logic])
   }
 
-  private choice(args: readonly unknown[], position: Place): unknown[] {
+  private choice(args: readonly unknown[], position: Position): unknown[] {
     return args.map((_, index) => {
       const piece = this.argument(args, index, position)
       const isTest = index % 2 === 0 && index + 1 < args.length
@@ -169,7 +169,7 @@ export class LogicCompiler {
   }
 
   /** Compiles a loop. Its body reads only the item, and each round is counted. */
-  private loop(name: string, args: readonly unknown[], position: Place): Piece {
+  private loop(name: string, args: readonly unknown[], position: Position): Piece {
     const pieces = args.map((_, index) =>
       this.argument(args, index, { ...position, inLoop: index === 1 || position.inLoop }),
     )
@@ -179,7 +179,7 @@ export class LogicCompiler {
     return { logic: { [name]: [list, this.library.spending(decided, () => 1), ...initial] } }
   }
 
-  private variable(args: readonly unknown[], position: Place): Piece {
+  private variable(args: readonly unknown[], position: Position): Piece {
     const [first] = args
     if (first !== undefined && first !== null && typeof first !== 'string' && typeof first !== 'number') {
       return this.issue(
@@ -216,14 +216,14 @@ export class LogicCompiler {
     return { if: [this.library.call((run, scope) => (read(run, scope) ?? null) !== null), value, otherwise.logic] }
   }
 
-  private missing(args: readonly unknown[], position: Place, listed: boolean): Piece {
+  private missing(args: readonly unknown[], position: Position, listed: boolean): Piece {
     const readers = this.keyReaders(args, position)
     const step: Step = (run, scope, values) =>
       absent(Array.isArray(values[0]) ? values[0] : values, readers, run, scope)
     return { logic: this.library.call(step, this.all(args, position, listed)) }
   }
 
-  private missingSome(args: readonly unknown[], position: Place): Piece {
+  private missingSome(args: readonly unknown[], position: Position): Piece {
     const readers = this.keyReaders([args[1]], position)
     const step: Step = (run, scope, [need, keys]) => {
       const without = absent(Array.isArray(keys) ? keys : [keys], readers, run, scope)
@@ -232,7 +232,7 @@ export class LogicCompiler {
     return { logic: this.library.call(step, this.all(args, position)) }
   }
 
-  private keyReaders(args: readonly unknown[], position: Place): ReadonlyMap<string, Reader> {
+  private keyReaders(args: readonly unknown[], position: Position): ReadonlyMap<string, Reader> {
     const readers = new Map<string, Reader>()
     const listed = new Set(args.flat().map((arg) => (typeof arg === 'number' ? String(arg) : arg)))
     for (const key of literalKeys(args)) {
@@ -250,7 +250,7 @@ export class LogicCompiler {
     return readers
   }
 
-  private placeholder(text: string, position: Place): Piece {
+  private placeholder(text: string, position: Position): Piece {
     const parsed = parseText(text)
     const binding = wholeBinding(parsed)
     if (binding && !binding.json && parsed.faults.length === 0)
@@ -264,7 +264,7 @@ export class LogicCompiler {
     )
   }
 
-  private unknown(name: string, position: Place): Piece {
+  private unknown(name: string, position: Position): Piece {
     const allowed = [...ARITIES.keys()]
     const close = nearest(name, allowed)
     const list = `allowed are ${allowed.join(' ')}`
@@ -275,22 +275,22 @@ export class LogicCompiler {
     )
   }
 
-  private fits(name: string, args: readonly unknown[], [min, max]: Arity, position: Place): boolean {
+  private fits(name: string, args: readonly unknown[], [min, max]: Arity, position: Position): boolean {
     if (args.length >= min && args.length <= max) return true
     const wanted = min === max ? `${min}` : max === MANY ? `at least ${min}` : `${min} to ${max}`
     this.issue(position.pointer, `"${name}" has ${args.length} arguments`, `give it ${wanted}, as a list`)
     return false
   }
 
-  private all(items: readonly unknown[], position: Place, listed = true): unknown[] {
+  private all(items: readonly unknown[], position: Position, listed = true): unknown[] {
     return this.pieces(items, position, listed).map((piece) => piece.logic)
   }
 
-  private pieces(items: readonly unknown[], position: Place, listed: boolean): Piece[] {
+  private pieces(items: readonly unknown[], position: Position, listed: boolean): Piece[] {
     return items.map((item, index) => (listed ? this.argument(items, index, position) : this.piece(item, position)))
   }
 
-  private argument(args: readonly unknown[], index: number, position: Place): Piece {
+  private argument(args: readonly unknown[], index: number, position: Position): Piece {
     return this.piece(args[index], { ...position, pointer: `${position.pointer}/${index}`, depth: position.depth + 1 })
   }
 

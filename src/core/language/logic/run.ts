@@ -6,7 +6,7 @@ import type { Path } from '../placeholders/scope.ts'
 export interface LogicPath extends Path {
   readonly parts: readonly string[]
   /** an optional placeholder, which reads only the current message, not values carried over */
-  readonly own?: boolean
+  readonly onlyCurrent?: boolean
 }
 
 export interface Run {

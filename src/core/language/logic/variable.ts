@@ -32,11 +32,11 @@ export function itemPath(name: string): { readonly segments: readonly string[] }
 
 /** Adds `parts` to a path. `optional`: the placeholder may be missing. */
 export function withParts({ root, segments }: Path, optional = false): LogicPath {
-  return { root, segments, parts: [root, ...segments], ...(optional && { own: true }) }
+  return { root, segments, parts: [root, ...segments], ...(optional && { onlyCurrent: true }) }
 }
 
 export function pathKey(path: LogicPath): string {
-  return path.own === true ? `?${printPath(path)}` : printPath(path)
+  return path.onlyCurrent === true ? `?${printPath(path)}` : printPath(path)
 }
 
 /** Creates the error for a missing value, since unknown is neither 0 nor false. */

@@ -6,7 +6,7 @@ import type { Name } from './template-name.ts'
 import type { Scope } from './scope.ts'
 
 /** An object whose fields are read by name and cannot be looped over. */
-export class Place {
+export class LazyRecord {
   readonly #read: (key: string) => unknown
 
   constructor(read: (key: string) => unknown) {
@@ -35,7 +35,7 @@ export interface Frame {
   readonly data: LoopData
   /** values named by `as |...|`, innermost first */
   readonly parameters: Chain<readonly unknown[]> | undefined
-  readonly root: Place
+  readonly root: LazyRecord
 }
 
 /** Names that read from the task in every block, whatever its context. */
@@ -45,7 +45,7 @@ export const OWN_NAMES: ReadonlySet<string> = new Set(['GLOBAL', 'META', 'RESOUR
 const NOTHING: unknown = Object.freeze({})
 
 export function rootFrame(scope: Scope): Frame {
-  const root = new Place((key) => readRoot(scope, key))
+  const root = new LazyRecord((key) => readRoot(scope, key))
   return {
     context: root,
     contexts: { value: root, outer: undefined },
@@ -58,9 +58,9 @@ export function rootFrame(scope: Scope): Frame {
 function readRoot(scope: Scope, key: string): unknown {
   switch (key) {
     case 'GLOBAL':
-      return new Place((name) => scope.streamValue(name))
+      return new LazyRecord((name) => scope.streamValue(name))
     case 'META':
-      return new Place((name) => (name === '$' ? scope.nodeMetadata() : undefined))
+      return new LazyRecord((name) => (name === '$' ? scope.nodeMetadata() : undefined))
     case 'RESOURCE':
       return scope.taskResource ?? scope.nodeResource
     case 'TASK_ID':
@@ -135,7 +135,7 @@ export function lookedUp(from: unknown, key: unknown): unknown {
 }
 
 function member(parent: unknown, key: string): unknown {
-  if (parent instanceof Place) return parent.read(key)
+  if (parent instanceof LazyRecord) return parent.read(key)
   if (typeof parent !== 'string') return ownValue(parent, key)
   if (key === 'length') return parent.length
   return /^(?:0|[1-9]\d{0,9})$/.test(key) ? parent[Number(key)] : undefined

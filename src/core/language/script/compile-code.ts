@@ -3,7 +3,7 @@ import { AppError, validationError } from '#kernel'
 import { compileCondition } from '../expression/condition.ts'
 import { compileExpression, MAX_EXPRESSION } from '../expression/expression.ts'
 import { numberOfCode, type NumberReading } from '../expression/number.ts'
-import { placeIn } from '../expression/parse.ts'
+import { positionIn } from '../expression/parse.ts'
 import type { Problem } from '../expression/source.ts'
 import { drawSeed, unknown } from '../expression/run.ts'
 import { truthOf } from '../expression/values.ts'
@@ -104,10 +104,10 @@ function further(text: string, closures: AppError, problems: readonly Problem[])
   const [first] = problems
   if (first === undefined) return closures
   const before = closures.issues.map(({ details }) => [Number(details?.['line']), Number(details?.['column'])] as const)
-  const { line, column } = placeIn(text, first.at)
+  const { line, column } = positionIn(text, first.at)
   if (before.some(([l, c]) => l > line || (l === line && c >= column))) return closures
   const issues = problems.slice(0, 20).map(({ at, message, suggestion }) => {
-    const position = placeIn(text, at)
+    const position = positionIn(text, at)
     return {
       path: '',
       message: `${position.words}: ${message}`,

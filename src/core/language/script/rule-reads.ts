@@ -78,9 +78,9 @@ export class Reads {
   readonly #meaning: Meaning
   readonly #wordAt = new Map<Node, string>()
   readonly #keys = new Set<Node>()
-  readonly #places = new Map<string, number>()
+  readonly #indexes = new Map<string, number>()
   /** the index of the value that replaces a node, and the label of that value in messages */
-  readonly #reads = new Map<Node, { readonly place: number; readonly label: string }>()
+  readonly #reads = new Map<Node, { readonly index: number; readonly label: string }>()
   readonly #needed = new Map<Node, string>()
   /** reads on which a decision depends, so that null and NaN are errors, too */
   readonly #deciding = new Set<Node>()
@@ -116,7 +116,7 @@ export class Reads {
     const read = this.#reads.get(node)
     const label = this.#needed.get(node)
     if (read === undefined && label === undefined) return this.#quoted(node, suffix)
-    const text = read === undefined ? asWritten() : `v${read.place}${suffix}`
+    const text = read === undefined ? asWritten() : `v${read.index}${suffix}`
     if (label === undefined) return text
     const check = this.#numbers.has(node) ? 'number' : this.#deciding.has(node) ? 'known' : 'need'
     return `${check === 'number' ? 'count' : check}${suffix}(${text}, ${JSON.stringify(label)})`
@@ -221,23 +221,23 @@ export class Reads {
   ): void {
     const label = this.#label(whole)
     if ('fault' in found) return this.#wrong(node, `"${label}": ${found.fault.message}`, found.fault.suggestion)
-    this.#reads.set(whole, { place: this.#place(found.path), label })
+    this.#reads.set(whole, { index: this.#index(found.path), label })
     if (binding?.optional !== true) this.#need(whole, around, this.#meaning === 'script' && binding !== undefined)
   }
 
-  #place(path: LogicPath): number {
+  #index(path: LogicPath): number {
     const key = pathKey(path)
-    const known = this.#places.get(key)
+    const known = this.#indexes.get(key)
     if (known !== undefined) return known
     const index = this.uses.push(path) - 1
-    this.#places.set(key, index)
+    this.#indexes.set(key, index)
     return index
   }
 
   /** The read or a read below it decides something. `always`: unless the code tests the value. */
   #need(read: Node, around: readonly AnyNode[], always: boolean): void {
     let node: Node = read
-    let isAsked = !always
+    let isTested = !always
     let rest = around.toReversed()
     rest = rest.slice(
       rest.findIndex((parent) => parent.start <= read.start && parent.end >= read.end && parent !== read),
@@ -252,11 +252,11 @@ export class Reads {
       if (handsOn(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
-        if (parent.optional) isAsked = true
+        if (parent.optional) isTested = true
         else this.#needed.set(node, this.#label(node))
         node = parent
       } else {
-        if (!(isAsked || asks(parent, node))) this.#needed.set(node, this.#label(node))
+        if (!(isTested || asks(parent, node))) this.#needed.set(node, this.#label(node))
         return
       }
     }
@@ -268,7 +268,7 @@ export class Reads {
       if (typeof part === 'string') return JSON.stringify(part)
       const found = pathOfBinding(part)
       if ('fault' in found) return '""'
-      return `text${suffix}(v${this.#place(found.path)}${suffix}, ${JSON.stringify(part.text)}, ${part.optional})`
+      return `text${suffix}(v${this.#index(found.path)}${suffix}, ${JSON.stringify(part.text)}, ${part.optional})`
     })
     const text = `(${parts.join(' + ')})`
     return this.#keys.has(node) ? `[use${suffix}${text}]` : `use${suffix}${text}`
@@ -303,7 +303,7 @@ export class Reads {
       if (typeof part === 'string') continue
       const found = pathOfBinding(part)
       if ('fault' in found) this.#wrong(node, `"${part.text}": ${found.fault.message}`, found.fault.suggestion)
-      else this.#place(found.path)
+      else this.#index(found.path)
     }
   }
 

@@ -184,9 +184,9 @@ function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
   }
 }
 
-type Given = ReturnType<QuickJSContext['evalCode']>
+type EvaluationResult = ReturnType<QuickJSContext['evalCode']>
 
-function unwrap(context: QuickJSContext, result: Given): QuickJSHandle {
+function unwrap(context: QuickJSContext, result: EvaluationResult): QuickJSHandle {
   if (result.error) throw failure(context, result.error)
   return result.value
 }

@@ -15,7 +15,7 @@
 import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { misreadings } from '../expression/misreadings.ts'
-import { insteadOfWord, placeIn } from '../expression/parse.ts'
+import { insteadOfWord, positionIn } from '../expression/parse.ts'
 import { readSource, type Problem, type Source } from '../expression/source.ts'
 import { Completion, droppedValues, givesValue, objectLikeBlock, returnsNothing } from './completion.ts'
 import { lawCode, textCode } from './handed-in.ts'
@@ -138,7 +138,7 @@ function problemOf(error: unknown, text: string, before: number): Problem {
   const at = Math.min(Math.max(0, Number(error.pos) - before), text.length)
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
   const suggestion = insteadOfWord(text, at) ?? 'correct the code there'
-  return { at, message: `${reason} at ${placeIn(text, at).words}`, suggestion }
+  return { at, message: `${reason} at ${positionIn(text, at).words}`, suggestion }
 }
 
 /** Finds statements that JavaScript reads differently from what they look like. */

@@ -1,7 +1,7 @@
 /** Compiles a script to code for the sandbox, with counted work; placeholders in it are data, wherever they stand. */
 import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'
 import { type Issue, validationError } from '#kernel'
-import { placeIn } from '../expression/parse.ts'
+import { positionIn } from '../expression/parse.ts'
 import { readSource } from '../expression/source.ts'
 import { missing } from '../expression/run.ts'
 import type { LogicPath } from '../logic/run.ts'
@@ -28,7 +28,7 @@ export function compileScript(source: string): CompiledScript {
   }
   const read = readSource(source)
   if (read.problems.length > 0) {
-    throw refused(read.problems.map(({ at, message, suggestion }) => [placed(source, at, message), suggestion]))
+    throw refused(read.problems.map(({ at, message, suggestion }) => [located(source, at, message), suggestion]))
   }
   try {
     const { tree, written, before, completion } = parsedScript(read.marked, source)
@@ -40,8 +40,8 @@ export function compileScript(source: string): CompiledScript {
       around: (inner, suffix) => wrapped(inner, suffix, reads.uses.length, completion),
     })
     const problems = [
-      ...reads.problems.map(({ at, message, suggestion }) => [placed(source, at, message), suggestion] as const),
-      ...uncounted.map(({ at, what }) => placed(source, at - before, `unsupported: ${what}`)),
+      ...reads.problems.map(({ at, message, suggestion }) => [located(source, at, message), suggestion] as const),
+      ...uncounted.map(({ at, what }) => located(source, at - before, `unsupported: ${what}`)),
     ]
     if (problems.length > 0) throw refused(problems)
     return { code, uses: reads.uses }
@@ -77,7 +77,7 @@ function parsedScript(marked: string, source: string): Parsed {
   } catch (error) {
     if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
     const at = Math.max(0, Number(error.pos) - before)
-    throw refused([placed(source, at, error.message.replace(/ \(\d+:\d+\)$/, ''))])
+    throw refused([located(source, at, error.message.replace(/ \(\d+:\d+\)$/, ''))])
   }
 }
 
@@ -136,8 +136,8 @@ function endCode(completion: Completion, suffix: string): string {
   }`
 }
 
-function placed(source: string, at: number, message: string): string {
-  return `${placeIn(source, at).words}: ${message}`
+function located(source: string, at: number, message: string): string {
+  return `${positionIn(source, at).words}: ${message}`
 }
 
 const EXAMPLE = 'write a function such as (options) => ({ doubled: options.streamData.value * 2 })'

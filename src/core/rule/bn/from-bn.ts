@@ -244,13 +244,13 @@ function plugFields({ name, version, requiredProperties }: BnPlug): { name: stri
   }
 }
 
-function otherFields(fields: object, placed: ReadonlySet<string>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !placed.has(key)))
+function otherFields(fields: object, mapped: ReadonlySet<string>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !mapped.has(key)))
 }
 
 class Origins {
   /** rule path -> path in the `bn` form; `deep` if paths below it are the same in both forms */
-  readonly #places = new Map<string, { readonly path: string; readonly deep: boolean }>()
+  readonly #paths = new Map<string, { readonly path: string; readonly deep: boolean }>()
 
   sensor(index: number, path: string, plug: BnPlug): void {
     const node = at('', 'sensors', index)
@@ -283,8 +283,8 @@ class Origins {
   of(path: string): string {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
       const head = path.slice(0, end)
-      const exact = this.#places.get(head)
-      const below = end < path.length ? this.#places.get(`${head}/`) : undefined
+      const exact = this.#paths.get(head)
+      const below = end < path.length ? this.#paths.get(`${head}/`) : undefined
       const origin = below ?? exact
       if (origin) return origin.deep ? origin.path + path.slice(end) : origin.path
     }
@@ -303,6 +303,6 @@ class Origins {
   }
 
   #put(node: string, path: string, deep = false): void {
-    this.#places.set(node, { path, deep })
+    this.#paths.set(node, { path, deep })
   }
 }

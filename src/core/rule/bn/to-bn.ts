@@ -32,15 +32,15 @@ const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions
 export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
   const report = new Report()
   const states = statesByLabel(rule, plugs, report)
-  const incoming = new Map<string, Placed<BnNodeTrigger>[]>()
-  const outgoing = new Map<string, Placed<BnAction>[]>()
-  placeTriggers(rule, states, incoming, outgoing, report)
+  const incoming = new Map<string, Indexed<BnNodeTrigger>[]>()
+  const outgoing = new Map<string, Indexed<BnAction>[]>()
+  collectTriggers(rule, states, incoming, outgoing, report)
   const posterior = tablesOf(rule, states, report)
   if (report.hasErrors) return { bn: undefined, issues: report.issues }
 
   const labels = [...(rule.sensors ?? []), ...(rule.relations ?? [])].map(({ label }) => label)
   const reading = labels.flatMap((label) => [...(incoming.get(label) ?? []), ...(outgoing.get(label) ?? [])])
-  const keepOrder = reading.some(({ place }, i) => place !== i)
+  const keepOrder = reading.some(({ index }, i) => index !== i)
   const links: Links = {
     incoming: (label) => (incoming.get(label) ?? []).map((item) => ordered(item, keepOrder)),
     outgoing: (label) => (outgoing.get(label) ?? []).map((item) => ordered(item, keepOrder)),
@@ -57,9 +57,9 @@ export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
 
 type States = ReadonlyMap<string, readonly string[]>
 
-interface Placed<T> {
+interface Indexed<T> {
   readonly entry: T
-  readonly place: number
+  readonly index: number
 }
 
 interface Links {
@@ -83,11 +83,11 @@ function statesByLabel(rule: RuleGraph, plugs: PlugRegistry, report: Report): St
   return states
 }
 
-function placeTriggers(
+function collectTriggers(
   rule: RuleGraph,
   states: States,
-  incoming: Map<string, Placed<BnNodeTrigger>[]>,
-  outgoing: Map<string, Placed<BnAction>[]>,
+  incoming: Map<string, Indexed<BnNodeTrigger>[]>,
+  outgoing: Map<string, Indexed<BnAction>[]>,
   report: Report,
 ): void {
   const sensors = new Set(rule.sensors?.map(({ label }) => label))
@@ -97,9 +97,9 @@ function placeTriggers(
     const actuator = actuators.get(destinationLabel)
     if (!states.has(sourceLabel) && !sensors.has(sourceLabel))
       report.error('LABEL', at('', 'triggers', i, 'sourceLabel'), `unknown node ${shown(sourceLabel)}`)
-    else if (actuator) push(outgoing, sourceLabel, { entry: { ...actionOf(actuator), ...firingOf(trigger) }, place: i })
+    else if (actuator) push(outgoing, sourceLabel, { entry: { ...actionOf(actuator), ...firingOf(trigger) }, index: i })
     else if (sensors.has(destinationLabel))
-      push(incoming, destinationLabel, { entry: nodeTriggerOf(trigger), place: i })
+      push(incoming, destinationLabel, { entry: nodeTriggerOf(trigger), index: i })
     else
       report.error(
         'LABEL',
@@ -115,8 +115,8 @@ function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
   else lists.set(key, [item])
 }
 
-function ordered<T extends BnNodeTrigger | BnAction>({ entry, place }: Placed<T>, keepOrder: boolean): T {
-  return keepOrder ? { ...entry, order: place } : entry
+function ordered<T extends BnNodeTrigger | BnAction>({ entry, index }: Indexed<T>, keepOrder: boolean): T {
+  return keepOrder ? { ...entry, order: index } : entry
 }
 
 function nodeTriggerOf(trigger: Trigger): BnNodeTrigger {

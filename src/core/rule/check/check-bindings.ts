@@ -48,14 +48,14 @@ export function labelsRead({ node, plug }: PlugEntry): ReadonlySet<string> {
   return new Set(all.flatMap(({ root, segments: [label] }) => (root === 'nodes' && label !== undefined ? [label] : [])))
 }
 
-interface Place {
+interface BindingInRule {
   readonly use: BindingUse
   readonly entry: PlugEntry
   readonly property: string
   readonly path: string
 }
 
-function checkUse(binding: Place, index: RuleIndex, declared: ReadonlySet<string>, report: Report): void {
+function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySet<string>, report: Report): void {
   const { use, entry, path } = binding
   const [name = '', part, field] = use.segments
   if (use.root === 'variables') checkVariable(name, use.text, entry, path, declared, report)
@@ -128,7 +128,7 @@ function dottedLabel({ segments, text }: BindingUse, index: RuleIndex): { label:
 }
 
 function found(
-  binding: Place,
+  binding: BindingInRule,
   severity: Issue['severity'],
   message: string,
   suggestion: string | undefined,

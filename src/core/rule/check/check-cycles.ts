@@ -1,6 +1,6 @@
 /** Checks that no node depends on itself. */
 import type { Report } from './report.ts'
-import type { LooseRule, RuleIndex } from './rule-index.ts'
+import type { PartialRule, RuleIndex } from './rule-index.ts'
 import { at } from '#kernel'
 
 interface Edge {
@@ -11,7 +11,7 @@ interface Edge {
 /**
  * Over parents and triggers together; a whole cycle for each edge that closes one. Returns the labels on the cycles.
  */
-export function checkCycles(rule: LooseRule, index: RuleIndex, report: Report): ReadonlySet<string> {
+export function checkCycles(rule: PartialRule, index: RuleIndex, report: Report): ReadonlySet<string> {
   const edges = edgesOf(rule, index)
   const done = new Set<string>()
   const onCycle = new Set<string>()
@@ -61,7 +61,7 @@ function reportCycle(labels: readonly string[], path: string, report: Report): v
   )
 }
 
-function edgesOf(rule: LooseRule, index: RuleIndex): ReadonlyMap<string, readonly Edge[]> {
+function edgesOf(rule: PartialRule, index: RuleIndex): ReadonlyMap<string, readonly Edge[]> {
   const edges = new Map<string, Edge[]>()
   const add = (from: string, edge: Edge): void => {
     const list = edges.get(from)

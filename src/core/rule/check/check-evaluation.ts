@@ -4,11 +4,11 @@ import type { Relation, TaskSettings, Trigger } from '../rule.ts'
 import { labelsRead } from './check-bindings.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
-import { GATE_STATES, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
+import { GATE_STATES, type PartialRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** Destinations of several sensors, reads against the declared order, and cool-downs on a change of state. */
 export function checkEvaluation(
-  rule: LooseRule,
+  rule: PartialRule,
   index: RuleIndex,
   { resetObservations = true }: TaskSettings,
   invocations: Invocations,
@@ -83,11 +83,11 @@ const LAST: Readonly<Partial<Record<Relation['type'], string>>> = {
 
 function checkReads(index: RuleIndex, report: Report): void {
   const sensors = index.plugNodes.filter(({ kind }) => kind === 'sensor')
-  const places = new Map(sensors.map((entry, index) => [entry.label, index]))
+  const indexes = new Map(sensors.map((entry, index) => [entry.label, index]))
   sensors.forEach((entry, position) => {
     const later = [...labelsRead(entry)].filter((label) => {
-      const other = sensors[places.get(label) ?? position]
-      return (places.get(label) ?? 0) > position && other !== undefined && sequenceOf(other) === sequenceOf(entry)
+      const other = sensors[indexes.get(label) ?? position]
+      return (indexes.get(label) ?? 0) > position && other !== undefined && sequenceOf(other) === sequenceOf(entry)
     })
     if (later.length === 0) return
     report.note(

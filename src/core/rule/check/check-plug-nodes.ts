@@ -5,10 +5,10 @@ import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
-import { checkState, type LooseRule, naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
+import { checkState, type PartialRule, naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 export function checkPlugNodes(
-  rule: LooseRule,
+  rule: PartialRule,
   index: RuleIndex,
   hasTick: boolean,
   invocations: Invocations,

@@ -56,7 +56,7 @@ export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: R
       report.rename(key, Object.keys(plug.input), `properties of ${plug.name}`, written),
     )
   }
-  ownCheck(entry, plug, constants, path, report)
+  checkByPlug(entry, plug, constants, path, report)
   const isWhole = Object.entries(written).every(([key, value]) => isConstant(value, fieldOf(plug, key)))
   if (isWhole && report.errorCount === errors) prepareOnce(entry, plug, constants, path, report)
 }
@@ -129,7 +129,7 @@ function checkConstant(
   return typed
 }
 
-function ownCheck(
+function checkByPlug(
   entry: PlugEntry,
   plug: Plug,
   constants: Readonly<Record<string, unknown>>,

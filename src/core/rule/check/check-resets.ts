@@ -2,14 +2,14 @@
 import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
-import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
+import { GATE_STATES, type PartialRule, type RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
 const MAX_DEPTH = 50
 
 /** `*` is compared with the state known at that moment, only a named state with the one before the reset. */
 export function checkResets(
-  rule: LooseRule,
+  rule: PartialRule,
   index: RuleIndex,
   { resetObservations = true, resetScope }: TaskSettings,
   invocations: Invocations,

@@ -3,12 +3,12 @@ import { finishProperties } from '../../plug/properties.ts'
 import type { Steps } from '../../plug/plug.ts'
 import { fieldOf, isConstant } from './check-properties.ts'
 import type { Report } from './report.ts'
-import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-index.ts'
+import type { PartialRule, PlugEntry, RelationEntry, RuleIndex } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
 /** Considers only sensors determined by one number of the message (`steps`) that no other input runs. */
 export function checkImpossibleRows(
-  rule: LooseRule,
+  rule: PartialRule,
   index: RuleIndex,
   sound: ReadonlySet<string>,
   report: Report,

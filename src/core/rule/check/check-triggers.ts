@@ -1,10 +1,10 @@
 /** Checks the source, destination and conditions of triggers. */
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
-import { checkState, type LooseRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
+import { checkState, type PartialRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
 import { at, shown } from '#kernel'
 
-export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {
+export function checkTriggers(rule: PartialRule, index: RuleIndex, report: Report): void {
   const seen = new Map<string, number>()
   rule.triggers?.forEach((trigger, i) => {
     const path = at('', 'triggers', i)

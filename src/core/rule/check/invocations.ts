@@ -1,5 +1,5 @@
 /** Determines what begins the invocations of a rule, as graph/plan.ts does, but for a rule that may be invalid. */
-import type { LooseRule, PlugEntry, RuleIndex } from './rule-index.ts'
+import type { PartialRule, PlugEntry, RuleIndex } from './rule-index.ts'
 
 const MAX_BEGINNINGS = 20
 
@@ -20,7 +20,7 @@ interface Beginnings {
   readonly listeners: ReadonlyMap<string, readonly string[]>
 }
 
-export function invocationsOf(rule: LooseRule, index: RuleIndex, hasTick: boolean): Invocations {
+export function invocationsOf(rule: PartialRule, index: RuleIndex, hasTick: boolean): Invocations {
   const { ticked, clocked, listeners } = beginningsOf(index, hasTick)
   const next = linksOf(rule, index)
   const beginnings = [ticked, ...clocked.map((label) => [label]), ...listeners.values()].filter(
@@ -50,21 +50,21 @@ function beginningsOf(index: RuleIndex, hasTick: boolean): Beginnings {
       if (hasClock) clocked.push(label)
       else if (hasTick && node.tickTrigger !== false) ticked.push(label)
     }
-    if (resource === '' || !hearsMessages(entry, conditional, dataTrigger)) continue
+    if (resource === '' || !runsOnMessages(entry, conditional, dataTrigger)) continue
     const key = JSON.stringify([plug?.channel ?? '', resource])
     listeners.set(key, [...(listeners.get(key) ?? []), label])
   }
   return { ticked, clocked, listeners }
 }
 
-function hearsMessages({ plug }: PlugEntry, conditional: boolean, dataTrigger: boolean | undefined): boolean {
+function runsOnMessages({ plug }: PlugEntry, conditional: boolean, dataTrigger: boolean | undefined): boolean {
   if (plug?.channel !== undefined) return true
   return conditional ? dataTrigger === true : dataTrigger !== false
 }
 
 type Links = ReadonlyMap<string, readonly string[]>
 
-function linksOf(rule: LooseRule, index: RuleIndex): Links {
+function linksOf(rule: PartialRule, index: RuleIndex): Links {
   const links = new Map<string, string[]>()
   const link = (from: string, to: string): void => {
     const known = links.get(from)

@@ -6,7 +6,7 @@ import type { Report } from './report.ts'
 import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 
 /** A rule after the check of its shape: any field may be missing, all present fields have the right type. */
-export interface LooseRule {
+export interface PartialRule {
   sensors?: Partial<Sensor>[]
   actuators?: Partial<Actuator>[]
   relations?: Partial<Relation>[]
@@ -48,7 +48,7 @@ export interface RuleIndex {
 }
 
 /** Looks up all labels and plugs; reports repeated labels and unknown plugs. */
-export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report): RuleIndex {
+export function indexRule(rule: PartialRule, plugs: PlugRegistry, report: Report): RuleIndex {
   const nodes = new Map<string, NodeEntry>()
   const plugNodes: PlugEntry[] = []
   const relations: RelationEntry[] = []

@@ -13,7 +13,7 @@ import { Readings } from './readings.ts'
 const MANY_LATE = 10
 
 export interface Admitted {
-  readonly place: number
+  readonly index: number
   readonly message: Message
   readonly time: number
   readonly plan: Plan
@@ -85,7 +85,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
 }
 
 /** Returns the time by which an input is put in order, also if its readings run nothing. */
-export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
+export function sortTimeOf(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)
 }
@@ -98,7 +98,7 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
   return messages.flatMap((message) => {
     const index = model.resources.indexOf(message.resource)
     const plan = model.dataPlans[index]?.partFor(message)
-    return plan === undefined ? [] : [{ place: index, message, time: timeIn(model.settings, message, arrived), plan }]
+    return plan === undefined ? [] : [{ index, message, time: timeIn(model.settings, message, arrived), plan }]
   })
 }
 
@@ -122,7 +122,7 @@ export function admit(
     if (taking.length === 0 && verdicts.includes('duplicate')) continue
     const isWhole = taking.length === plan.sensors.length
     const time = timeIn(model.settings, message, arrived)
-    admitted.push({ place: index, message, time, plan: isWhole ? plan : makePlan(taking) })
+    admitted.push({ index, message, time, plan: isWhole ? plan : makePlan(taking) })
   }
   return admitted
 }

@@ -8,7 +8,7 @@ import { earliestDue } from '../due-timer.ts'
 import type { Input } from '../input.ts'
 import { rememberAll } from '../invocation.ts'
 import type { TaskRun } from '../run.ts'
-import { admitNone, countReading, placeOfData, timeOfData, type Admitted } from './admit.ts'
+import { admitNone, countReading, sortTimeOf, timeOfData, type Admitted } from './admit.ts'
 import type { Readings } from './readings.ts'
 import type { WaitingReading } from './reorder.ts'
 
@@ -16,7 +16,7 @@ import type { WaitingReading } from './reorder.ts'
 export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
   if (input.kind !== 'data' || input.arrived === undefined) return false
   const { messages, arrived } = input
-  return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
+  return timeOfData(run, messages, arrived) === undefined && sortTimeOf(run, messages, arrived) < time
 }
 
 /** Makes the values of messages that run nothing available: at once, or after a timer that is due before. */
@@ -26,7 +26,7 @@ export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admi
   if (admitted.length === 0) return
   const { arrived } = input
   const messages = admitted.map(({ message }) => message)
-  const time = placeOfData(run, messages, arrived)
+  const time = sortTimeOf(run, messages, arrived)
   // Late and repeated readings were counted before.
   if (readings.isBehind(time) && timeOfData(run, messages, arrived) === undefined) countReading(run, readings, 'skewed')
   if (earliestDue(run) > time) return rememberAll(run, admitted)

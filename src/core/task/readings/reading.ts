@@ -8,7 +8,7 @@ export function withoutStamp(message: Message): void {
   UNSTAMPED.add(message)
 }
 
-export function unstampedPlaces(messages: readonly Message[]): readonly number[] {
+export function unstampedIndexes(messages: readonly Message[]): readonly number[] {
   return messages.flatMap((message, index) => (UNSTAMPED.has(message) ? [index] : []))
 }
 

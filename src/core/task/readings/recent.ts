@@ -39,7 +39,7 @@ export class RecentReadings {
     let [from, to] = [0, this.#size]
     while (from < to) {
       const middle = Math.floor((from + to) / 2)
-      if ((this.#times[this.#place(middle)] as number) < since) from = middle + 1
+      if ((this.#times[this.#slotOf(middle)] as number) < since) from = middle + 1
       else to = middle
     }
     return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
@@ -52,14 +52,14 @@ export class RecentReadings {
 
   /** Returns when the newest known reading was processed, epoch ms; -Infinity if none is known. */
   get newest(): number {
-    return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
+    return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#slotOf(this.#size - 1)] as number)
   }
 
   /** Adds a reading, replacing the oldest if full; false if already known. `isNewer`: true when it cannot be known. */
   add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
     const [one, other] = identityHash(message, ignores)
     for (let i = isNewer ? -1 : this.#size - 1; i >= 0; i--) {
-      const offset = 2 * this.#place(i)
+      const offset = 2 * this.#slotOf(i)
       if (this.#hashes[offset] === one && this.#hashes[offset + 1] === other) return false
     }
     this.#push(one, other, now)
@@ -84,28 +84,28 @@ export class RecentReadings {
   save(): string {
     let text = ''
     for (let i = 0; i < this.#size; i++) {
-      const slot = this.#place(i)
+      const slot = this.#slotOf(i)
       for (const half of [2 * slot, 2 * slot + 1]) text += digits(this.#hashes[half] as number, HASH_DIGITS)
       text += digits(this.#times[slot] as number, TIME_DIGITS)
     }
     return text
   }
 
-  #place(index: number): number {
+  #slotOf(index: number): number {
     return (this.#first + index) % this.#times.length
   }
 
   #push(one: number, other: number, now: number): void {
     if (this.#size === MOST) this.#shift()
     else if (this.#size === this.#times.length) this.#resize(Math.min(MOST, Math.max(LEAST_ROOM, 2 * this.#size)))
-    const slot = this.#place(this.#size++)
+    const slot = this.#slotOf(this.#size++)
     this.#hashes[2 * slot] = one
     this.#hashes[2 * slot + 1] = other
     this.#times[slot] = now
   }
 
   #shift(): void {
-    this.#first = this.#place(1)
+    this.#first = this.#slotOf(1)
     this.#size--
   }
 
@@ -113,7 +113,7 @@ export class RecentReadings {
     const hashes = new Uint32Array(2 * room)
     const times = new Float64Array(room)
     for (let i = 0; i < this.#size; i++) {
-      const slot = this.#place(i)
+      const slot = this.#slotOf(i)
       hashes.set(this.#hashes.subarray(2 * slot, 2 * slot + 2), 2 * i)
       times[i] = this.#times[slot] as number
     }

@@ -32,17 +32,21 @@ export interface AdmittedRequest extends ContentAddress {
 }
 
 export function contentAddress(request: FastifyRequest, prefix: string): ContentAddress {
-  const { raw, method, host } = request
+  const { raw, method, externalUrl } = request
   const url = raw.url ?? ''
   const at = url.indexOf('?')
   const path = at < 0 ? url : url.slice(0, at)
-  const [bucketText = '', ...rest] = path.slice(prefix.length + 1).split('/')
+  const own = path.slice(prefix.length)
+  const [, bucketText = '', ...rest] = own.split('/')
   const bucketName = decoded(bucketText)
   const bucket = bucketName.startsWith(NAME_PREFIX) ? readBucketName(bucketName) : undefined
   if (bucket === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist')
   const query = at < 0 ? '' : url.slice(at + 1)
   refuseParts(query)
-  const sent = { method, path, query, headers: headerPairs(raw.rawHeaders), host }
+  // addresses are signed for the external address, whatever a proxy makes of it
+  const external = externalUrl === undefined ? undefined : new URL(externalUrl)
+  const signed = external && { path: external.pathname.replace(/\/$/, '') + own, host: external.host }
+  const sent = { method, path, host: request.host, ...signed, query, headers: headerPairs(raw.rawHeaders) }
   return { ...bucket, bucketName, key: decoded(rest.join('/')), sent }
 }
 

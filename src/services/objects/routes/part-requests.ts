@@ -1,7 +1,8 @@
 /** Serves the five S3 operations for uploads in parts through signed addresses. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { bodyBytes } from '#services/shared'
+import { bodyBytes, linkTo } from '#services/shared'
 import { MAX_PARTS } from '../part-uploads.ts'
+import { contentHref } from '../show.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { arriving } from './arriving.ts'
 import { checkedContent } from './checksums.ts'
@@ -61,7 +62,7 @@ export async function takePart(
       const parts = readParts((await bodyBytes(content(), MAX_LIST, undefined)).toString())
       const expect = expectedByWrite(request.headers)
       const { etag } = await uploads.complete(alias, key, part.upload, parts, { expect })
-      const location = `${request.protocol}://${request.host}${sent.path}`
+      const location = contentHref(linkTo(request, ''), bucketName, key)
       const text = xmlText('CompleteMultipartUploadResult', { Location: location, ...named, ETag: `"${etag}"` })
       return sendXml(reply.header('etag', `"${etag}"`), text)
     }

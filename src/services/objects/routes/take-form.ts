@@ -2,8 +2,9 @@
 import { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { linkTo } from '#services/shared'
 import { DEFAULT_CONTENT_TYPE, type ObjectRecord } from '../contract.ts'
-import { encodedPath } from '../signing/sigv4.ts'
+import { contentHref } from '../show.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { verifyForm } from '../signing/verify-form.ts'
 import { arriving } from './arriving.ts'
@@ -75,7 +76,7 @@ interface TakenForm {
 function answer(request: FastifyRequest, reply: FastifyReply, { fields, address, record }: TakenForm): FastifyReply {
   const etag = `"${record.etag}"`
   const { bucketName } = address
-  const location = `${request.protocol}://${request.host}${address.sent.path.replace(/\/$/, '')}/${encodedPath(record.path)}`
+  const location = contentHref(linkTo(request, ''), bucketName, record.path)
   reply.header('etag', etag)
   const redirect = fields.get('success_action_redirect') ?? fields.get('redirect')
   if (redirect !== undefined && /^https?:\/\//i.test(redirect) && URL.canParse(redirect)) {

@@ -12,7 +12,6 @@ import type {
   RunnableTask,
   RunReports,
   TaskChange,
-  TaskPast,
   TaskRunner,
 } from '../runner.ts'
 import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
@@ -57,7 +56,7 @@ export interface DurableRunner extends TaskRunner {
   readonly stats: EngineStats | undefined
   /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
-  readonly past: TaskPast
+  readonly past: Past
   /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
@@ -79,7 +78,7 @@ class Runner implements DurableRunner {
   readonly #log: TenantLog
   readonly #clock: LeadingClock
   readonly inputs: InputKeeper | undefined
-  readonly past: TaskPast
+  readonly past: Past
   readonly #opened = new Subject<LiveTasks>()
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
@@ -275,8 +274,8 @@ class Runner implements DurableRunner {
         .map(({ execution: _of, item: _item, gave: _gave, ...delivery }): Delivery => delivery),
       ...ended.slice(0, MAX_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
     ]
-    const start = query.before === undefined ? 0 : all.findIndex((one) => one.id === query.before) + 1
-    if (query.before !== undefined && start === 0) return []
+    const start = query.after === undefined ? 0 : all.findIndex((one) => one.id === query.after) + 1
+    if (query.after !== undefined && start === 0) return []
     return all
       .slice(start)
       .filter(({ status }) => query.status === undefined || status === query.status)

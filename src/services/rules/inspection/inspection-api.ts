@@ -2,9 +2,10 @@
 import { Type } from 'typebox'
 import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
-import { AnyObject, Text, unread } from '../shared-schema.ts'
+import { Text, unread } from '../shared-schema.ts'
+import { ExplanationSchema } from './explanation-schema.ts'
 import {
-  DeliverySchema,
+  DeliveriesSchema,
   DeliveryStatus,
   NodeCommand,
   NodePush,
@@ -68,9 +69,9 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/explain',
     scope: 'read',
-    summary: 'Why a node fired, or why not, and what would have let it',
-    query: { node: Type.String({ minLength: 1, description: 'label of a sensor or actuator' }) },
-    answers: { 200: AnyObject },
+    summary: 'Why a node fired or has its state, or why not, and what would let it; also as sentences',
+    query: { node: Type.String({ minLength: 1, description: 'label of a node' }) },
+    answers: { 200: ExplanationSchema },
     handler: ({ api, params, query }) => api.inspection.explain(params.id, query.node),
   }),
   route({
@@ -96,15 +97,11 @@ export const INSPECTION_ROUTES = [
     query: {
       status: Type.Optional(DeliveryStatus),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: 'default 100, at most 1,000' })),
-      before: Type.Optional(Text),
+      after: Type.Optional(Type.String({ description: 'deliveries after the one with this id' })),
     },
-    answers: { 200: Type.Array(DeliverySchema) },
-    handler: ({ api, params, query: { limit = 100, before = '', ...status } }) =>
-      api.inspection.deliveries(params.id, {
-        ...status,
-        limit: Math.min(limit, 1000),
-        ...(before !== '' && { before }),
-      }),
+    answers: { 200: DeliveriesSchema },
+    handler: ({ api, params, query: { limit = 100, ...query } }) =>
+      api.inspection.deliveries(params.id, { ...query, limit: Math.min(limit, 1000) }),
   }),
 ]
 

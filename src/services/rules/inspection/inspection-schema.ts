@@ -111,9 +111,17 @@ export const DeliverySchema = Type.Object(
 )
 /** An actuator call and its progress. Times are epoch ms; `createTime` is the time of the input that fired the call. */
 export interface Delivery extends Decoded<typeof DeliverySchema> {}
+export const DeliveriesSchema = Type.Object(
+  {
+    values: Type.Unsafe<readonly Delivery[]>(Type.Array(DeliverySchema)),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last one' })),
+  },
+  { title: 'TaskDeliveries' },
+)
+export interface DeliveryPage extends Decoded<typeof DeliveriesSchema> {}
 export interface DeliveryQuery {
   readonly limit: number
   readonly status?: Delivery['status']
-  /** only deliveries older than the delivery with this id */
-  readonly before?: string
+  /** only deliveries that the list has after the delivery with this id, so older ones */
+  readonly after?: string
 }

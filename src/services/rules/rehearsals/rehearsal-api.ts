@@ -1,6 +1,6 @@
 /** HTTP routes for rehearsals. */
 import { Type } from 'typebox'
-import { routesOf } from '#services/shared'
+import { linkTo, routesOf } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
 import {
   EVENT_PAGE,
@@ -9,6 +9,7 @@ import {
   RehearsalRequest,
   RehearsalSchema,
   RehearsalSummarySchema,
+  ReplayRequest,
 } from './rehearsal-schema.ts'
 import { unread } from '../shared-schema.ts'
 
@@ -22,10 +23,14 @@ export const REHEARSAL_ROUTES = [
     summary: 'Rehearse a rule on stored data or messages, compare it with another, and sweep its values',
     body: unread<RehearsalRequest>(RehearsalRequest.schema),
     answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
-    handler: async ({ api, body, reply }) => {
+    handler: async ({ api, body, request, reply }) => {
       const answer = await api.rehearsals.run(body)
       if (!('uri' in answer)) return answer
-      return reply.code(202).header('location', answer.uri).send(answer)
+      const uri = linkTo(request, answer.uri)
+      return reply
+        .code(202)
+        .header('location', uri)
+        .send({ ...answer, uri })
     },
   }),
   route({
@@ -54,6 +59,19 @@ export const REHEARSAL_ROUTES = [
     handler: async ({ api, params, reply }) => {
       await api.rehearsals.remove(params.id)
       return reply.code(204).send()
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/tasks/:id/replay',
+    scope: 'author',
+    summary: 'Replay a copy of a task with one input changed or left out, and compare it with what the task did',
+    body: unread<ReplayRequest>(ReplayRequest.schema),
+    answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
+    handler: async ({ api, params, body, reply }) => {
+      const answer = await api.rehearsals.replay(params.id, body)
+      if (!('uri' in answer)) return answer
+      return reply.code(202).header('location', answer.uri).send(answer)
     },
   }),
   route({

@@ -1,6 +1,6 @@
 /** HTTP routes for templates. */
 import { type TProperties, Type } from 'typebox'
-import { Flag, revisionCondition, routesOf, sendLines, untilClosed, withTag } from '#services/shared'
+import { Flag, linkTo, revisionCondition, routesOf, sendLines, untilClosed, withTag } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
 import { FORMAT, PAGING, pageOf, sendList, TAG_PARAMETERS, TEMPLATE_LISTING, templateListing } from '../listing.ts'
 import { LOG_LEVELS, unread, Version } from '../shared-schema.ts'
@@ -43,10 +43,14 @@ export const TEMPLATE_ROUTES = [
     body: specification,
     query: CHECKS,
     answers: { 201: CreatedTemplateSchema },
-    handler: async ({ api, query, body, reply }) => {
+    handler: async ({ api, query, body, request, reply }) => {
       const created = await api.templates.create(body, query)
       withTag(reply, created.entity)
-      return reply.code(201).header('location', created.uri).send(created)
+      const uri = linkTo(request, created.uri)
+      return reply
+        .code(201)
+        .header('location', uri)
+        .send({ ...created, uri })
     },
   }),
   route({

@@ -39,7 +39,7 @@ describe('GET /resources/:id/series/:metric', () => {
     const body = response.body as { series: unknown[]; truncated: boolean; next: string }
     expect([body.series.length, body.truncated]).toEqual([2_000, true])
     const rest = `from=${2_000 * HOUR}&until=${NOW}&order=ascending&limit=2000`
-    expect(body.next).toBe(`${url}?${rest}&grouping=3600s&aggregates=max%2Cpercentile%280.5%29`)
+    expect(body.next).toBe(`http://localhost:80${url}?${rest}&grouping=3600s&aggregates=max%2Cpercentile%280.5%29`)
     expect(response.headers['link']).toBe(`<${body.next}>; rel="next"`)
     const whole = await host.ask('GET', `${url}?${range}`)
     expect(whole.body).not.toHaveProperty('truncated')
@@ -66,7 +66,7 @@ describe('GET /resources/:id/series/:metric/raw', () => {
   it('links to what remains when HAL is accepted', async () => {
     const first = await host.ask('GET', `/resources/r%2F1/series/t/raw?${range}&limit=2`, undefined, { accept: HAL })
     expect(first.headers['content-type']).toBe(`${HAL}; charset=utf-8`)
-    const href = `/resources/r%2F1/series/t/raw?from=${FROM + 1_001}&until=${NOW}&order=ascending&limit=2`
+    const href = `http://localhost:80/resources/r%2F1/series/t/raw?from=${FROM + 1_001}&until=${NOW}&order=ascending&limit=2`
     expect(first.body).toMatchObject({
       _links: { next: { href, name: 'Next series' } },
       query: { from: FROM, until: NOW, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'], limit: 2 },
@@ -87,7 +87,7 @@ describe('GET /resources/:id/series/:metric/raw', () => {
       query: expect.objectContaining({ limit: 1 }) as unknown,
       series: [[FROM, 1]],
       truncated: true,
-      next: `/resources/r%2F1/series/t/raw?from=${FROM + 1}&until=${NOW}&order=ascending&limit=1`,
+      next: `http://localhost:80/resources/r%2F1/series/t/raw?from=${FROM + 1}&until=${NOW}&order=ascending&limit=1`,
     })
   })
 })

@@ -176,11 +176,11 @@ describe('a listing of resources', () => {
     })
     expect(page.body).toMatchObject({ count: 1, total: 3, limit: 2, skip: 2, _embedded: { values: [{ id: 'd' }] } })
     expect(page.at('_links')).toEqual({
-      self: { href: '/api/resources?skip=2&limit=2&tag=y&tag=y' },
-      prev: { href: '/api/resources?skip=0&limit=2&tag=y&tag=y' },
+      self: { href: 'http://localhost:80/api/resources?skip=2&limit=2&tag=y&tag=y' },
+      prev: { href: 'http://localhost:80/api/resources?skip=0&limit=2&tag=y&tag=y' },
     })
     const first = await resources.ask('GET', '/api/resources?limit=2', undefined, { accept: 'application/hal+json' })
-    expect(first.at('_links.next.href')).toBe('/api/resources?limit=2&skip=2')
-    expect(first.at('_embedded.values.0._links.children.href')).toBe('/api/resources/a/children')
+    expect(first.at('_links.next.href')).toBe('http://localhost:80/api/resources?limit=2&skip=2')
+    expect(first.at('_embedded.values.0._links.children.href')).toBe('http://localhost:80/api/resources/a/children')
   })
 })

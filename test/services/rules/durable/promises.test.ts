@@ -245,10 +245,10 @@ describe('deliveries', () => {
     const all = await deliveries(life, 5000)
     expect(all).toHaveLength(1000)
     const [first, second, third] = all
-    const page = await life.runner.nodes.deliveries('a', { limit: 2, before: first?.id ?? '' })
+    const page = await life.runner.nodes.deliveries('a', { limit: 2, after: first?.id ?? '' })
     expect(page).toEqual([second, third])
     expect(await life.runner.nodes.deliveries('a', { limit: 2, status: 'dead' })).toEqual([])
-    expect(await life.runner.nodes.deliveries('a', { limit: 2, before: 'none' })).toEqual([])
+    expect(await life.runner.nodes.deliveries('a', { limit: 2, after: 'none' })).toEqual([])
   })
 })
 

@@ -1,0 +1,58 @@
+/** Keys of the console. A screen adds its own while it is shown. */
+import { useEffect } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import { letterKeys } from './settings.ts'
+
+export interface KeyAction {
+  /** as pressed: `j`, `?`, `g a`, `Ctrl+K` */
+  readonly keys: string
+  readonly does: string
+  run(): void
+}
+
+const sets = signal<readonly (readonly KeyAction[])[]>([])
+
+export function activeKeys(): readonly KeyAction[] {
+  return sets.value.flat()
+}
+
+/** Adds keys while the component is shown. */
+export function useKeys(actions: readonly KeyAction[], dependencies: readonly unknown[]): void {
+  useEffect(() => {
+    sets.value = [...sets.value, actions]
+    return () => void (sets.value = sets.value.filter((one) => one !== actions))
+  }, dependencies)
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.shadowRoot !== null) &&
+    !(target instanceof HTMLInputElement && /^(?:range|checkbox)$/.test(target.type))
+  )
+}
+
+/** How long a prefix such as `g` waits for the next letter, in ms */
+const PATIENCE = 1_500
+
+export function startKeys(): void {
+  let before = ''
+  let at = 0
+  addEventListener('keydown', (event) => {
+    const isChord = event.ctrlKey || event.metaKey
+    if (event.altKey || event.isComposing || event.key === 'Shift') return
+    if (!isChord && (letterKeys.value === 'off' || isTyping(event.target))) return
+    if (document.querySelector('dialog[open]') !== null) return
+    const pressed = isChord ? `Ctrl+${event.shiftKey ? 'Shift+' : ''}${event.key.toUpperCase()}` : event.key
+    const isFresh = event.timeStamp - at < PATIENCE
+    const wanted = before !== '' && isFresh ? [`${before} ${pressed}`, pressed] : [pressed]
+    // the newest set comes first: a screen may take over a key
+    const actions = activeKeys().toReversed()
+    const action = wanted.map((keys) => actions.find((one) => one.keys === keys)).find((one) => one !== undefined)
+    before = action === undefined && actions.some(({ keys }) => keys.startsWith(`${pressed} `)) ? pressed : ''
+    at = event.timeStamp
+    if (action === undefined) return
+    event.preventDefault()
+    action.run()
+  })
+}

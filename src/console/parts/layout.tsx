@@ -1,0 +1,117 @@
+/** The frame of all screens: the answer, panels, empty states, errors, times. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId } from 'preact/hooks'
+import { now } from '../connection.ts'
+import { zone } from '../settings.ts'
+import { lengthText, timeText } from '../words/times.ts'
+import { Icon } from './icons.tsx'
+
+type Children = { readonly children?: ComponentChildren }
+
+/** The heading of a screen answers its question; the second line states the consequence. */
+export function Answer({
+  title,
+  more,
+  children,
+}: Children & { readonly title: string; readonly more?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · Reflexarc`
+  }, [title])
+  return (
+    <div class="answer">
+      <div>
+        <h1>{title}</h1>
+        {more !== undefined && more !== '' && <p>{more}</p>}
+      </div>
+      {children !== undefined && <div class="actions">{children}</div>}
+    </div>
+  )
+}
+
+export function Panel({
+  title,
+  aside,
+  children,
+  as: Element = 'section',
+}: Children & {
+  readonly title: ComponentChildren
+  readonly aside?: ComponentChildren
+  readonly as?: 'section' | 'aside'
+}) {
+  const id = useId()
+  return (
+    <Element class="panel" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {aside !== undefined && <div class="aside">{aside}</div>}
+      </header>
+      {children}
+    </Element>
+  )
+}
+
+export function Empty({ title, children }: Children & { readonly title: string }) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  )
+}
+
+/** What went wrong, and what to do. */
+export function Problem({ text, retry }: { readonly text: string | undefined; readonly retry?: () => void }) {
+  if (text === undefined) return null
+  return (
+    <div class="problem-box" role="alert">
+      <Icon name="problem" />
+      <div>{text}</div>
+      {retry !== undefined && (
+        <button type="button" class="small" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** While nothing has been loaded: an error, or nothing for the moment that loading takes. */
+export function Waiting({
+  error,
+  retry,
+  title,
+}: {
+  readonly error: string | undefined
+  readonly retry: () => void
+  readonly title: string
+}) {
+  if (error === undefined) return <Answer title={title} more=" " />
+  return (
+    <>
+      <Answer title={title} />
+      <Problem text={error} retry={retry} />
+    </>
+  )
+}
+
+export function Time({ at, withSeconds = false }: { readonly at: number; readonly withSeconds?: boolean }) {
+  return <time dateTime={new Date(at).toISOString()}>{timeText(at, zone.value, now.value, withSeconds)}</time>
+}
+
+export function Age({ at }: { readonly at: number }) {
+  const moment = new Date(at)
+  return (
+    <time dateTime={moment.toISOString()} title={timeText(at, zone.value, now.value, true)}>
+      {lengthText(now.value - at)}
+    </time>
+  )
+}
+
+/** A part of a table that scrolls sideways by itself, reachable by keyboard. */
+export function Scroll({ label, children }: Children & { readonly label: string }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+/** Alarms in words. */
+import { capital, countText, wordOf } from './numbers.ts'
+
+export interface AlarmLike {
+  readonly id: string
+  readonly severity: string
+  readonly status: string
+  readonly creationTime: string
+  readonly lastTriggeredTime: string
+}
+
+const ORDER = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING']
+
+/** Most severe first, then the oldest. */
+export function bySeverity(a: AlarmLike, b: AlarmLike): number {
+  return (
+    ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) ||
+    a.creationTime.localeCompare(b.creationTime) ||
+    a.id.localeCompare(b.id)
+  )
+}
+
+/** Returns the answer of the alarm screen. */
+export function alarmsAnswer(open: readonly AlarmLike[]): string {
+  const waiting = open.filter(({ status }) => status === 'ACTIVE')
+  if (waiting.length === 0) {
+    return open.length === 0
+      ? 'No alarm is active'
+      : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged`
+  }
+  const critical = waiting.filter(({ severity }) => severity === 'CRITICAL').length
+  const needs = waiting.length === 1 ? 'needs' : 'need'
+  const rest =
+    critical === 0 ? '' : critical === waiting.length ? ', critical' : `, ${wordOf(critical)} of them critical`
+  return `${countText(waiting.length, 'alarm')} ${needs} action${rest}`
+}
+
+const HISTORY: Readonly<Record<string, string>> = {
+  AlarmRaised: 'raised',
+  AlarmUpdated: 'changed',
+  AlarmRepeated: 'raised again',
+}
+
+interface Change {
+  readonly attribute: string
+  readonly oldValue: string | null
+  readonly newValue: string | null
+}
+
+/** Returns one line of an alarm's history. */
+export function historyLine(text: string, type: string, changes: readonly Change[] = []): string {
+  const said = text !== '' ? text : capital(HISTORY[type.split('.').at(-1) ?? ''] ?? 'changed')
+  const words = changes
+    .filter(({ attribute }) => attribute !== 'lastUpdateTime')
+    .map(({ attribute, oldValue, newValue }) =>
+      oldValue === null
+        ? `${attribute} ${newValue ?? 'removed'}`
+        : `${attribute} ${oldValue} → ${newValue ?? 'removed'}`,
+    )
+  return words.length === 0 ? said : `${said}: ${words.join(', ')}`
+}
+
+/** EEMUA 191: what one operator can handle in ten minutes. */
+export const FLOOD = 10
+
+/** Counts raises in slots of `slot` ms up to `until`, oldest first. */
+export function countBySlot(times: readonly number[], until: number, slot: number, slots: number): readonly number[] {
+  const counts = Array.from({ length: slots }, () => 0)
+  for (const time of times) {
+    const at = slots - 1 - Math.floor((until - time) / slot)
+    if (at >= 0 && at < slots) counts[at] = (counts[at] ?? 0) + 1
+  }
+  return counts
+}
