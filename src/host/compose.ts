@@ -155,6 +155,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       : undefined
     const tenants = new HostTenants({ storage, figures: parts.figures, timers, logger: serviceLog })
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
+    const opened = cluster?.tenants ?? tenants
+    const lookUp = (tenant: string) => (id: string) => opened.of(tenant).resources?.lookup(id)
     let left = (): string => 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
@@ -169,7 +171,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       isNew,
       serviceLog,
       authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
-      auth: { keys: keyPairs, sessions, changes, checkPair, now, ownUrl: config.url },
+      auth: { keys: keyPairs, sessions, changes, checkPair, now, lookUp, ownUrl: config.url },
       keeping: { storage, secret, now },
       metrics,
       limits: config.limits,
