@@ -42,9 +42,9 @@ export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationD
   }
 
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    const { scope } = request.routeOptions.config
+    const { scope, isOpenHere } = request.routeOptions.config
     if (scope === 'public') return done()
-    if (scope === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
+    if (isOpenHere === true && isFromHere(request)) return done()
     const presented = presentedBy(request)
     if (presented === undefined) return done(refused(reply, nothing()))
     const page = foreignPage(request, ownUrl)
@@ -68,13 +68,6 @@ function admitted(request: FastifyRequest, { tenant, user }: CheckedCaller): App
 
 function nothing(): AppError {
   return new AppError('UNAUTHORIZED', 'Credentials are missing; send an API key and secret (basic) or a bearer token')
-}
-
-function elsewhere(): AppError {
-  return new AppError(
-    'FORBIDDEN',
-    'This path answers only to the machine that the host runs on, by localhost or a loopback address',
-  )
 }
 
 function refused(reply: FastifyReply, error: Error): Error {

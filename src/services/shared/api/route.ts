@@ -12,8 +12,9 @@ export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publi
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `loopback`: open to this machine without a proxy, closed to all others */
-    scope?: Scope | 'loopback'
+    scope?: Scope
+    /** Requests from the machine of the host, without a proxy, need no credentials */
+    isOpenHere?: boolean
   }
 }
 
