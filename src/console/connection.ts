@@ -17,7 +17,10 @@ export const lost = computed(() => {
   const since = failedSince.value
   if (since === null || ticking.value - since < 2_000) return null
   const next = nextAttempt.value
-  return { since: since + offset.value, seconds: next === null ? 0 : Math.max(0, Math.ceil((next - ticking.value) / 1_000)) }
+  return {
+    since: since + offset.value,
+    seconds: next === null ? 0 : Math.max(0, Math.ceil((next - ticking.value) / 1_000)),
+  }
 })
 
 /** Number of the times that the connection came back: what was loaded before may be out of date. */

@@ -17,7 +17,9 @@ export const alarmRound = signal(0)
 
 const MOST = 500
 
-export const unacknowledged = computed(() => (openAlarms.value ?? []).filter(({ status }) => status === 'ACTIVE').sort(bySeverity))
+export const unacknowledged = computed(() =>
+  (openAlarms.value ?? []).filter(({ status }) => status === 'ACTIVE').sort(bySeverity),
+)
 
 export async function loadAlarms(): Promise<void> {
   try {

@@ -63,7 +63,8 @@ export function startRouter(): void {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
-    if (link === null || !isPlain || event.defaultPrevented || link.target !== '' || link.hasAttribute('download')) return
+    if (link === null || !isPlain || event.defaultPrevented || link.target !== '' || link.hasAttribute('download'))
+      return
     const url = new URL(link.href, location.href)
     if (url.origin !== location.origin || !url.pathname.startsWith(CONSOLE)) return
     event.preventDefault()

@@ -375,6 +375,8 @@ class Run {
   attached = 0
   /** events emitted while a task was a row */
   heard = 0
+  /** rows that waited for a sensor, after steps */
+  waited = 0
   /** rows with open actuator calls, after steps */
   acted = 0
   /** stamped messages taken in rows, and how many of them were late */
@@ -532,6 +534,7 @@ class Run {
       if (!(one instanceof LiveTask) || rowOf(one) === undefined) continue
       this.attached++
       if (rowOf(one)?.unknown?.replayed.at(-1)?.time === this.clock.now()) this.byThemselves++
+      if (one.executor.deadline !== undefined) this.waited++
       if (rowOf(one)?.acts === true && one.lane !== undefined && one.lane.state.inFlight.size > 0) this.acted++
     }
   }
@@ -565,10 +568,11 @@ async function play(run: Run, given: Case, looksAlways: boolean): Promise<readon
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, ACT-1 to ACT-3, PART-2, ERA-2, UNKNOWN-3, EXECUTOR-1, RECORD-1,
+// Holds BATCH-1 to BATCH-3, ACT-1 to ACT-3, PART-2, ERA-2, ROWCALL-1 to ROWCALL-3, UNKNOWN-3, EXECUTOR-1, RECORD-1,
 // RECORD-2
 describe('listening changes nothing', () => {
   let attached = 0
+  let waited = 0
   let heard = 0
   let acted = 0
   let byThemselves = 0
@@ -586,6 +590,7 @@ describe('listening changes nothing', () => {
         const quiet = new Run('nobody', true, 0, fullStates)
         const calls = await play(quiet, given, looksAlways)
         attached += quiet.attached
+        waited += quiet.waited
         acted += quiet.acted
         stamped += quiet.stamped
         lagging += quiet.lagging
@@ -666,6 +671,7 @@ describe('listening changes nothing', () => {
         const rows = new Run('nobody')
         const calls = await play(rows, given, false)
         heard += rows.heard
+        waited += rows.waited
         acted += rows.acted
         lagging += rows.lagging
         expect(calls).toEqual(await play(new Run('no rows'), given, false))
@@ -703,6 +709,6 @@ describe('listening changes nothing', () => {
     expect(stamped).toBeGreaterThan(runs(100).numRuns)
     // with few cases, these rare events may not occur
     const least = runs(50).numRuns < 50 ? 0 : 1
-    for (const count of [heard, acted, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
+    for (const count of [waited, heard, acted, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
   })
 })

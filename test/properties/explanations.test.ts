@@ -64,7 +64,7 @@ function changes(rule: Rule, states: States): States[] {
 }
 
 describe('what an explanation says is needed', () => {
-  it('would fire the trigger, and nothing smaller would', async () => {
+  it('would fire the trigger in each listed way, and nothing smaller or unlisted would', async () => {
     const observations = fc.array(fc.record({ n: fc.nat(9), seen: fc.boolean() }), { minLength: 4, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(rules, observations, async (rule, picks) => {
@@ -84,9 +84,13 @@ describe('what an explanation says is needed', () => {
             return state !== null && (trigger.statesTrigger ?? []).includes(state)
           }
           const needs = told[i]?.needs ?? undefined
-          const smallest = changes(rule, states).find(fires)
-          expect(needs?.length).toBe(smallest?.size)
-          expect(needs === undefined || fires(new Map(needs.map(({ node, state }) => [node, state])))).toBe(true)
+          const firing = changes(rule, states).filter(fires)
+          const smallest = firing.filter(({ size }) => size === firing[0]?.size)
+          expect(needs?.length).toBe(smallest[0]?.size)
+          const { ways = [], waysLeftOut = 0 } = told[i] ?? {}
+          expect(ways.length + waysLeftOut).toBe(smallest[0]?.size === 0 ? 0 : smallest.length)
+          for (const { states: way } of ways)
+            expect(fires(new Map(way.map(({ node, state }) => [node, state])))).toBe(true)
         }
       }),
       runs(150),

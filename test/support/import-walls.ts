@@ -133,7 +133,12 @@ export const WALLS: readonly Wall[] = [
     packages: ['fastify', 'node:buffer', 'node:crypto', 'node:stream', 'typebox'],
     pure: false,
   },
-  { from: 'src/services/rules/**', doors: [...OF_SERVICES, '#core', '#core/spi'], packages: ANYTHING, pure: false },
+  {
+    from: 'src/services/rules/**',
+    doors: [...OF_SERVICES, '#core', '#core/sentences', '#core/spi'],
+    packages: ANYTHING,
+    pure: false,
+  },
   // Runs inside the processes of functions, each with only the few files that it needs, and without doors
   {
     from: 'src/services/functions/runtimes/**',

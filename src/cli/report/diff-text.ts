@@ -1,5 +1,6 @@
 /** Formats the differences of two rules as lines of text. */
 import type { Diff, Difference, DiffFiring, Parting, TriggerExplanation } from '#core'
+import { causeOf, heldText, valuesText, wayText } from '#core/sentences'
 import type { PartingSide } from '#core/spi'
 import { counted, grouped } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'
@@ -7,7 +8,6 @@ import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 import { tableLines } from './table.ts'
-import { conditionText, valuesText } from './why-text.ts'
 
 const SHOWN = 50
 
@@ -70,11 +70,11 @@ function kindText(difference: Difference, zone: Zone): string {
   return `${moved} in new, at ${formatTime(difference.new.time, zone)}: ${causeText(difference.new)}`
 }
 
-function causeText({ why, source }: DiffFiring): string {
-  return visible(why === undefined ? source : conditionText(why.trigger))
+function causeText(firing: DiffFiring): string {
+  return visible(causeOf(firing))
 }
 
-function reasonLines(difference: Difference): readonly string[] {
+export function reasonLines(difference: Difference): readonly string[] {
   const oldFirst = difference.kind === 'onlyOld' || (difference.kind === 'moved' && difference.by > 0)
   const firing = difference.kind === 'onlyNew' || !oldFirst ? difference.new : difference.old
   return heldLines(oldFirst ? 'new' : 'old', firing.other, firing.source)
@@ -83,10 +83,9 @@ function reasonLines(difference: Difference): readonly string[] {
 function heldLines(side: string, triggers: readonly TriggerExplanation[] | undefined, source: string): string[] {
   if (triggers === undefined) return []
   const same = triggers.filter((trigger) => trigger.source === source)
-  return (same.length > 0 ? same : triggers).flatMap(({ blocked, needs, condition }) => {
+  return (same.length > 0 ? same : triggers).flatMap(({ blocked, ways, condition }) => {
     const held = blocked.map(({ message }) => message).join(', ')
-    const states = (needs ?? []).map(({ node, state }) => `${node} ${state}`).join(' and ')
-    const wanted = states === '' ? '' : `; needs ${states}`
+    const wanted = ways.length === 0 ? '' : `; needs ${ways.map(wayText).join(', or ')}`
     return [`${side}: ${held === '' ? `it waits for ${condition}` : held}${wanted}`]
   })
 }
@@ -104,9 +103,9 @@ function sideText(node: string, { event, state, rawData, blocked }: PartingSide)
     case 'gate':
       return `${node} became ${event.to ?? 'unknown'}${data}`
     case 'fired':
-      return `${node} fired, led by ${event.why === undefined ? event.source : conditionText(event.why.trigger)}`
+      return `${node} fired, led by ${causeOf(event)}`
     case 'held':
-      return `${node} was held back (${event.reason})`
+      return heldText(event)
     case 'evicted':
       return `${node} was forgotten`
     case 'stopped':

@@ -1,5 +1,6 @@
 /** Prints the report of a simulation: header, firings as they occur, and totals. */
-import type { EngineEvent, Explanation, Rule, Template, TriggerExplanation } from '#core'
+import type { EngineEvent, Explanation, Rule, Template } from '#core'
+import { explanationText } from '#core/sentences'
 import { normalizeSettings, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
@@ -60,10 +61,9 @@ export class RunReport {
     const { rule, recording, from, until } = this.#job
     const { zone } = this.#options
     const settings = normalizeSettings(settingsOf(rule))
-    const name = 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
     const resource = this.#job.resource ?? settings.resource
     const whose = resource === undefined ? '' : ` on ${visible(resource)}`
-    const title = `${this.#paint('bold', visible(name))}: ${settings.type} task${whose}`
+    const title = `${this.#paint('bold', visible(nameOfRule(rule)))}: ${settings.type} task${whose}`
     const begin = from ?? recording?.recording.first ?? 0
     this.#write(`${title}\n${recordingText(recording?.recording)}${spanText(begin, until, zone)}\n`)
   }
@@ -101,7 +101,7 @@ export class RunReport {
     const idle = (this.#job.rule.actuators ?? []).filter(({ label }) => !fired.has(label))
     return idle.flatMap(({ label }) => [
       '\n',
-      ...explainLines(run.explain(label), this.#paint).map((line) => `${line}\n`),
+      ...explainLines(run.explain(label), this.#options.zone, this.#paint).map((line) => `${line}\n`),
     ])
   }
 
@@ -114,25 +114,27 @@ export class RunReport {
   }
 }
 
+export function nameOfRule(rule: Rule | Template): string {
+  return 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
+}
+
 function widthOf({ triggers = [] }: RuleGraph): number {
   return Math.min(30, Math.max(0, ...triggers.map(({ destinationLabel }) => destinationLabel.length)))
 }
 
-export function explainLines(explanation: Explanation, paint: Paint): string[] {
-  const { node, triggers } = explanation
-  if (triggers.length === 0) return [`${paint('bold', node)} has no trigger, so nothing can fire it`]
-  return [`${paint('bold', node)} did not fire`, ...triggers.flatMap((trigger) => triggerLines(trigger, paint))]
-}
-
-function triggerLines({ condition, blocked, needs }: TriggerExplanation, paint: Paint): string[] {
-  const dim = (text: string) => paint('dim', text.padEnd(10))
-  const lines = [`  ${dim('waits for')}${condition}`]
-  for (const { message } of blocked) lines.push(`  ${dim('held by')}${visible(message)}`)
-  if (needs !== null && needs.length > 0) {
-    const states = needs.map(({ node, state }) => `${node} ${state}`)
-    lines.push(`  ${dim('needs')}${states.join(' and ')}`)
-  }
-  return lines
+export function explainLines(explanation: Explanation, zone: Zone, paint: Paint): string[] {
+  const { sentence, chain, whyNot, others = [] } = explanationText(explanation, (instant) => formatTime(instant, zone))
+  const line = (kind: string, text: string) => `  ${paint('dim', kind.padEnd(10))}${visible(text)}`
+  return [
+    paint('bold', visible(sentence)),
+    ...chain.map(({ kind, text }) => line(kind, text)),
+    ...whyNot.flatMap(({ sentence: condition, reasons, needs }) => [
+      line('trigger', condition),
+      ...reasons.map((reason) => line('held by', reason.sentence)),
+      ...(needs === undefined ? [] : [line('needs', needs)]),
+    ]),
+    ...others.map(({ state, needs }) => line(`to ${state}`, needs)),
+  ]
 }
 
 const MAX_NAMED = 5

@@ -1,11 +1,11 @@
 /** Prints the firings of a run, line by line. */
-import type { EngineEvent, FiredEvent } from '#core'
+import type { EngineEvent, FiredEvent, Why } from '#core'
+import { causeOf, whySteps } from '#core/sentences'
 import { counted } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'
 import { formatTime } from '../time-text.ts'
 import type { Zone } from '../zone.ts'
 import { visible } from '../visible.ts'
-import { causeOf, whyLines } from './why-text.ts'
 
 const SHOWN = 200
 const MAX_MESSAGE = 500
@@ -100,4 +100,12 @@ export class Timeline {
     if (why && fired?.why !== undefined) lines.push(...whyLines(fired.why, zone, paint).map((line) => indent + line))
     write(`${lines.join('\n')}\n`)
   }
+}
+
+export function whyLines(why: Why, zone: Zone, paint: Paint): string[] {
+  const steps = whySteps(why, (instant) => formatTime(instant, zone))
+  return steps.map(({ kind, text }, index) => {
+    const branch = index === steps.length - 1 ? '└' : '├'
+    return `${paint('dim', `${branch} ${kind.padEnd(7)}`)} ${visible(text)}`
+  })
 }

@@ -16,7 +16,10 @@ interface Sized {
   readonly height: number
 }
 
-export function layered(nodes: readonly Sized[], edges: readonly { readonly from: string; readonly to: string }[]): Placed {
+export function layered(
+  nodes: readonly Sized[],
+  edges: readonly { readonly from: string; readonly to: string }[],
+): Placed {
   const graph = new graphlib.Graph({ multigraph: false })
   graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 54, marginx: MARGIN, marginy: MARGIN })
   graph.setDefaultEdgeLabel(() => ({}))
@@ -31,7 +34,21 @@ export function layered(nodes: readonly Sized[], edges: readonly { readonly from
     }),
   )
   const { width = 0, height = 0 } = graph.graph() as { readonly width?: number; readonly height?: number }
-  return { width, height, at }
+  return { width, height, at: inOrder(nodes, at, height) }
+}
+
+/** Mirrors the picture if the nodes of the first layer would stand in the reverse of their order in the rule. */
+function inOrder(nodes: readonly Sized[], at: Placed['at'], height: number): Placed['at'] {
+  const left = Math.min(...[...at.values()].map(({ x }) => x))
+  const first = nodes.filter(({ label }) => at.get(label)?.x === left)
+  const [top, bottom] = [at.get(first[0]?.label ?? ''), at.get(first.at(-1)?.label ?? '')]
+  if (top === undefined || bottom === undefined || top.y <= bottom.y) return at
+  return new Map(
+    nodes.map(({ label, height: own }) => [
+      label,
+      { x: at.get(label)?.x ?? 0, y: height - (at.get(label)?.y ?? 0) - own },
+    ]),
+  )
 }
 
 /** Room for the arcs of edges beside a column of nodes */

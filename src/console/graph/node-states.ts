@@ -1,4 +1,5 @@
 /** States of a task's nodes at one instant: from the host's view, then from each event of its stream. */
+import { type Band, bandAt } from '../plot/bands.ts'
 import type { RuleView, ViewTrigger } from './rule-view.ts'
 import { wantedOf } from '../words/rules.ts'
 
@@ -7,13 +8,13 @@ export interface NodeState {
   readonly state: string | null
   /** epoch ms since when it has that state, as far as known */
   readonly since?: number | undefined
+  /** it has that state for longer, but what was before is not known */
+  readonly isLonger?: boolean
   /** epoch ms of the last run */
   readonly ranAt?: number | undefined
   readonly value?: unknown
   readonly error?: string | undefined
   readonly firedAt?: number | undefined
-  readonly heldUntil?: number | undefined
-  readonly heldReason?: string | undefined
 }
 
 export type NodeStates = ReadonlyMap<string, NodeState>
@@ -28,8 +29,6 @@ export interface ShownEvent {
   readonly ok?: boolean
   readonly error?: string
   readonly rawData?: unknown
-  readonly until?: number
-  readonly reason?: string
 }
 
 interface ViewedNode {
@@ -50,13 +49,11 @@ export function fromView(nodes: readonly ViewedNode[], before: NodeStates = new 
       const isSame = known?.state === state
       const next: NodeState = {
         state,
-        since: isSame ? known.since : collectedTime,
+        since: isSame ? known.since : undefined,
         ranAt: collectedTime,
         value: measured(rawData),
         error: error?.message,
         firedAt: kind === 'actuator' ? (collectedTime ?? known?.firedAt) : known?.firedAt,
-        heldUntil: known?.heldUntil,
-        heldReason: known?.heldReason,
       }
       return [node, next] as const
     }),
@@ -101,12 +98,27 @@ function changed(before: NodeState, event: ShownEvent, time: number): NodeState 
         ? { ...before, error: event.error ?? 'failed', ranAt: time }
         : { ...before, error: undefined, ranAt: time, value: measured(event.rawData) ?? before.value }
     case 'fired':
-      return { ...before, firedAt: time, heldUntil: undefined, heldReason: undefined }
-    case 'held':
-      return { ...before, heldUntil: event.until, heldReason: event.reason }
+      return { ...before, firedAt: time }
     default:
       return before
   }
+}
+
+/** Adds since when each state lasts, as far as the bands show it. */
+export function withBeginnings(
+  states: NodeStates,
+  bands: ReadonlyMap<string, readonly Band[]> | undefined,
+  instant: number,
+): NodeStates {
+  if (bands === undefined) return states
+  return new Map(
+    [...states].map(([node, state]) => {
+      const band = bandAt(bands.get(node), instant)
+      const isOlder =
+        band !== undefined && band.state === state.state && !(state.since !== undefined && state.since < band.from)
+      return [node, isOlder ? { ...state, since: band.from, isLonger: bands.get(node)?.[0] === band } : state] as const
+    }),
+  )
 }
 
 export type EdgeState = 'match' | 'no match' | 'unknown' | 'fired' | 'held'
@@ -126,10 +138,21 @@ export function edgesOf(rule: RuleView, states: NodeStates, instant: number): re
     gate.parents.map((parent, at): ViewEdge => {
       const state = states.get(parent)?.state ?? null
       const wanted = gate.rows.map((row) => row[at])
-      return { from: parent, to: gate.label, state: state === null ? 'unknown' : wanted.includes(state) ? 'match' : 'no match' }
+      return {
+        from: parent,
+        to: gate.label,
+        state: state === null ? 'unknown' : wanted.includes(state) ? 'match' : 'no match',
+      }
     }),
   )
   return [...ofGates, ...rule.triggers.map((trigger) => triggerEdge(trigger, states, instant))]
+}
+
+/** Returns the end of the cool-down that holds the trigger at the instant, epoch ms. */
+export function coolsUntil(trigger: ViewTrigger, states: NodeStates, instant: number): number | undefined {
+  const firedAt = states.get(trigger.destination)?.firedAt
+  const until = firedAt === undefined ? 0 : firedAt + trigger.coolDown
+  return until > instant ? until : undefined
 }
 
 function triggerEdge(trigger: ViewTrigger, states: NodeStates, instant: number): ViewEdge {
@@ -137,17 +160,28 @@ function triggerEdge(trigger: ViewTrigger, states: NodeStates, instant: number):
   const destination = states.get(to)
   const state = states.get(from)?.state ?? null
   const isMatch = state !== null && wantedOf(trigger).includes(state)
-  if (destination?.firedAt !== undefined && Math.abs(instant - destination.firedAt) < NOW && (isMatch || wantedOf(trigger).length === 0))
+  if (
+    destination?.firedAt !== undefined &&
+    Math.abs(instant - destination.firedAt) < NOW &&
+    (isMatch || wantedOf(trigger).length === 0)
+  )
     return { from, to, state: 'fired' }
-  if (isMatch && destination?.heldUntil !== undefined && destination.heldUntil > instant) return { from, to, state: 'held' }
+  if (isMatch && coolsUntil(trigger, states, instant) !== undefined) return { from, to, state: 'held' }
   return { from, to, state: state === null ? 'unknown' : isMatch ? 'match' : 'no match' }
 }
 
 /** Whether a node matches: a sensor when an edge from it does, a gate when it is TRUE. */
-export function matchOf(label: string, kind: string, edges: readonly ViewEdge[], states: NodeStates): 'match' | 'no match' | 'unknown' {
+export function matchOf(
+  label: string,
+  kind: string,
+  edges: readonly ViewEdge[],
+  states: NodeStates,
+): 'match' | 'no match' | 'unknown' {
   const state = states.get(label)?.state ?? null
   if (kind === 'actuator') return 'no match'
   if (state === null) return 'unknown'
   if (kind === 'gate') return state === 'TRUE' ? 'match' : 'no match'
-  return edges.some((edge) => edge.from === label && edge.state !== 'no match' && edge.state !== 'unknown') ? 'match' : 'no match'
+  return edges.some((edge) => edge.from === label && edge.state !== 'no match' && edge.state !== 'unknown')
+    ? 'match'
+    : 'no match'
 }

@@ -6,7 +6,7 @@ import { cut, valueText } from '../words/numbers.ts'
 import { propertyText, triggersText } from '../words/rules.ts'
 import { lengthText, timeText } from '../words/times.ts'
 import { GUTTER, layered, NODE_WIDTH, stacked } from './layout.ts'
-import { edgesOf, matchOf, type NodeState, type NodeStates, type ViewEdge } from './node-states.ts'
+import { coolsUntil, edgesOf, matchOf, type NodeState, type NodeStates, type ViewEdge } from './node-states.ts'
 import type { RuleView, ViewNode } from './rule-view.ts'
 
 export interface RuleGraphProps {
@@ -40,7 +40,10 @@ function lineCount(node: ViewNode): number {
 
 export function RuleGraph({ rule, states, instant, zone, isNarrow, selected, problems, onSelect }: RuleGraphProps) {
   const links = useMemo(
-    () => [...rule.nodes.flatMap(({ label, parents }) => parents.map((from) => ({ from, to: label }))), ...rule.triggers.map(({ source, destination }) => ({ from: source, to: destination }))],
+    () => [
+      ...rule.nodes.flatMap(({ label, parents }) => parents.map((from) => ({ from, to: label }))),
+      ...rule.triggers.map(({ source, destination }) => ({ from: source, to: destination })),
+    ],
     [rule],
   )
   const placed = useMemo(() => {
@@ -104,21 +107,32 @@ interface Drawn {
 }
 
 function linesOf({ node, state, match, edges, rule, states, instant, zone }: Drawn): readonly Line[] {
-  const age = state.since === undefined ? '' : `for ${lengthText(instant - state.since)}`
+  const age =
+    state.since === undefined ? '' : `for ${state.isLonger === true ? 'over ' : ''}${lengthText(instant - state.since)}`
   if (node.kind === 'actuator') {
-    const { firedAt, heldUntil } = state
-    const held = heldUntil !== undefined && heldUntil > instant
+    const { firedAt } = state
+    const isHeld = edges.some((edge) => edge.to === node.label && edge.state === 'held')
+    const ends = rule.triggers.flatMap((trigger) =>
+      trigger.destination === node.label ? (coolsUntil(trigger, states, instant) ?? []) : [],
+    )
     return [
       { text: cut(triggersText(rule, node.label), 28) },
       { text: firedAt === undefined ? 'has not fired' : `fired ${lengthText(instant - firedAt)} ago` },
-      held ? { text: `held until ${timeText(heldUntil, zone, instant)}`, glyph: 'pause' } : { text: '' },
+      isHeld ? { text: `held until ${timeText(Math.max(...ends), zone, instant)}`, glyph: 'pause' } : { text: '' },
     ]
   }
   if (node.kind === 'gate') {
     const rows = node.parents.slice(0, MAX_ROWS).map((parent, at): Line => {
       if (at === MAX_ROWS - 1 && node.parents.length > MAX_ROWS) return { text: `${node.parents.length - at} more` }
       const edge = edges.find(({ from, to }) => from === parent && to === node.label)
-      const mark = edge === undefined ? 'unknown' : edge.state === 'match' ? 'match' : edge.state === 'unknown' ? 'unknown' : 'no match'
+      const mark =
+        edge === undefined
+          ? 'unknown'
+          : edge.state === 'match'
+            ? 'match'
+            : edge.state === 'unknown'
+              ? 'unknown'
+              : 'no match'
       return { text: cut(`${parent} ${states.get(parent)?.state ?? 'unknown'}`, 26), mark }
     })
     return [...rows, { text: state.state ?? 'unknown', mark: match, isLoud: true, end: age }]
@@ -128,7 +142,9 @@ function linesOf({ node, state, match, edges, rule, states, instant, zone }: Dra
   return [
     { text: cut(propertyText(node), 28) },
     { text: cut(state.state ?? 'unknown', 16), mark: match, isLoud: true, end: value },
-    state.since === undefined ? { text: ran } : { text: age, end: state.ranAt !== undefined && instant - state.ranAt > 60_000 ? ran : '' },
+    state.since === undefined
+      ? { text: ran }
+      : { text: age, end: state.ranAt !== undefined && instant - state.ranAt > 60_000 ? ran : '' },
   ]
 }
 
@@ -149,10 +165,13 @@ interface NodeProps {
 
 function Node({ node, x, y, width, height, match, lines, isSelected, problem, onSelect }: NodeProps) {
   const outline = outlineOf(node.kind, width, height)
-  const state = node.kind === 'actuator' ? '' : match === 'match' ? ' is-match' : match === 'unknown' ? ' is-unknown' : ''
+  const state =
+    node.kind === 'actuator' ? '' : match === 'match' ? ' is-match' : match === 'unknown' ? ' is-unknown' : ''
   const pad = node.kind === 'gate' ? 14 : 13
   const isSensor = node.kind === 'sensor'
-  const spoken = [node.label, node.kind, ...lines.map(({ text, end = '' }) => `${text} ${end}`.trim()), problem ?? ''].filter(Boolean).join(', ')
+  const spoken = [node.label, node.kind, ...lines.map(({ text, end = '' }) => `${text} ${end}`.trim()), problem ?? '']
+    .filter(Boolean)
+    .join(', ')
   return (
     <g
       class={`node${state}${problem === undefined ? '' : ' has-problem'}`}
@@ -186,7 +205,9 @@ function Node({ node, x, y, width, height, match, lines, isSelected, problem, on
         return (
           <g key={index} class="mark">
             {mark !== undefined && <MatchShape match={mark} x={pad + 5} y={base - 4} />}
-            {glyph !== undefined && <path class="icon glyph" d="M2 3v8M6 3v8" transform={`translate(${pad + 1} ${base - 11})`} />}
+            {glyph !== undefined && (
+              <path class="icon glyph" d="M2 3v8M6 3v8" transform={`translate(${pad + 1} ${base - 11})`} />
+            )}
             <text class={`row${isLoud ? ' loud' : ''}`} x={pad + indent} y={base}>
               {text}
             </text>
@@ -212,7 +233,8 @@ function Node({ node, x, y, width, height, match, lines, isSelected, problem, on
 
 /** Sensor: round left side. Gate: cut corners. Actuator: an arrow. */
 function outlineOf(kind: string, w: number, h: number): string {
-  if (kind === 'sensor') return `M14 0H${w - 4}a4 4 0 0 1 4 4V${h - 4}a4 4 0 0 1-4 4H14a14 14 0 0 1-14-14V14A14 14 0 0 1 14 0Z`
+  if (kind === 'sensor')
+    return `M14 0H${w - 4}a4 4 0 0 1 4 4V${h - 4}a4 4 0 0 1-4 4H14a14 14 0 0 1-14-14V14A14 14 0 0 1 14 0Z`
   if (kind === 'gate') return `M9 0H${w - 9}L${w} 9V${h - 9}L${w - 9} ${h}H9L0 ${h - 9}V9Z`
   return `M5 0H${w - 16}L${w} ${h / 2} ${w - 16} ${h}H5a5 5 0 0 1-5-5V5a5 5 0 0 1 5-5Z`
 }
@@ -222,9 +244,21 @@ interface Point {
   readonly y: number
 }
 
-function Edge({ edge, start, end, isNarrow }: { readonly edge: ViewEdge; readonly start: Point; readonly end: Point; readonly isNarrow: boolean }) {
+function Edge({
+  edge,
+  start,
+  end,
+  isNarrow,
+}: {
+  readonly edge: ViewEdge
+  readonly start: Point
+  readonly end: Point
+  readonly isNarrow: boolean
+}) {
   const tip = 9
-  const [x1, y1, x2, y2] = isNarrow ? [start.x, start.y + 8, end.x, end.y - 8] : [start.x + NODE_WIDTH, start.y, end.x, end.y]
+  const [x1, y1, x2, y2] = isNarrow
+    ? [start.x, start.y + 8, end.x, end.y - 8]
+    : [start.x + NODE_WIDTH, start.y, end.x, end.y]
   const bend = isNarrow ? Math.min(GUTTER - 10, 12 + Math.abs(y2 - y1) / 9) : Math.max(30, (x2 - x1) / 2)
   const curve = isNarrow
     ? `M${x1} ${y1}C${x1 - bend * 1.3} ${y1} ${x2 - bend * 1.3} ${y2} ${x2 - tip} ${y2}`

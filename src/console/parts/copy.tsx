@@ -4,7 +4,15 @@ import { curlText } from '../words/curl.ts'
 import { Icon } from './icons.tsx'
 import { done } from './undo.tsx'
 
-export function CopyCurl({ method, path, body }: { readonly method: string; readonly path: string; readonly body?: unknown }) {
+export function CopyCurl({
+  method,
+  path,
+  body,
+}: {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}) {
   const copy = (): void => {
     void navigator.clipboard.writeText(curlText(`${API}${path}`, method, body)).then(() => done('Copied as curl'))
   }

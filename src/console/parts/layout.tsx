@@ -9,7 +9,11 @@ import { Icon } from './icons.tsx'
 type Children = { readonly children?: ComponentChildren }
 
 /** The heading of a screen answers its question; the second line states the consequence. */
-export function Answer({ title, more, children }: Children & { readonly title: string; readonly more?: ComponentChildren }) {
+export function Answer({
+  title,
+  more,
+  children,
+}: Children & { readonly title: string; readonly more?: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · Reflexarc`
   }, [title])
@@ -29,7 +33,11 @@ export function Panel({
   aside,
   children,
   as: Element = 'section',
-}: Children & { readonly title: ComponentChildren; readonly aside?: ComponentChildren; readonly as?: 'section' | 'aside' }) {
+}: Children & {
+  readonly title: ComponentChildren
+  readonly aside?: ComponentChildren
+  readonly as?: 'section' | 'aside'
+}) {
   const id = useId()
   return (
     <Element class="panel" aria-labelledby={id}>
@@ -68,7 +76,15 @@ export function Problem({ text, retry }: { readonly text: string | undefined; re
 }
 
 /** While nothing has been loaded: an error, or nothing for the moment that loading takes. */
-export function Waiting({ error, retry, title }: { readonly error: string | undefined; readonly retry: () => void; readonly title: string }) {
+export function Waiting({
+  error,
+  retry,
+  title,
+}: {
+  readonly error: string | undefined
+  readonly retry: () => void
+  readonly title: string
+}) {
   if (error === undefined) return <Answer title={title} more=" " />
   return (
     <>

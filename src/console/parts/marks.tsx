@@ -9,7 +9,7 @@ export function MatchShape({ match, x, y, r = 5 }: { match: Match; x: number; y:
     return (
       <g>
         <circle class="open" cx={x} cy={y} r={r} />
-        <text x={x} y={y + 3}>
+        <text class="query" x={x} y={y + 3}>
           ?
         </text>
       </g>
@@ -47,7 +47,14 @@ export function Severity({ of, isQuiet = false }: { of: string; isQuiet?: boolea
   const [number, path, y] = SEVERITIES[of] ?? [4, SEVERITIES['WARNING']?.[1] ?? '', 15]
   const name = severityWord(of)
   return (
-    <svg class={`severity ${isQuiet ? 'quiet' : of.toLowerCase()}`} width="22" height="22" viewBox="0 0 22 22" role="img" aria-label={name}>
+    <svg
+      class={`severity ${isQuiet ? 'quiet' : of.toLowerCase()}`}
+      width="22"
+      height="22"
+      viewBox="0 0 22 22"
+      role="img"
+      aria-label={name}
+    >
       <title>{name}</title>
       <path d={path} />
       <text x="11" y={y}>

@@ -1,3 +1,5 @@
 /** x */
 import { Answer } from '../parts/layout.tsx'
-export function Editor() { return <Answer title="Editor" /> }
+export function Editor() {
+  return <Answer title="Editor" />
+}

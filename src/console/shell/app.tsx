@@ -13,6 +13,7 @@ import { logOut, session } from '../session.ts'
 import { zone } from '../settings.ts'
 import { messageOf } from '../words/errors.ts'
 import { clockText, dayText, timeText } from '../words/times.ts'
+import { crumbNames } from './crumb-names.ts'
 import { AllKeys, dialog, MorePlaces, Settings } from './dialogs.tsx'
 import { Login } from './login.tsx'
 import { ALL_PLACES, PLACES, type Place } from './places.ts'
@@ -42,7 +43,11 @@ function Shell() {
   const place = ALL_PLACES.find((one) => one.path === (path.value[0] ?? ''))
   useKeys(
     [
-      ...ALL_PLACES.map(({ key, name, path }) => ({ keys: `g ${key}`, does: `go to ${name}`, run: () => go(to(...path.split('/').filter(Boolean))) })),
+      ...ALL_PLACES.map(({ key, name, path }) => ({
+        keys: `g ${key}`,
+        does: `go to ${name}`,
+        run: () => go(to(...path.split('/').filter(Boolean))),
+      })),
       { keys: '?', does: 'list the keys', run: () => (dialog.value = 'keys') },
       { keys: 'Ctrl+K', does: 'search', run: () => (dialog.value = 'search') },
     ],
@@ -50,7 +55,11 @@ function Shell() {
   )
   return (
     <div class="shell">
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}
+      >
         Skip to the content
       </a>
       <Sidebar />
@@ -160,22 +169,23 @@ function Crumbs({ place }: { readonly place: Place | undefined }) {
   if (place === undefined) return null
   return (
     <ol class="crumbs">
-      <li>{parts.length === 0 ? <span aria-current="page">{place.name}</span> : <a href={hrefOf(place)}>{place.name}</a>}</li>
+      <li>
+        {parts.length === 0 ? <span aria-current="page">{place.name}</span> : <a href={hrefOf(place)}>{place.name}</a>}
+      </li>
       {parts.map((_, index) => (
         <li key={index}>
           {index === parts.length - 1 ? (
-            <span aria-current="page">{crumbNames.get(parts[index] ?? '') ?? parts[index]}</span>
+            <span aria-current="page">{crumbNames.value.get(parts[index] ?? '') ?? parts[index]}</span>
           ) : (
-            <a href={to(path.value[0] ?? '', ...parts.slice(0, index + 1))}>{crumbNames.get(parts[index] ?? '') ?? parts[index]}</a>
+            <a href={to(path.value[0] ?? '', ...parts.slice(0, index + 1))}>
+              {crumbNames.value.get(parts[index] ?? '') ?? parts[index]}
+            </a>
           )}
         </li>
       ))}
     </ol>
   )
 }
-
-/** Names of things whose ids are in the path; a screen that loads one adds it. */
-export const crumbNames = new Map<string, string>()
 
 function Instant() {
   const at = past.value
@@ -199,7 +209,8 @@ function Instant() {
   }
   return (
     <span class="instant">
-      <i /> Live <span class="wide">· {dayText(now.value, zone.value, now.value)}</span> {clockText(now.value, zone.value)}
+      <i /> Live <span class="wide">· {dayText(now.value, zone.value, now.value)}</span>{' '}
+      {clockText(now.value, zone.value)}
     </span>
   )
 }

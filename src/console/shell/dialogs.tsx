@@ -25,7 +25,12 @@ export function Dialog({
   const id = useId()
   useEffect(() => element.current?.showModal(), [])
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose} onClick={(event) => event.target === element.current && onClose()}>
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
         <button type="button" class="quiet square" aria-label="Close" onClick={onClose}>
@@ -98,10 +103,16 @@ export function Settings() {
               <option key={one} value={one} />
             ))}
           </datalist>
-          <p class="second">{isWrong ? `${other} is not a time zone; write one such as Europe/Brussels` : `Now in use: ${zone.value}`}</p>
+          <p class="second">
+            {isWrong ? `${other} is not a time zone; write one such as Europe/Brussels` : `Now in use: ${zone.value}`}
+          </p>
         </div>
         <label class="check">
-          <input type="checkbox" checked={letterKeys.value === 'on'} onChange={({ currentTarget }) => (letterKeys.value = currentTarget.checked ? 'on' : 'off')} />
+          <input
+            type="checkbox"
+            checked={letterKeys.value === 'on'}
+            onChange={({ currentTarget }) => (letterKeys.value = currentTarget.checked ? 'on' : 'off')}
+          />
           Single letters are keys; <kbd>?</kbd> lists them
         </label>
       </div>

@@ -37,7 +37,8 @@ export function Login() {
           Log in
         </button>
         <p class="hint">
-          The host prints a key, and a link that logs in once, when it starts. <code>reflexarc keys</code> makes more keys.
+          The host prints a key, and a link that logs in once, when it starts. <code>reflexarc keys</code> makes more
+          keys.
         </p>
       </form>
     </main>

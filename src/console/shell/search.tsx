@@ -24,8 +24,17 @@ async function find(text: string): Promise<readonly Found[]> {
   if (text === '') return places
   const pattern = `*${text}*`
   const [tasks, templates, resources] = await Promise.allSettled([
-    api.rules.tasks.list({ where: { filter: text }, hits: MOST, startIndex: 0 }, { format: 'simplified', withoutGraph: true }),
-    api.rules.templates.list({ where: { name: pattern }, hits: MOST, startIndex: 0, format: 'simplified', includeGraph: false }),
+    api.rules.tasks.list(
+      { where: { filter: text }, hits: MOST, startIndex: 0 },
+      { format: 'simplified', withoutGraph: true },
+    ),
+    api.rules.templates.list({
+      where: { name: pattern },
+      hits: MOST,
+      startIndex: 0,
+      format: 'simplified',
+      includeGraph: false,
+    }),
     api.resources.resources.list({ filter: text, limit: MOST }),
   ])
   const found: Found[] = []
@@ -34,12 +43,18 @@ async function find(text: string): Promise<readonly Found[]> {
       found.push({ icon: 'task', name, what: resource ?? 'task', href: to('tasks', ID) })
   if (resources.status === 'fulfilled')
     for (const { id, resourceTypeId } of resources.value.values)
-      found.push({ icon: 'resource', name: id, what: typeof resourceTypeId === 'string' ? resourceTypeId : 'resource', href: to('resources', id) })
+      found.push({
+        icon: 'resource',
+        name: id,
+        what: typeof resourceTypeId === 'string' ? resourceTypeId : 'resource',
+        href: to('resources', id),
+      })
   if (templates.status === 'fulfilled')
     for (const { name } of templates.value.values)
       found.push({ icon: 'template', name, what: 'template', href: withQuery(to('editor'), { template: name }) })
   const alarms = (openAlarms.value ?? []).filter((one) => one.text.toLowerCase().includes(wanted))
-  for (const { id, text: name } of alarms.slice(0, MOST)) found.push({ icon: 'alarm', name, what: 'alarm', href: to('alarms', id) })
+  for (const { id, text: name } of alarms.slice(0, MOST))
+    found.push({ icon: 'alarm', name, what: 'alarm', href: to('alarms', id) })
   return [...places, ...found]
 }
 
@@ -77,7 +92,13 @@ export function Search() {
     event.preventDefault()
   }
   return (
-    <dialog ref={element} class="search" aria-label="Search" onClose={close} onClick={(event) => event.target === element.current && close()}>
+    <dialog
+      ref={element}
+      class="search"
+      aria-label="Search"
+      onClose={close}
+      onClick={(event) => event.target === element.current && close()}
+    >
       <input
         type="text"
         role="combobox"
@@ -93,7 +114,13 @@ export function Search() {
       />
       <div role="listbox" id="found" aria-label="Found">
         {found.map((one, index) => (
-          <div key={one.href} id={`found-${index}`} role="option" aria-selected={index === chosen} onClick={() => open(one)}>
+          <div
+            key={one.href}
+            id={`found-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => open(one)}
+          >
             <Icon name={one.icon} />
             <span>{one.name}</span>
             <span class="dim">{one.what}</span>

@@ -24,11 +24,14 @@ export function bySeverity(a: AlarmLike, b: AlarmLike): number {
 export function alarmsAnswer(open: readonly AlarmLike[]): string {
   const waiting = open.filter(({ status }) => status === 'ACTIVE')
   if (waiting.length === 0) {
-    return open.length === 0 ? 'No alarm is active' : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged`
+    return open.length === 0
+      ? 'No alarm is active'
+      : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged`
   }
   const critical = waiting.filter(({ severity }) => severity === 'CRITICAL').length
   const needs = waiting.length === 1 ? 'needs' : 'need'
-  const rest = critical === 0 ? '' : critical === waiting.length ? ', critical' : `, ${wordOf(critical)} of them critical`
+  const rest =
+    critical === 0 ? '' : critical === waiting.length ? ', critical' : `, ${wordOf(critical)} of them critical`
   return `${countText(waiting.length, 'alarm')} ${needs} action${rest}`
 }
 
@@ -50,7 +53,9 @@ export function historyLine(text: string, type: string, changes: readonly Change
   const words = changes
     .filter(({ attribute }) => attribute !== 'lastUpdateTime')
     .map(({ attribute, oldValue, newValue }) =>
-      oldValue === null ? `${attribute} ${newValue ?? 'removed'}` : `${attribute} ${oldValue} → ${newValue ?? 'removed'}`,
+      oldValue === null
+        ? `${attribute} ${newValue ?? 'removed'}`
+        : `${attribute} ${oldValue} → ${newValue ?? 'removed'}`,
     )
   return words.length === 0 ? said : `${said}: ${words.join(', ')}`
 }

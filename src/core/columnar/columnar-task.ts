@@ -3,11 +3,13 @@ import { CallContext, NOTHING_FETCHED } from '../engine/call-context.ts'
 import { callPlug, type Outcome } from '../engine/call-plug.ts'
 import type { ExecutedRun, ExecutedTask, TaskExecutor } from '../engine/executor.ts'
 import type { PlainCounts, PlainReason } from '../engine/stats.ts'
+import type { GraphNode, SensorNode } from '../graph/graph.ts'
+import { newExecution } from '../task/execution.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
-import type { Attachable, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
+import type { Attachable, Opened, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
 import type { BatchFit } from './batch-shape.ts'
 import type { RowEffect } from './seen-task.ts'
 
@@ -74,12 +76,13 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   get #whyPlain(): PlainReason {
     if (!this.canAttach) return 'shape'
+    if (this.deadline !== undefined) return 'open'
     return this.#batches.reason === 'first' ? (this.#refused ?? 'first') : this.#batches.reason
   }
 
   takeFully(now: number, message: Message, time: number): boolean {
     const { handle } = this
-    if (handle === undefined || handle.isAway) return false
+    if (handle === undefined || handle.isAway || this.deadline !== undefined) return false
     this.tookPlain([message], undefined)
     handle.batch.beginFully(handle, time)
     this.#setTime()
@@ -94,7 +97,13 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   synchronize(): void {
     const { handle } = this
-    handle?.batch.synchronize(handle)
+    // Nothing takes the row back when a call that was opened returns.
+    if (this.deadline !== undefined) this.detach()
+    else handle?.batch.synchronize(handle)
+  }
+
+  get deadline(): number | undefined {
+    return this.handle?.batch.deadlineOf(this.handle)
   }
 
   handOver(): void {
@@ -118,6 +127,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   serve(mayFail: boolean): void {
     const { handle } = this
     if (handle === undefined || handle.isAway) return
+    if (this.deadline !== undefined) return this.detach()
     handle.batch.serve(handle, mayFail)
   }
 
@@ -175,6 +185,18 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     // While the call is open, the task keeps the view alive.
     view.outlasts()
     return view
+  }
+
+  over(node: GraphNode, message: Message, time: number): Opened {
+    const origin = { kind: 'data' as const, time, resource: message.resource, values: message }
+    const execution: Execution = { ...newExecution(node as SensorNode, origin), phase: 'called' }
+    const view = new CallContext(this.#run, execution, this.#task.caller, NOTHING_FETCHED)
+    view.outlasts()
+    return { execution, view }
+  }
+
+  wakeAt(at: number, slot: number): void {
+    this.#task.wakeAt(at, slot)
   }
 
   goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {

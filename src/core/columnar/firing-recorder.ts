@@ -54,7 +54,7 @@ export class FiringRecorder implements FiringRecords {
     const isHeld = time < until
     if (isHeld && !this.#recordsHeld) return
     const of = this.#taskOf(row)
-    const at = this.#rows.clockOf(time)
+    const at = this.#rows.clockOf(row, time)
     const place = isHeld || list.length === 1 ? 0 : this.#placeOf(row, one.position)
     const own = list.length === 1 ? list : [one]
     const part = isHeld || at !== time || place > 0 ? { at, place, until: isHeld ? until : undefined } : undefined
@@ -77,7 +77,7 @@ export class FiringRecorder implements FiringRecords {
     const to = innerBefore[position] as number
     if (to === 0) return
     const time = this.#rows.time(row)
-    const at = this.#rows.clockOf(time)
+    const at = this.#rows.clockOf(row, time)
     const part = at === time ? undefined : { at, place: 0, until: undefined }
     this.#record(row, of, message, inner.slice(0, to), part, bits)
   }
@@ -86,7 +86,7 @@ export class FiringRecorder implements FiringRecords {
     const of = this.#taskOf(row)
     const { inner } = of.texts
     const time = this.#rows.time(row)
-    const at = this.#rows.clockOf(time)
+    const at = this.#rows.clockOf(row, time)
     const part = at === time ? undefined : { at, place: 0, until: undefined }
     this.#record(row, of, message, inner, part, bits)
   }

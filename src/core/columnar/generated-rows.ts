@@ -33,6 +33,7 @@ import {
   TIME,
   type Layout,
 } from './row-layout.ts'
+import { isCalled } from './computed-sensors.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
@@ -44,11 +45,13 @@ import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './form
 export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout, rows.beginMask, batch.history !== undefined)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
-    const { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings, room } = rows
-    const memory = { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings }
+    const { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings, waiting } =
+      rows
+    const tables = { table, gateBits, edgeBits, clock, oddGates, followings, waiting }
+    const memory = { nums, ints, past, pastInts, objects, ...tables }
     const captured = { rows, batch, actuators: batch.actuators, ...memory, ...more }
     // Reused source text would share its optimizer feedback, including what counts as constant.
-    const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
+    const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${rows.room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
   }
   let following: unknown
@@ -98,6 +101,7 @@ class SourceWriter {
     return [
       `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
       `if (fieldSets !== usual && fieldSets.fields !== usualFields) ${leave}`,
+      ...this.#unlessWaiting(leave),
       // Numbers are checked anyway, and the resource is always present.
       fieldsSource(
         fields.length,
@@ -113,6 +117,7 @@ class SourceWriter {
   takePart(part: Part): string {
     const leave = 'return false'
     return [
+      ...this.#unlessWaiting(leave),
       ...this.#read(leave, part),
       ...this.#unlessUnknown(leave, part),
       `const fieldSets = objects[row * ${this.#layout.objects} + ${FIELD_SETS}]`,
@@ -146,6 +151,7 @@ class SourceWriter {
       'const to = list.length',
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
+      ...this.#unlessWaiting('return i'),
       ...this.#unlessUnknown('return i', part),
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, isFirst)']),
       ...this.#row('return i', 'continue', [], [], part),
@@ -295,7 +301,7 @@ class SourceWriter {
       `nums[d + ${COUNT}] = count`,
       `nums[d + ${TIME}] = now`,
       `let bits = ${isWhole ? (edgeMask === 0 ? '0' : `after & ${edgeMask}`) : `after & ${~part.mask}`}`,
-      ...this.#sensors(leave, this.#runs(part)),
+      ...this.#sensors(refuse, leave, this.#runs(part)),
       ...this.#setAfter(part),
       `if (batch.records !== undefined) batch.records.add(row, message, count, now, after, bits, ${this.#shape.inner ? this.#before(`${HEAD} + row * ${this.#layout.pastSize}`) : 'undefined'})`,
       ...(this.#hasHistory ? this.#kept() : []),
@@ -327,6 +333,10 @@ class SourceWriter {
       ...(this.#layout.isCalled ? ['batch.history.sensorsAnswered(row, count)'] : []),
       ...(this.#shape.inner ? ['batch.history.follows(row)'] : []),
     ]
+  }
+
+  #unlessWaiting(leave: string): readonly string[] {
+    return this.#layout.isCalled ? [`if (waiting[row] !== undefined) ${leave}`] : []
   }
 
   #unlessUnknown(leave: string, { missing }: Part): readonly string[] {
@@ -363,13 +373,11 @@ class SourceWriter {
     ]
   }
 
-  #sensors(leave: string, sensors: readonly ShapeSensor[]): readonly string[] {
-    const lines = sensors.map((sensor, p) => {
-      const { steps, formula, shift } = sensor
-      if (steps !== undefined) return `bits |= (${stepsSource(steps, this.#parameters, this.#limit)}) << ${shift}`
-      return formula === undefined
-        ? this.#call(sensor, p, leave)
-        : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
+  /** Evaluates computed sensors first, so that a row that waited for a call need not. */
+  #sensors(refuse: string, leave: string, sensors: readonly ShapeSensor[]): readonly string[] {
+    const lines = sensors.flatMap(({ steps, formula, shift }) => {
+      if (steps !== undefined) return [`bits |= (${stepsSource(steps, this.#parameters, this.#limit)}) << ${shift}`]
+      return formula === undefined ? [] : [`bits |= ${stateSource(formula, this.#names)} << ${shift}`]
     })
     if (!this.#layout.isCalled) {
       const recorded = 'if (batch.firings !== undefined) batch.firings.allInner(row, message, bits)'
@@ -377,9 +385,10 @@ class SourceWriter {
     }
     return [
       'const rawData = batch.beginCalls(row, message)',
-      `if (rawData === null) ${leave}`,
+      `if (rawData === null) ${refuse}`,
       `const base = row * ${sensors.length}`,
       ...lines,
+      ...sensors.flatMap((sensor, p) => (isCalled(sensor) ? [this.#call(sensor, p, leave)] : [])),
       'batch.endCalls(row, bits)',
     ]
   }

@@ -136,7 +136,9 @@ function moveTo(
   const own = count === rows.count(row) ? fieldSets : handle.source.fieldSetsAt(handle.offset + count)
   const part = rows.parts.of(own.fields) as Part // taken messages have a part
   const kept = keptSince(own, seen)
-  const message = handle.source.messageOf(handle.offset + count)
+  const open = rows.waiting[row]
+  const message =
+    (count === rows.count(row) ? open?.message : open?.before) ?? handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, answered)
   const isLast = rows.parts.isStamped && count === rows.count(row)
   const at = isLast ? Math.max(time, handle.source.arrivalOf(handle.offset + count)) : time

@@ -48,6 +48,11 @@ function isOrdinary(value: unknown): value is Record<string, unknown> {
   )
 }
 
+/** Returns whether `value` is a promise that surely calls back once, and later. */
+export function isNativePromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise && value.constructor === Promise
+}
+
 /** Returns the state index of a result with only a state and raw data; -1 for any other. */
 export function plainState(states: readonly string[], result: unknown): number {
   if (typeof result === 'string') return indexOf(states, result)

@@ -77,6 +77,13 @@ export class RowContext implements FiringContext, Scope {
   #row: number
   #properties: Readonly<Record<string, unknown>> = {}
   readonly #own: Message | null
+  /** whether the row waits for this call */
+  isOpen = false
+  /** clock when the call began, if it returned a promise, epoch ms */
+  since = 0
+  /** undefined unless the call returned a promise */
+  #handle: RowHandle | undefined
+  #time = 0
 
   constructor(owner: ContextOwner, batch: Batch | null = null, row = 0, message: Message | null = null) {
     this.#owner = owner
@@ -104,13 +111,32 @@ export class RowContext implements FiringContext, Scope {
     this.#properties = properties
   }
 
+  /** Preserves what a call sees that returned a promise. `time`: of its message. */
+  keep(handle: RowHandle, time: number, since: number): void {
+    this.#handle = handle
+    this.#time = time
+    this.since = since
+    this.isOpen = true
+  }
+
+  get isKept(): boolean {
+    return this.#handle !== undefined
+  }
+
+  /** Opens a call that returned a promise. Once it has ended, the plug sees its task as it is. */
+  openLater(): Opened {
+    const { task } = this.handle()
+    if (this.isOpen) task.detach()
+    return (this.opened ??= task.over(this.#node(), this.message, this.now))
+  }
+
   #view(): OpenView {
     if (this.opened !== null) return this.opened.view
     return (this.isSensor ? this.#owner.open(this) : this.#owner.begin(this)).view
   }
 
   get now(): number {
-    return this.opened?.view.now ?? this.handle().batch.timeOf(this.handle())
+    return this.opened?.view.now ?? (this.isKept ? this.#time : this.handle().batch.timeOf(this.handle()))
   }
 
   get id(): string {
@@ -205,12 +231,14 @@ export class RowContext implements FiringContext, Scope {
 
   streamValue(key: string): unknown {
     if (this.opened !== null) return this.opened.view.streamValue(key)
-    return messageValue(this.#message(), key) ?? this.#carried(key)
+    return messageValue(this.message, key) ?? this.#carried(key)
   }
 
   #carried(key: string): unknown {
-    const value = messageValue(this.#message(), key)
+    const value = messageValue(this.message, key)
     if (value === null) return null
+    // After the call, the task may have newer messages.
+    if (this.isKept) return this.#view().streamValue(key)
     const handle = this.handle()
     const { batch, task, offset, materializedCount } = handle
     const { streamValidity } = task.model
@@ -230,7 +258,7 @@ export class RowContext implements FiringContext, Scope {
   }
 
   isNew(key: string): boolean {
-    return this.opened === null ? messageValue(this.#message(), key) !== undefined : this.opened.view.isNew(key)
+    return this.opened === null ? messageValue(this.message, key) !== undefined : this.opened.view.isNew(key)
   }
 
   get late(): readonly Message[] {
@@ -242,11 +270,11 @@ export class RowContext implements FiringContext, Scope {
   }
 
   get streamData(): Readonly<Record<string, unknown>> {
-    if (this.opened !== null) return this.opened.view.streamData
+    if (this.opened !== null || this.isKept) return this.#view().streamData
     const { batch, task, offset, materializedCount } = this.handle()
     const fieldSets = batch.fieldSetsOf(this.handle())
     const [stream] = task.state.streams
-    const message = this.#message()
+    const { message } = this
     if (fieldSets.kept === undefined && isCovered(stream, message)) return { ...message }
     return carriedValues(fieldSets, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
   }
@@ -288,10 +316,10 @@ export class RowContext implements FiringContext, Scope {
   }
 
   handle(): RowHandle {
-    return (this.batch as Batch).handleAt(this.row) // set before each call
+    return this.#handle ?? (this.batch as Batch).handleAt(this.row) // set before each call
   }
 
-  #message(): Message {
+  get message(): Message {
     if (this.#own !== null) return this.#own
     const handle = this.handle()
     return handle.batch.messageOf(handle)

@@ -114,7 +114,7 @@ export function effectOf(
   )
   const answers = answersBefore(rows, handle, slot)
   const by = { message, fieldSets, before, after, rawData: rows.rawData[row] ?? [], earlier, answers }
-  const run = task.timed(time, rows.clockOf(time))
+  const run = task.timed(time, rows.clockOf(row, time))
   const seen = new SeenTask(run, (own) => stateFor(rows, handle, own, by))
   execution.seen = seen
   return { execution, seen }

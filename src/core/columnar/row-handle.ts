@@ -1,5 +1,6 @@
 /** Defines the handle that links a task to its row in a batch, and the interfaces between the two. */
 import type { Outcome } from '../engine/call-plug.ts'
+import type { GraphNode } from '../graph/graph.ts'
 import type { Scope } from '../language/placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -66,6 +67,10 @@ export interface BatchTask {
   ended(execution: Execution): void
   /** Releases the handle, once the full state is up to date. */
   detach(): void
+  /** Returns what a plug sees that reads its context after its call. */
+  over(node: GraphNode, message: Message, time: number): Opened
+  /** Same as in the executed task. */
+  wakeAt(at: number, slot: number): void
   /** Same as `goOn` of the executed task. */
   goOn(execution: Execution, result: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
   /** Called when the consequences are done as far as possible: keeps the handle or releases it. */
@@ -155,7 +160,10 @@ export interface Batch {
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
   /** Lets the full state, which is up to date, take the row's next message. `reattach` or `free` must follow. */
   beginFully(handle: RowHandle, time: number): void
-  materializeTo(handle: RowHandle, progress: Progress): Execution | undefined
+  /** `bits`: of the sensors so far; default: all have returned */
+  materializeTo(handle: RowHandle, progress: Progress, bits?: number): Execution | undefined
+  /** Returns the deadline of the call for which a row waits, epoch ms; undefined when it does not wait. */
+  deadlineOf(handle: RowHandle): number | undefined
   reattach(handle: RowHandle): void
   /** number of finished firings of the current message */
   earlierFirings(handle: RowHandle): number

@@ -80,7 +80,7 @@ export class RowHistory implements MessageHistory {
     time: number,
     before: number,
     after: number,
-    arrived = this.#store.clockOf(time),
+    arrived = this.#store.clockOf(row, time),
   ): void {
     if (row >= this.#rows) this.#grow(row)
     if (this.kept === 0) return

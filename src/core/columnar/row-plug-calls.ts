@@ -82,11 +82,6 @@ export class RowPlugCalls implements ContextOwner {
     return this.#isOn && this.context.batch === handle.batch && this.context.row === handle.row
   }
 
-  /** Returns the known state bits: all of them during an actuator call. */
-  bitsSoFar(all: number): number {
-    return this.context.isSensor ? this.context.bits : all
-  }
-
   /**
    * Calls a plug with its fixed properties, or resolves its properties first. Returns CONTINUES when the call failed
    * and continues in the state machine.
@@ -125,19 +120,25 @@ export class RowPlugCalls implements ContextOwner {
   /** Brings the task's full state to the current call, which is then open there. */
   open(context = this.context): Opened {
     if (context.opened !== null) return context.opened
+    return context.isKept ? context.openLater() : this.enter(context)
+  }
+
+  /** Brings the full state to a call of which it does not know yet. */
+  enter(context: RowContext): Opened {
     const handle = context.handle()
     const progress = context.isSensor
       ? { sensors: context.nodeAt, firings: ALL_DONE }
       : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
-    const execution = handle.batch.materializeTo(handle, progress) as Execution
+    const bits = context.isSensor ? context.bits : undefined
+    const execution = handle.batch.materializeTo(handle, progress, bits) as Execution
     if (context.begun !== null) {
       // The call is already open there.
       handle.task.state.inFlight.delete(execution)
       return (context.opened = context.begun)
     }
-    const time = handle.batch.timeOf(handle)
-    context.opened = { execution, view: handle.task.view(execution, time, Math.max(time, handle.batch.lastAt)) }
-    return context.opened
+    const time = context.now
+    const at = context.isKept ? context.since : Math.max(time, handle.batch.lastAt)
+    return (context.opened = { execution, view: handle.task.view(execution, time, at) })
   }
 
   begin(context: RowContext): Opened {
@@ -185,13 +186,12 @@ export class RowPlugCalls implements ContextOwner {
     this.goOn({ ok: false, error: messageOf(error) })
   }
 
-  goOn(result: Outcome | Promise<Outcome> | undefined): void {
+  goOn(result: Outcome | Promise<Outcome> | undefined, context = this.context): void {
     this.mayHaveTimers()
-    const context = this.context
     const handle = context.handle()
     const message = handle.batch.messageOf(handle)
-    const now = handle.batch.timeOf(handle)
-    const { execution, view } = this.open()
+    const { now } = context
+    const { execution, view } = context.opened ?? this.enter(context)
     if (result instanceof Promise && execution.node.kind === 'actuator') view.freeze()
     // The plug may keep its context, so the next call uses another one.
     this.#spare = new RowContext(this)

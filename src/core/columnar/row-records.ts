@@ -162,7 +162,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const at = this.#rows.clockOf(time)
+    const at = this.#rows.clockOf(row, time)
     const record = this.#make(row, message, number, time, at, before, after, this.#sensorDataOf(row), earlier)
     this.#record = record
     this.#row = row

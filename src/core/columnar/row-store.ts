@@ -2,6 +2,7 @@
 import { UNKNOWN, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
+import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -64,6 +65,13 @@ export interface OddGates {
   readonly now: number
 }
 
+/** A message for which a row waits for a sensor, or whose late result it takes. */
+export interface OpenMessage {
+  readonly message: Message
+  /** the message before; undefined when the full state knows it */
+  readonly before: Message | undefined
+}
+
 export type RawData = Readonly<Record<string, unknown>> | undefined
 
 const NO_RAW_DATA: RawData[] = []
@@ -111,6 +119,8 @@ export class RowStore {
   hasAnswers = false
   /** by row and position, for called sensors */
   readonly sensorCalls: SensorCall[] = []
+  /** by row */
+  readonly waiting: (OpenMessage | undefined)[] = []
   /** number of rows that fit into memory; grows only between messages */
   room = 0
   /** how often a row was freed */
@@ -141,6 +151,7 @@ export class RowStore {
 
   add(): number {
     const row = this.#free.pop() ?? this.#used++
+    this.waiting[row] = undefined
     if (this.#used > this.room) {
       this.room = Math.max(FIRST_ROWS, 2 * this.room)
       this.nums = grown(this.nums, this.room * this.layout.size)
@@ -288,9 +299,9 @@ export class RowStore {
     return this.nums[this.at(row) + TIME] ?? 0
   }
 
-  /** Returns the clock of an active row, epoch ms. It is ahead of the message's time when the message was late. */
-  clockOf(time: number): number {
-    return this.parts.isStamped ? Math.max(time, this.clock[1] as number) : time
+  /** Returns the clock of an active row, epoch ms. It is ahead of `time` when the message or a result was late. */
+  clockOf(row: number, time: number): number {
+    return this.parts.isStamped || this.waiting[row] !== undefined ? Math.max(time, this.clock[1] as number) : time
   }
 
   before(row: number): number {

@@ -9,6 +9,7 @@
  */
 import type { Counts } from '../engine/counts.ts'
 import type { ReadingCounts } from '../task/readings/readings.ts'
+import { DETAIL_TYPES, FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost, Generate } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskModel } from '../task/run.ts'
@@ -28,6 +29,7 @@ import { ALL, type Progress } from './replay.ts'
 import { FiringRecorder } from './firing-recorder.ts'
 import { RowRecords } from './row-records.ts'
 import type { RowContext } from './row-context.ts'
+import { RowCalls } from './open-row-calls.ts'
 import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
@@ -37,7 +39,7 @@ import { ActuatorCalls } from './actuator-calls.ts'
 import { effectOf } from './row-effects.ts'
 import { makeSeen, type RowEffect } from './seen-task.ts'
 import { UnknownStates } from './unknown-states.ts'
-import { plainState } from './ordinary-answers.ts'
+import { isNativePromise, plainState } from './ordinary-answers.ts'
 
 export class RuleBatch implements RowEvents, Batch {
   taken = 0
@@ -62,6 +64,8 @@ export class RuleBatch implements RowEvents, Batch {
   readonly #rows: RowStore
   readonly #takers: RowTakers
   readonly #unknown: UnknownStates
+  /** undefined: calls that return promises continue in the state machine */
+  readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate
   readonly #calls: RowPlugCalls
   #context: RowContext | undefined
@@ -97,6 +101,7 @@ export class RuleBatch implements RowEvents, Batch {
     this.#generate = generate
     this.#calls = calls
     this.actuators = new ActuatorCalls(this.#rows, this, calls, this.#records)
+    this.#rowCalls = host.tellsOfCalls ? undefined : new RowCalls(this.#rows, this, calls, host)
     this.#takers = new RowTakers(this.#rows, this, fields, generatedRows(this.#rows, this, generate))
   }
 
@@ -157,6 +162,7 @@ export class RuleBatch implements RowEvents, Batch {
   free(handle: RowHandle): void {
     const { row } = handle
     this.#apart(row)
+    this.#rowCalls?.forget(row)
     this.actuators.forget(row)
     this.#forget(row)
     this.#left = handle
@@ -175,7 +181,7 @@ export class RuleBatch implements RowEvents, Batch {
   /** Returns the counts of what rows did. */
   get counts(): Omit<Counts, keyof ReadingCounts> {
     return {
-      steps: this.taken,
+      steps: this.taken + (this.#rowCalls?.results ?? 0),
       firings: this.#firings + (this.taken - this.#inFold) * this.#inner - this.#unknown.notRun,
       calls: this.#firings,
       held: this.#held,
@@ -232,7 +238,9 @@ export class RuleBatch implements RowEvents, Batch {
   }
 
   listenersChanged(): void {
-    const { recordedFirings, takesRecords } = this.#host.events
+    const { recordedFirings, takesRecords, singleTypes } = this.#host.events
+    const isTold = (singleTypes & (DETAIL_TYPES | FIRED | HELD)) !== 0
+    if (isTold || takesRecords || (recordedFirings !== 0 && this.#inner > 0)) this.#rowCalls?.openAll()
     this.firings = recordedFirings === 0 ? undefined : this.#recorder
     this.#recorder.listenersChanged()
     const isNew = takesRecords && this.records === undefined
@@ -315,12 +323,20 @@ export class RuleBatch implements RowEvents, Batch {
     context.bits = bits
     const result = this.#calls.execute(context, plug, properties, () => sensor.own)
     if (result === CONTINUES) return -1
-    const state = context.opened === null ? this.#take(sensor, position, result, rawData) : -1
-    if (state === -1) this.#calls.answered(plug, result)
-    return state
+    if (context.opened === null) {
+      const state = this.keep(sensor, position, result, rawData)
+      if (state !== -1) return state
+      const waits = this.#rowCalls !== undefined && !this.#keepsAll && !this.#recordsInner && isNativePromise(result)
+      if (waits) {
+        this.#rowCalls.begin(context, sensor.call.timeoutMs, result)
+        return -1
+      }
+    }
+    this.#calls.answered(plug, result)
+    return -1
   }
 
-  #take({ states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
+  keep({ states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
     const state = plainState(states, result)
     if (state !== -1 && typeof result === 'object') {
       const { rawData: data } = result as { rawData?: RawData }
@@ -346,6 +362,10 @@ export class RuleBatch implements RowEvents, Batch {
       return
     }
     this.#apart(handle.row)
+    if (this.deadlineOf(handle) !== undefined) {
+      this.#rowCalls?.open(handle)
+      return
+    }
     const count = this.#rows.count(handle.row)
     if (count === handle.materializedCount) return
     materialize(this.#rows, handle)
@@ -409,16 +429,19 @@ export class RuleBatch implements RowEvents, Batch {
    * Brings the full state up to a call of the current message. The call stays open, and the state machine is then ahead
    * of the row.
    */
-  materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
+  materializeTo(handle: RowHandle, progress: Progress, bits = this.#rows.after(handle.row)): Execution | undefined {
     handle.isAway = true
     this.#inFold++
     const emit = this.#records.emitter(handle.row)
     this.#records.opened(handle.row, this.#rows.count(handle.row))
-    const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
     if (this.#recordsInner && progress.sensors !== ALL.sensors)
       this.firings?.inner(handle.row, this.current as Message, progress.sensors, bits)
     const sink = this.#keepsAll ? { ...this.#counting, event: emit, detail: emit, why: this.#host.why } : this.#counting
     return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.answeredPositions)
+  }
+
+  deadlineOf({ row }: RowHandle): number | undefined {
+    return this.#rowCalls?.deadlineOf(row)
   }
 
   get lastAt(): number {

@@ -140,7 +140,7 @@ export interface Engine {
    * led to the messages.
    */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean
-  /** Explains why a destination last fired, and what keeps each trigger into it from firing now. `NOT_FOUND`. */
+  /** Explains why a node last fired or has its state, and what keeps each trigger into it from firing. `NOT_FOUND`. */
   explain(id: string, node: string): Explanation
   /** Emits all events of all tasks. Never errors; completes when the engine closes. */
   readonly events$: Observable<EngineEvent>

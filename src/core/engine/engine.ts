@@ -99,14 +99,17 @@ export class CoreEngine implements Engine {
     this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new StateCache(this.#end, options.fullStates)
-    const { onRare, journal, maxRemembered: most = MAX_REMEMBERED } = options
+    const { onRare, journal, timed, maxRemembered: most = MAX_REMEMBERED } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
       counts: this.#counts,
       keepsLog: onRare !== undefined,
       asksForCalls: options.latency !== undefined || journal?.mayCall !== undefined,
+      tellsOfCalls: journal !== undefined || timed !== undefined,
       generate: options.generate,
       end: this.#end,
+      open: this.#open,
+      enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
       keeps: this.#history,
       events: this.#events,
@@ -126,7 +129,7 @@ export class CoreEngine implements Engine {
       onRare: onRare && guarded(onRare, (error) => this.#report('onRare threw', error)),
       counts: this.#counts,
       remembered: this.remembered,
-      timed: options.timed,
+      timed,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
       model: ({ id, prepared, resolved }, start) =>

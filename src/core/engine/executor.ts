@@ -13,6 +13,7 @@ import type { PendingFlush } from './reentrancy-queue.ts'
 import type { HistoryOptions } from './event-history.ts'
 import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
+import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface Executor {
@@ -56,6 +57,8 @@ export interface TaskExecutor {
   /** Prepares an acting call that continues in the full state. `mayFail`: a failure counts as a failure of a sensor does. */
   serve(mayFail: boolean): void
   readonly ahead: number
+  /** deadline of an open sensor call that the full state does not know, epoch ms */
+  readonly deadline: number | undefined
 }
 
 export interface ExecutedCaller extends Caller {
@@ -70,6 +73,8 @@ export interface ExecutedTask {
   takeData(now: number, message: Message): void
   /** Continues an executor's call. `reply`: undefined: not called yet. `now`: the input's time; `at`: the clock's. */
   goOn(execution: Execution, reply: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
+  /** Requests a wake of the sensor in a slot at that time, epoch ms. */
+  wakeAt(at: number, slot: number): void
 }
 
 export interface ExecutedRun extends TaskRun {
@@ -84,8 +89,13 @@ export interface ExecutorHost {
   readonly counts: Counting
   readonly keepsLog: boolean
   readonly asksForCalls: boolean
+  /** whether each call that returns a promise is journaled or timed */
+  readonly tellsOfCalls: boolean
   readonly generate: Generate | undefined
   readonly end: PendingFlush
+  readonly open: OpenCount
+  /** Runs `work` after the current input. */
+  enqueue(work: (now: number) => void): void
   readonly why: boolean
   readonly keeps: Required<HistoryOptions> | undefined
   readonly events: ObservedEvents

@@ -242,6 +242,10 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane?.goOnWith(execution, reply, now, at)
   }
 
+  wakeAt(at: number, slot: number): void {
+    this.#host.timers.set(this, 'wake', at, slot)
+  }
+
   serve(mayFail: boolean): void {
     this.#executor?.serve(mayFail)
   }
@@ -268,12 +272,13 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const lane = this.#lane
     if (lane === undefined) return true
     const { model, state } = lane
-    if (!state.isFree || state.inFlight.size > 0) return false
+    if (!state.isFree || state.inFlight.size > 0 || this.#executor?.deadline !== undefined) return false
     this.#host.workPacker.pack(model, state, this)
     return true
   }
 
   giveUp(): void {
+    this.#executor?.synchronize()
     this.#lane?.giveUp()
   }
 
@@ -294,7 +299,9 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   dueAt(kind: TimerKind, key: number): number {
     if (this.#lane === undefined) return Number.POSITIVE_INFINITY
-    return dueAt(this.#lane, kind, key)
+    // A row waits for one call, whose deadline all wakes of sensors watch.
+    const isOfSensor = kind === 'wake' && key < this.prepared.graph.sensors.length
+    return (isOfSensor ? this.#executor?.deadline : undefined) ?? dueAt(this.#lane, kind, key)
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
@@ -342,7 +349,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   explain(label: string): Explanation {
     this.#executor?.synchronize()
-    return this.#look((lane) => explain(lane, label, this.#host.now()))
+    const node = this.#node(label)
+    return this.#look((lane) => explain(lane, node, this.#host.now()))
   }
 
   node(label: string): NodeView {

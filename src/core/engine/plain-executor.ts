@@ -16,6 +16,7 @@ export class PlainExecutor implements Executor {
     modelChanged: () => undefined,
     serve: () => undefined,
     ahead: 0,
+    deadline: undefined,
   }
 
   accept(): boolean {

@@ -1,5 +1,6 @@
 /** Compares the recorded events of two finished runs. */
 import type { EngineEvent } from '../engine/events.ts'
+import { heldText } from '../sentences/reasons.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import { toleranceMs, type Diff, type DiffOptions } from './diff.ts'
 import { Comparison } from './diff-comparison.ts'
@@ -73,12 +74,12 @@ class RecordedRun implements Witness {
         {
           reason: reason === 'invocationPolicy' ? ('cool-down' as const) : ('overlap' as const),
           node,
-          message:
-            reason === 'invocationPolicy' ? `${node} fired and is still in its cool-down` : `${node} was held back`,
+          message: heldText({ node, reason }),
           ...(until !== undefined && { until }),
         },
       ],
       needs: [],
+      ways: [],
     }))
   }
 

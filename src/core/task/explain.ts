@@ -1,27 +1,23 @@
-/** Explains why a destination last fired, and what keeps each trigger into it from firing now. */
-import { AppError } from '#kernel'
+/** Explains why a node last fired or has its state, and what keeps each trigger into it from firing now. */
 import type { Why } from '../engine/events.ts'
-import {
-  ANY,
-  type DestinationNode,
-  type ObservableNode,
-  type SensorNode,
-  type TriggerEdge,
-  UNKNOWN,
-} from '../graph/graph.ts'
+import { ANY, type GraphNode, type ObservableNode, type SensorNode, type TriggerEdge, UNKNOWN } from '../graph/graph.ts'
 import { edgeBits, isUnconditional, match } from './fire.ts'
-import { smallestChange } from './needs.ts'
 import type { ReadingCounts } from './readings/readings.ts'
 import type { TaskModel, TaskRun } from './run.ts'
 import { type Destination, destinationState, type Observed, observedState, sensorState, stateName } from './state.ts'
-import { buildWhy } from './why.ts'
+import { type NodeState, type Ways, waysInto, waysToFire } from './ways.ts'
+import { buildStateWhy, buildWhy } from './why.ts'
 
 export interface Explanation {
   node: string
+  kind: GraphNode['kind']
   time: number
   /** while an earlier input is processed: the explanation is as of its time `since` */
   behind?: { since: number; inputs: number }
+  /** of a sensor or gate: its state, and what led to it */
+  state?: StateExplanation
   fired: { time: number; why: Why } | null
+  /** the triggers into the node; empty for a gate and for a sensor that no trigger runs */
   triggers: TriggerExplanation[]
   /** sensors of the task that nothing runs and for which no state was pushed; absent when none */
   neverRun?: { node: string; message: string }[]
@@ -29,16 +25,32 @@ export interface Explanation {
   readings?: ReadingCounts
 }
 
-export interface TriggerExplanation {
+/** The chain from the data to the state: sensors with their inputs, then gates, parents before children. */
+export interface StateExplanation extends Pick<Why, 'sensors' | 'gates' | 'via'> {
+  /** null: unknown */
+  value: string | null
+  /** when it reached that state; if unknown, when it lost the last one */
+  since?: number
+  /** why it is unknown, or does not follow the data */
+  blocked: Obstacle[]
+  /** of a gate: what would bring it into each state that it does not have */
+  others?: OtherState[]
+}
+
+export interface OtherState extends Ways {
+  state: string
+}
+
+export interface TriggerExplanation extends Ways {
   source: string
   condition: string
   /** reasons why it does not fire; empty: it fired when its source was last evaluated */
   blocked: Obstacle[]
   /**
-   * Fewest sensor states that would have fired it. Empty: something else prevents it. Null: no states can fire it at
-   * once.
+   * The first of `ways`. Empty: something else prevents it. Null: no states can fire it at once; `ways` may have two
+   * steps
    */
-  needs: { node: string; state: string }[] | null
+  needs: NodeState[] | null
 }
 
 export interface Obstacle {
@@ -49,26 +61,48 @@ export interface Obstacle {
   until?: number
 }
 
-/** Explains an actuator, or a sensor with triggers. `NOT_FOUND` for anything else. */
-export function explain(run: TaskRun, label: string, now: number): Explanation {
-  const node = destinationOf(run, label)
-  const { firing } = destinationState(run.state, node)
+export function explain(run: TaskRun, node: GraphNode, now: number): Explanation {
+  const firing = node.kind === 'gate' ? null : destinationState(run.state, node).firing
   const triggers = run.model.graph.triggers.filter((trigger) => trigger.destination === node)
   const neverRun = sensorsWithoutHope(run)
   return {
-    node: label,
+    node: node.label,
+    kind: node.kind,
     time: now,
     ...(!run.state.isFree && { behind: { since: run.state.time, inputs: run.state.waiting.length } }),
+    ...(node.kind !== 'actuator' && { state: stateOf(run, node) }),
     fired: firing && { time: firing.time, why: buildWhy(firing) },
-    triggers: triggers.map((trigger) => ({
-      source: trigger.source.label,
-      condition: conditionText(trigger),
-      // While inputs are waiting: as of the input being processed.
-      blocked: obstacles(run, trigger, run.state.isFree ? now : run.state.time),
-      needs: needsOf(run, trigger),
-    })),
+    // While inputs are waiting: as of the input being processed.
+    triggers: triggers.map((trigger) => triggerOf(run, trigger, run.state.isFree ? now : run.state.time)),
     ...(neverRun.length > 0 && { neverRun }),
     ...readingsOf(run),
+  }
+}
+
+function triggerOf(run: TaskRun, trigger: TriggerEdge, now: number): TriggerExplanation {
+  const found = waysToFire(run, trigger)
+  const [first] = found.ways
+  const isMatched = match(trigger, observedState(run.state, trigger.source), edgeBits(run.state, trigger)) !== undefined
+  return {
+    source: trigger.source.label,
+    condition: conditionText(trigger),
+    blocked: obstacles(run, trigger, now),
+    needs: isMatched ? [] : first === undefined || first.then !== undefined ? null : first.states,
+    ...found,
+  }
+}
+
+function stateOf(run: TaskRun, node: ObservableNode): StateExplanation {
+  const observed = observedState(run.state, node)
+  const value = stateName(node, observed.state)
+  return {
+    value,
+    ...since(value === null ? observed.lost : observed.since),
+    ...buildStateWhy(run.state, node),
+    blocked: [...(value === null ? unknownSources(run, node) : errorOf(run, node)), ...stoppedTask(run, node.label)],
+    ...(node.kind === 'gate' && {
+      others: node.states.flatMap((state, i) => (i === observed.state ? [] : [{ state, ...waysInto(run, node, i) }])),
+    }),
   }
 }
 
@@ -83,15 +117,6 @@ function sensorsWithoutHope(run: TaskRun): { node: string; message: string }[] {
     const why = whyNeverRun(sensor, run.model)
     return why === undefined ? [] : [{ node: sensor.label, message: `${sensor.label} never runs: ${why}` }]
   })
-}
-
-function destinationOf(run: TaskRun, label: string): DestinationNode {
-  const { byLabel, triggers } = run.model.graph
-  const node = byLabel.get(label)
-  if (node !== undefined && node.kind !== 'gate') return node
-  const destinations = [...new Set(triggers.map((trigger) => trigger.destination.label))].join(', ')
-  const what = node === undefined ? `no node ${label}` : `${label} is a relation, which is never fired`
-  throw new AppError('NOT_FOUND', `task ${run.model.id}: ${what}; triggers lead to ${destinations || 'nothing'}`)
 }
 
 export function conditionText(trigger: TriggerEdge): string {
@@ -127,15 +152,12 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
     const message = `${label} was still at work`
     found.push({ reason: 'overlap', node: label, message, since: held.time })
   }
-  if (run.state.status !== 'running') {
-    found.push({
-      reason: 'stopped',
-      node: label,
-      message: `the task is ${run.state.status}`,
-      ...since(run.state.finishedTime),
-    })
-  }
-  return found
+  return [...found, ...stoppedTask(run, label)]
+}
+
+function stoppedTask({ state }: TaskRun, node: string): Obstacle[] {
+  if (state.status === 'running') return []
+  return [{ reason: 'stopped', node, message: `the task is ${state.status}`, ...since(state.finishedTime) }]
 }
 
 /** Whether the trigger fired at this very time, which began the cool-down; then the cool-down did not hold it back. */
@@ -224,25 +246,6 @@ function errorOf(run: TaskRun, source: ObservableNode): Obstacle[] {
 
 function since(time: number): { since?: number } {
   return time < 0 ? {} : { since: time }
-}
-
-function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: string }[] | null {
-  const { source } = trigger
-  const observed = observedState(run.state, source)
-  if (observed.state !== UNKNOWN && match(trigger, observed, edgeBits(run.state, trigger)) !== undefined) return []
-  const wanted = wantedStates(run, trigger, observed)
-  if (wanted.length === 0) return null
-  const needs = smallestChange(source, wanted, run.state.observed, run.model.settings.gatesNeedFullObservation)
-  return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
-}
-
-/** Returns the states of the source that would fire the trigger at the next evaluation. */
-function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): number[] {
-  const before = observed.state === UNKNOWN ? observed.memory : observed.state
-  return trigger.source.states.flatMap((_, state) => {
-    const next: Observed = { ...observed, state, previous: observed.state, before }
-    return match(trigger, next, edgeBits(run.state, trigger)) === undefined ? [] : [state]
-  })
 }
 
 /** Returns text that completes "t never runs: ..."; undefined if something runs it, or states are pushed to it. */

@@ -1,4 +1,4 @@
-/** Finds the smallest set of sensor states that would bring a sensor or gate into a wanted state. */
+/** Finds the smallest sets of sensor states that would bring a sensor or gate into a wanted state. */
 import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import { nodesBehind } from '../graph/behind.ts'
 import { decide, type HasState } from '../graph/relations.ts'
@@ -14,15 +14,27 @@ type Candidate = ReadonlyMap<SensorNode, number>
 const MAX_CANDIDATES = 32
 const MAX_TRIES = 20_000
 
-/** Returns changes after which `source` is certainly in one of the `wanted` states; null if impossible. */
-export function smallestChange(
+/**
+ * Returns the smallest changes after which `source` is certainly in one of the `wanted` states, by sensor and state;
+ * empty if impossible. After 20,000 tries the list may lack some.
+ */
+export function smallestChanges(
   source: ObservableNode,
   wanted: readonly number[],
   now: readonly HasState[],
   needsAll: boolean,
-): readonly Need[] | null {
-  const search = new Search(source, wanted, now, needsAll)
-  return search.run()
+): readonly (readonly Need[])[] {
+  return new Search(source, wanted, now, needsAll).run()
+}
+
+/** Returns the states of all nodes after the changes. */
+export function statesAfter(
+  source: ObservableNode,
+  needs: readonly Need[],
+  now: readonly HasState[],
+  needsAll: boolean,
+): readonly HasState[] {
+  return new Search(source, [], now, needsAll).after(needs)
 }
 
 class Search {
@@ -47,20 +59,24 @@ class Search {
     this.#scratch = now.map(({ state }) => ({ state }))
   }
 
-  run(): readonly Need[] | null {
-    if (this.#works([])) return []
+  run(): readonly (readonly Need[])[] {
+    if (this.#works([])) return [[]]
     const candidates = this.#best(this.#wanted.flatMap((state) => this.#reach(this.#source, state)))
     const found = candidates
       .map((candidate) => this.#reduce(this.#changes(candidate)))
       .filter((needs) => this.#works(needs))
-    const smallest = found.toSorted((a, b) => a.length - b.length)[0]
-    const limit = smallest?.length ?? this.#sensors.length + 1
-    for (let size = 1; size < limit; size++) {
-      const smaller = this.#choose(size, 0, [])
-      if (smaller !== undefined) return smaller
-      if (this.#tries > MAX_TRIES) break
+    const limit = Math.min(this.#sensors.length, ...found.map((needs) => needs.length))
+    for (let size = 1; size <= limit && this.#tries <= MAX_TRIES; size++) {
+      const all = found.filter((needs) => needs.length === size)
+      this.#choose(size, 0, [], all)
+      if (all.length > 0) return distinct(all)
     }
-    return smallest ?? null
+    return distinct(found.filter((needs) => needs.length === limit))
+  }
+
+  after(needs: readonly Need[]): readonly HasState[] {
+    this.#works(needs)
+    return this.#scratch
   }
 
   #reach(node: ObservableNode, state: number): readonly Candidate[] {
@@ -150,19 +166,19 @@ class Search {
     return kept.toSorted((a, b) => a.sensor.slot - b.sensor.slot)
   }
 
-  /** Returns the first set of `size` more changes that works, trying sensors and their states in order. */
-  #choose(size: number, from: number, chosen: readonly Need[]): readonly Need[] | undefined {
-    if (size === 0) return this.#works(chosen) ? chosen : undefined
+  /** Adds each set of `size` more changes that works to `all`, trying sensors and their states in order. */
+  #choose(size: number, from: number, chosen: readonly Need[], all: (readonly Need[])[]): void {
+    if (size === 0) {
+      if (this.#works(chosen)) all.push(chosen)
+      return
+    }
     for (let i = from; i < this.#sensors.length; i++) {
       const sensor = this.#sensors[i] as SensorNode // i is below length
       for (let state = 0; state < sensor.states.length; state++) {
-        if (this.#tries > MAX_TRIES) return undefined
-        if (state === this.#stateOf(sensor)) continue
-        const found = this.#choose(size - 1, i + 1, [...chosen, { sensor, state }])
-        if (found !== undefined) return found
+        if (this.#tries > MAX_TRIES) return
+        if (state !== this.#stateOf(sensor)) this.#choose(size - 1, i + 1, [...chosen, { sensor, state }], all)
       }
     }
-    return undefined
   }
 
   #works(needs: readonly Need[]): boolean {
@@ -190,4 +206,18 @@ function join(a: Candidate, b: Candidate): readonly Candidate[] {
     joined.set(sensor, state)
   }
   return [joined]
+}
+
+function distinct(all: readonly (readonly Need[])[]): readonly (readonly Need[])[] {
+  const byKey = new Map(all.map((needs) => [needs.map(({ sensor, state }) => `${sensor.slot}:${state}`).join(), needs]))
+  return [...byKey.values()].toSorted(compareNeeds)
+}
+
+function compareNeeds(a: readonly Need[], b: readonly Need[]): number {
+  for (const [i, need] of a.entries()) {
+    const other = b[i] ?? need
+    const order = need.sensor.slot - other.sensor.slot || need.state - other.state
+    if (order !== 0) return order
+  }
+  return 0
 }

@@ -1,5 +1,6 @@
-/** Explains a firing back to the data: takes a snapshot when a trigger fires, and builds the Why from it on demand. */
+/** Explains a firing or a state back to the data; a firing from a snapshot that was taken when its trigger fired. */
 import type { InputSummary, Why, WhyGate, WhySensor, WhyStep, WhyTrigger } from '../engine/events.ts'
+import { nodesBehind } from '../graph/behind.ts'
 import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { observedState, sensorState, stateName, type Firing, type Holding, type Link, type Seen } from './state.ts'
@@ -19,7 +20,23 @@ function see(state: TaskState, node: ObservableNode): Seen {
 
 /** Builds the chain of a firing (data -> sensor states -> gate row -> trigger), with each node once. */
 export function buildWhy(firing: Firing): Why {
-  const { seen } = firing
+  const why = {
+    input: summary(firing.origin),
+    trigger: whyTrigger(firing),
+    ...(firing.also.length > 0 && { also: firing.also.map(whyTrigger) }),
+    ...chainOf(firing.seen),
+  }
+  return firing.via === null ? why : withVia(why, firing.via)
+}
+
+/** Builds the chain of a current state (data -> sensor states -> gate row). */
+export function buildStateWhy(state: TaskState, node: ObservableNode): Pick<Why, 'sensors' | 'gates' | 'via'> {
+  const why = chainOf(nodesBehind(node).map((behind) => see(state, behind)))
+  const via = node.kind === 'sensor' ? sensorState(state, node).via : null
+  return via === null ? why : { ...why, via: stepsTo(via) }
+}
+
+function chainOf(seen: readonly Seen[]): Pick<Why, 'sensors' | 'gates'> {
   const stateOf = new Map(seen.map((one) => [one.node, one.state]))
   const sensors: WhySensor[] = []
   const gates: WhyGate[] = []
@@ -37,14 +54,7 @@ export function buildWhy(firing: Firing): Why {
       })
     }
   }
-  const why = {
-    input: summary(firing.origin),
-    trigger: whyTrigger(firing),
-    ...(firing.also.length > 0 && { also: firing.also.map(whyTrigger) }),
-    sensors,
-    gates,
-  }
-  return firing.via === null ? why : withVia(why, firing.via)
+  return { sensors, gates }
 }
 
 /** Adds the steps of a chain of triggers, built on demand, since each firing has as many steps as its chain is long. */

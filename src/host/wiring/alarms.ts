@@ -73,7 +73,10 @@ export function causeReader(tenant: string, rules: () => InternalRules | undefin
   return {
     explain: async ({ task, node }) => {
       const inspection = rules()?.as({ tenant, user: ENGINE }).inspection
-      return inspection === undefined ? null : inspection.explain(task, node)
+      if (inspection === undefined) return null
+      // sentences follow from the rest
+      const { text: _text, ...stored } = await inspection.explain(task, node)
+      return stored
     },
   }
 }

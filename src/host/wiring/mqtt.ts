@@ -10,7 +10,7 @@ import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
   broker: BrokerService,
-  { config, certificates, checkPair, gauges, logger, otherHosts, tenants }: ServiceDependencies,
+  { config, certificates, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
   const { mqtt, mqtts, mqttHost: host, limits } = config
   if (mqtt === undefined && mqtts === undefined) return {}
@@ -34,6 +34,7 @@ export function mqttListener(
           if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
           return caller
         },
+        watch: (caller, end) => openStreams.add(caller, end),
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,

@@ -5,7 +5,7 @@
  * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (the stored `revision` differs), `CONFLICT` (concurrent
  * writers, after retries) and `CLOSED`. A specification may be any JSON: the service checks it.
  */
-import type { Explanation } from '#core'
+import type { Explained } from '#core/sentences'
 import type { Caller, Page, RevisionOptions } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
@@ -27,6 +27,7 @@ import type {
   Rehearsal,
   RehearsalEvents,
   RehearsalRequest,
+  ReplayRequest,
   RehearsalSummary,
 } from './rehearsals/rehearsal-schema.ts'
 import type { FoundVariable } from '#core/spi'
@@ -167,7 +168,8 @@ export interface InspectionApi {
   states(id: string, node: string): Promise<readonly string[]>
   push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
-  explain(id: string, node: string): Promise<Explanation>
+  /** Explains any node of a task, with sentences whose times are in UTC. */
+  explain(id: string, node: string): Promise<Explained>
   log(query: TaskLogQuery): Promise<TaskLogPage>
   /** Streams new events, or all events after `lastEventId`. Ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
@@ -204,6 +206,8 @@ export interface ToolApi {
 export interface RehearsalApi {
   /** Returns the result, or a reference to it if the rehearsal takes longer than two seconds. */
   run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
+  /** Replays a copy of a task from one of its inputs, and compares it with what the task did. */
+  replay(id: string, request: ReplayRequest): Promise<Rehearsal | QueuedRehearsal>
   get(id: string): Promise<Rehearsal>
   events(id: string, page?: EventPage): Promise<RehearsalEvents>
   /** Cancels a rehearsal, or removes it if it has ended. */
@@ -213,8 +217,9 @@ export interface RehearsalApi {
 }
 
 export type { FoundVariable }
+export { CoverageCount } from './rehearsals/coverage.ts'
 
-export type { Explanation } from '#core'
+export type { Explained } from '#core/sentences'
 export type { Caller, Page } from '#kernel'
 export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'

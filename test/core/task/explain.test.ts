@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Trigger } from '../../../src/core/rule/rule.ts'
+import type { Way } from '../../../src/core/task/ways.ts'
 import { live, promisesSettled, restarted, type Live } from '../../support/live-engine.ts'
 import { atMostEvery, gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 import { LATER } from '../../support/scripted-plugs.ts'
@@ -24,6 +25,7 @@ describe('the obstacle of a trigger', () => {
     t.to(100)
     expect(t.task.explain('act')).toEqual({
       node: 'act',
+      kind: 'actuator',
       time: 100,
       fired: null,
       triggers: [
@@ -32,6 +34,7 @@ describe('the obstacle of a trigger', () => {
           condition: 's is On',
           blocked: [{ reason: 'never executed', node: 's', message: 's has not run yet', since: 0 }],
           needs: [{ node: 's', state: 'On' }],
+          ways: [{ states: [{ node: 's', state: 'On' }] }],
         },
       ],
     })
@@ -238,6 +241,103 @@ describe('the explanation of a gate', () => {
   })
 })
 
+describe('the ways to fire a trigger', () => {
+  const way = (state: string, then?: string): Way => ({
+    states: [{ node: 's', state }],
+    ...(then !== undefined && { then: [{ node: 's', state: then }] }),
+  })
+
+  it.each<[string, Partial<Trigger>, readonly string[], readonly Way[]]>([
+    ['each state that it accepts', is('On', 'Off'), [], [way('Off'), way('On')]],
+    ['no state, when it has one of them', is('On'), ['On'], []],
+    ['leaving the state before it enters it', turns('*', 'On'), ['On', 'On'], [way('Off', 'On')]],
+    ['the state before and the state after a change', turns('Off', 'On'), [], [way('Off', 'On')]],
+    ['leaving and entering the set of `begins`', { begins: ['On'] }, ['On'], [way('Off', 'On')]],
+    ['entering and leaving the set of `ends`', { ends: ['On'] }, ['Off'], [way('On', 'Off')]],
+  ])('are %s', async (_, condition, states, ways) => {
+    const t = await watched(condition)
+    for (const s of states) t.send({ s })
+    expect(only(t)?.ways).toEqual(ways)
+    const [first] = ways
+    const isTwoSteps = first?.then !== undefined
+    expect(only(t)?.needs).toEqual(isTwoSteps ? null : (first?.states ?? []))
+  })
+
+  it('are at most 20, with the number of those left out', async () => {
+    const sensors = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`s${i}`, 'switch']))
+    const any = gate('any', 'OR', ...Object.keys(sensors).map((label): [string, string] => [label, 'On']))
+    const t = await live(
+      rule({ sensors, actuators: ['act'], relations: [any], triggers: [trigger('any', 'act', is('TRUE'))] }),
+    )
+    expect(only(t)).toMatchObject({ ways: { length: 20 }, waysLeftOut: 10 })
+  })
+})
+
+describe('the explanation of a state', () => {
+  const gated = rule({
+    sensors: { a: on('switch'), b: on('switch') },
+    actuators: ['act'],
+    relations: [gate('both', 'AND', ['a', 'On'], ['b', 'On'])],
+    triggers: [trigger('both', 'act', is('TRUE'))],
+    task: { resetObservations: false },
+  })
+
+  it('of a gate is its row, the readings behind it, and what each other state needs', async () => {
+    const t = await live(gated)
+    t.to(50)
+    t.send({ a: 'On', b: 'Off' })
+    expect(t.task.explain('both')).toMatchObject({
+      kind: 'gate',
+      fired: null,
+      triggers: [],
+      state: {
+        value: 'FALSE',
+        since: 50,
+        sensors: [
+          { node: 'a', state: 'On', since: 50, input: { kind: 'data', values: { a: 'On' } } },
+          { node: 'b', state: 'Off' },
+        ],
+        gates: [{ node: 'both', row: { a: 'On', b: 'Off' } }],
+        blocked: [],
+        others: [{ state: 'TRUE', ways: [{ states: [{ node: 'b', state: 'On' }] }] }],
+      },
+    })
+  })
+
+  it('of an unknown gate names the sensors that leave it unknown', async () => {
+    const t = await live(gated)
+    t.task.push('a', { state: 'On' })
+    expect(t.task.explain('both').state).toMatchObject({
+      value: null,
+      blocked: [{ reason: 'never executed', node: 'b' }],
+      others: [
+        { state: 'TRUE', ways: [{ states: [{ node: 'b', state: 'On' }] }] },
+        {
+          state: 'FALSE',
+          ways: [{ states: [{ node: 'a', state: 'Off' }] }, { states: [{ node: 'b', state: 'Off' }] }],
+        },
+      ],
+    })
+  })
+
+  it('of a sensor without triggers is its last reading', async () => {
+    const t = await live(gated)
+    t.send({ a: 'On', b: 'On' })
+    const { state, triggers } = t.task.explain('a')
+    expect(triggers).toEqual([])
+    expect(state).toMatchObject({ value: 'On', since: 0, sensors: [{ node: 'a', input: { kind: 'data' } }], gates: [] })
+    expect(state).not.toHaveProperty('others')
+  })
+
+  it('of a sensor that failed or whose task stopped says so', async () => {
+    const t = await live(gated)
+    t.plugs.say('a', new Error('no air'))
+    t.send({ b: 'On' })
+    await t.engine.stop('t')
+    expect(t.task.explain('a').state?.blocked.map(({ reason }) => reason)).toEqual(['error', 'stopped'])
+  })
+})
+
 describe('an explanation', () => {
   it.each<[string, Partial<Trigger>, string]>([
     ['states', is('On', 'Off'), 's is Off or On'],
@@ -248,20 +348,10 @@ describe('an explanation', () => {
     expect(only(await watched(condition))?.condition).toBe(expected)
   })
 
-  it.each([
-    ['an unknown node', 'x', 'task t: no node x; triggers lead to act'],
-    ['a relation', 'g', 'task t: g is a relation, which is never fired; triggers lead to act'],
-  ])('of %s is refused', async (_, node, text) => {
-    const t = await live(
-      rule({
-        sensors: { s: 'switch' },
-        actuators: ['act'],
-        relations: [gate('g', 'OR', ['s', 'On'])],
-        triggers: [trigger('g', 'act')],
-      }),
-    )
-    expect(() => t.task.explain(node)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
-    expect(() => t.task.explain(node)).toThrow(text)
+  it('of an unknown node is rejected, with the nodes that exist', async () => {
+    const t = await watched(is('On'))
+    const refused = { code: 'NOT_FOUND', message: 'task t has no node x; it has s, act' }
+    expect(() => t.task.explain('x')).toThrow(expect.objectContaining(refused))
   })
 
   it('is the same after a restart', async () => {

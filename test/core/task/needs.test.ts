@@ -5,7 +5,7 @@ import { FALSE, TRUE, UNKNOWN, type Graph, type ObservableNode } from '../../../
 import { decide } from '../../../src/core/graph/relations.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Relation, RelationType, Rule } from '../../../src/core/rule/rule.ts'
-import { smallestChange } from '../../../src/core/task/needs.ts'
+import { smallestChanges } from '../../../src/core/task/needs.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { gate, rule } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
@@ -35,18 +35,40 @@ function needs(
 ) {
   const graph = compile(given)
   const states = graph.sensors.map((sensor) => sensor.states.indexOf(known[sensor.label] ?? ''))
-  const found = smallestChange(nodeOf(graph, label), [wanted], settled(graph, states, needsAll), needsAll)
-  return found && found.map(({ sensor, state }) => `${sensor.label}=${sensor.states[state]}`)
+  const ways = smallestChanges(nodeOf(graph, label), [wanted], settled(graph, states, needsAll), needsAll)
+  return ways.map((needs) => needs.map(({ sensor, state }) => `${sensor.label}=${sensor.states[state]}`))
 }
 
-describe('the smallest change', () => {
+describe('the smallest changes', () => {
+  const choice = rule({
+    sensors: { a: 'band', b: 'switch', c: 'switch' },
+    relations: [gate('any', 'OR', ['b', 'On'], ['c', 'On']), gate('both', 'AND', ['a', 'In'], ['any', 'TRUE'])],
+  })
+
+  it.each([
+    ['one of several that are as small', TRUE, { a: 'In', b: 'Off', c: 'Off' }, [['b=On'], ['c=On']]],
+    ['each other state of a sensor', FALSE, { a: 'In', b: 'On', c: 'On' }, [['a=Below'], ['a=Above']]],
+    ['none, when the state is there already', TRUE, { a: 'In', b: 'On' }, [[]]],
+    [
+      'several at once',
+      TRUE,
+      {},
+      [
+        ['a=In', 'b=On'],
+        ['a=In', 'c=On'],
+      ],
+    ],
+  ])('are %s', (_, wanted, known, expected) => {
+    expect(needs(choice, 'both', wanted, known)).toEqual(expected)
+  })
+
   it('is found for an AND of 200 sensors', () => {
     const labels = Array.from({ length: 200 }, (_, i) => `s${i}`)
     const wide = rule({
       sensors: Object.fromEntries(labels.map((label) => [label, 'switch'])),
       relations: [gate('all', 'AND', ...labels.map((label): [string, string] => [label, 'On']))],
     })
-    expect(needs(wide, 'all', TRUE)).toEqual(labels.map((label) => `${label}=On`))
+    expect(needs(wide, 'all', TRUE)).toEqual([labels.map((label) => `${label}=On`)])
   })
 })
 
@@ -80,7 +102,7 @@ describe('for any small graph', () => {
       return rule({ sensors: Object.fromEntries(names.map((name, i) => [`s${i}`, name])), relations })
     })
 
-  /** The fewest sensors to set, by trying every assignment; null when none works. */
+  /** The fewest sensors to set and the number of ways with so few, by trying every assignment. */
   function fewest(graph: Graph, top: ObservableNode, wanted: number, now: readonly number[], needsAll: boolean) {
     let cases: (readonly number[])[] = [[]]
     for (const [i, sensor] of graph.sensors.entries()) {
@@ -89,10 +111,11 @@ describe('for any small graph', () => {
     }
     const working = cases.filter((row) => settled(graph, row, needsAll)[top.index]?.state === wanted)
     const sizes = working.map((row) => row.filter((state, i) => state !== now[i]).length)
-    return sizes.length === 0 ? null : Math.min(...sizes)
+    const size = Math.min(...sizes)
+    return { size, ways: sizes.filter((one) => one === size).length }
   }
 
-  it('the change works, is as small as any, and is null only when nothing works', () => {
+  it('each change works, is as small as any, and is listed once', () => {
     fc.assert(
       fc.property(
         graphs,
@@ -103,12 +126,14 @@ describe('for any small graph', () => {
           const graph = compile(given)
           const now = graph.sensors.map((sensor, i) => (seen[i] ?? UNKNOWN) % sensor.states.length)
           for (const top of graph.gates) {
-            const found = smallestChange(top, [wanted], settled(graph, now, needsAll), needsAll)
-            expect(found?.length ?? null).toBe(fewest(graph, top, wanted, now, needsAll))
-            if (found === null) continue
-            const after = [...now]
-            for (const { sensor, state } of found) after[sensor.slot] = state
-            expect(settled(graph, after, needsAll)[top.index]?.state).toBe(wanted)
+            const ways = smallestChanges(top, [wanted], settled(graph, now, needsAll), needsAll)
+            const size = ways[0]?.length ?? Number.POSITIVE_INFINITY
+            expect({ size, ways: ways.length }).toEqual(fewest(graph, top, wanted, now, needsAll))
+            for (const found of ways) {
+              const after = [...now]
+              for (const { sensor, state } of found) after[sensor.slot] = state
+              expect(settled(graph, after, needsAll)[top.index]?.state).toBe(wanted)
+            }
           }
         },
       ),

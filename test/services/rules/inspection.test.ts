@@ -1,5 +1,7 @@
+import { Compile } from 'typebox/compile'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StreamEvent } from '../../../src/services/rules/contract.ts'
+import { ExplanationSchema } from '../../../src/services/rules/inspection/explanation-schema.ts'
 import { got, pluck, textOf } from '../support/answer.ts'
 import { KEPT_EVENTS } from './support/bare-runner.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
@@ -70,15 +72,30 @@ describe('a node', () => {
   })
 })
 
-describe('why not', () => {
-  it('names what holds an actuator back and what would let it go', async () => {
+describe('an explanation', () => {
+  const explained = async (node: string) => (await rules.ask('GET', `/api/tasks/t1/explain?node=${node}`)).body
+
+  it('names what holds an actuator back and what would let it go, also as sentences', async () => {
     await send(20)
-    const { body } = await rules.ask('GET', '/api/tasks/t1/explain?node=alarm')
-    expect(body).toMatchObject({
+    const answer = await explained('alarm')
+    expect(answer).toMatchObject({
       node: 'alarm',
+      kind: 'actuator',
       fired: null,
-      triggers: [{ source: 'hot', needs: [{ node: 'hot', state: 'HOT' }] }],
+      triggers: [
+        { source: 'hot', needs: [{ node: 'hot', state: 'HOT' }], ways: [{ states: [{ node: 'hot', state: 'HOT' }] }] },
+      ],
+      text: { sentence: 'alarm has not fired.', whyNot: [{ source: 'hot', needs: 'It needs hot HOT.' }] },
     })
+    expect(Compile(ExplanationSchema).Errors(answer)).toEqual([])
+  })
+
+  it('of a sensor is its state and the reading behind it', async () => {
+    await send(93)
+    const answer = await explained('hot')
+    expect(answer).toMatchObject({ kind: 'sensor', triggers: [], state: { value: 'HOT', sensors: [{ node: 'hot' }] } })
+    expect(got(answer, 'text.sentence')).toMatch(/^hot is HOT since 2\d{3}-.*Z, because .* sent .*93/)
+    expect(Compile(ExplanationSchema).Errors(answer)).toEqual([])
   })
 })
 

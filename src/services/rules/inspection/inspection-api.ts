@@ -2,7 +2,8 @@
 import { Type } from 'typebox'
 import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
-import { AnyObject, Text, unread } from '../shared-schema.ts'
+import { Text, unread } from '../shared-schema.ts'
+import { ExplanationSchema } from './explanation-schema.ts'
 import {
   DeliveriesSchema,
   DeliveryStatus,
@@ -68,9 +69,9 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/explain',
     scope: 'read',
-    summary: 'Why a node fired, or why not, and what would have let it',
-    query: { node: Type.String({ minLength: 1, description: 'label of a sensor or actuator' }) },
-    answers: { 200: AnyObject },
+    summary: 'Why a node fired or has its state, or why not, and what would let it; also as sentences',
+    query: { node: Type.String({ minLength: 1, description: 'label of a node' }) },
+    answers: { 200: ExplanationSchema },
     handler: ({ api, params, query }) => api.inspection.explain(params.id, query.node),
   }),
   route({

@@ -1,5 +1,6 @@
 /** Inspects running tasks, and sends commands to their nodes. */
 import type { NodeView } from '#core'
+import { explained } from '#core/sentences'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'
 import type { InspectionApi } from '../contract.ts'
@@ -56,7 +57,7 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     explain: async (id, label) => {
       const task = await taskOf(rules, id)
       if (task.epoch === 0) throw new AppError('WRONG_STATUS', `task ${id} has not been started`)
-      return nodes.explain(id, label)
+      return explained(nodes.explain(id, label))
     },
     log: async (query) => {
       await taskOf(rules, query.taskId)

@@ -1,5 +1,6 @@
 /** Formats the events of a task as log lines, newest first. */
 import type { EngineEvent } from '#core'
+import { heldText } from '#core/sentences'
 import { makeIssue, refuse } from '#kernel'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
 import { LOG_LEVELS, type LogLevel } from '../shared-schema.ts'
@@ -66,10 +67,7 @@ export function lineOf(event: EngineEvent): { readonly level: LogLevel; readonly
     case 'fired':
       return { level: 'INFO', message: `${event.source} fired ${event.node}` }
     case 'held':
-      return {
-        level: 'INFO',
-        message: `${event.node} was held back${event.source === undefined ? '' : ` from ${event.source}`}: ${event.reason}`,
-      }
+      return { level: 'INFO', message: heldText(event) }
     case 'result':
       return event.ok
         ? { level: 'DEBUG', message: `${event.node} gave ${event.state ?? event.message ?? 'no state'}` }

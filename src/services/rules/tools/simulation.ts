@@ -1,5 +1,6 @@
 /** Runs a rule over the messages of a request in virtual time. Returns the events and stores nothing. */
 import type { EngineEvent, Rule, Template } from '#core'
+import { explained } from '#core/sentences'
 import { instantOf } from '#core/spi'
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
@@ -60,7 +61,7 @@ export async function simulateRequest(
       events,
       left,
       simulated: [...spared].toSorted(),
-      ...(request.explain !== undefined && { explanation: task.explain(request.explain) }),
+      ...(request.explain !== undefined && { explanation: explained(task.explain(request.explain)) }),
     }
   } finally {
     await run.close()

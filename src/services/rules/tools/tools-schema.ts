@@ -1,6 +1,7 @@
 /** Schemas for plugs, data push, and runs that store nothing. */
 import { Type } from 'typebox'
 import { type BnGraph, type FieldFormat, type FieldType, NodeOverrideSchema } from '#core/spi'
+import type { Explained } from '#core/sentences'
 import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
 import { FORBIDDEN_KEYS, shown } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, id, instant, refined } from '#services/shared/contract'
@@ -262,7 +263,7 @@ export interface SimulationResult {
   readonly left: number
   /** labels of nodes that were simulated instead of acting, sorted by name */
   readonly simulated: readonly string[]
-  readonly explanation?: unknown
+  readonly explanation?: Explained
 }
 
 export interface NextRunsQuery {

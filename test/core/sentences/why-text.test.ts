@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Why, WhyTrigger } from '../../../src/core/engine/events.ts'
-import { conditionText, whyLines } from '../../../src/cli/report/why-text.ts'
-import { plain } from '../../../src/cli/terminal.ts'
-import { zoneOf } from '../../../src/cli/zone.ts'
-import { hotAndStill, START } from './events.ts'
+import { conditionText, whySteps } from '../../../src/core/sentences/why-text.ts'
+import { hotAndStill, START } from '../../cli/report/events.ts'
 
-const lines = (why: Partial<Why>) => whyLines({ ...hotAndStill, ...why }, zoneOf('UTC'), plain)
+const time = (instant: number) => new Date(instant).toISOString().slice(0, 19)
+const lines = (why: Partial<Why>) =>
+  whySteps({ ...hotAndStill, ...why }, time).map(({ kind, text }) => `${kind} ${text}`)
 
 describe('conditionText', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('conditionText', () => {
   })
 })
 
-describe('whyLines', () => {
+describe('the steps of a firing', () => {
   it.each([
     [{ kind: 'tick', time: START, scheduledAt: START }, 'tick of the task, due 2025-01-15T08:00:00'],
     [{ kind: 'ownTick', time: START, scheduledAt: START, node: 'a' }, 'tick of a, due 2025-01-15T08:00:00'],
@@ -28,7 +28,7 @@ describe('whyLines', () => {
     [{ kind: 'data', time: START, resource: 'r', values: {} }, 'r: a message without values'],
     [{ kind: 'data', time: START, resource: 'r', values: { t: Number.NaN, s: 'x', timestamp: 1 } }, 'r: t NaN, s "x"'],
   ] satisfies [Why['input'], string][])('begins with %j', (input, expected) => {
-    expect(lines({ input })[0]).toBe(`├ data    ${expected}`)
+    expect(lines({ input })[0]).toBe(`data ${expected}`)
   })
 
   it('cuts wide messages', () => {
@@ -40,13 +40,13 @@ describe('whyLines', () => {
   it('tells which other message a sensor owes its state to', () => {
     const input = { kind: 'data', time: START - 2000, resource: 'door', values: { contact: 'open' } } as const
     const sensors = [{ node: 'open', state: 'True', since: START - 2000, input }]
-    expect(lines({ sensors })).toContain('├ sensor  open is True (since 2025-01-15T07:59:58, door: contact "open")')
+    expect(lines({ sensors })).toContain('sensor open is True (since 2025-01-15T07:59:58, door: contact "open")')
   })
 
   it('names unknown sensors and the way that led to the source', () => {
     const via = [{ source: 'beat', destination: 'wait', time: START - 1000 }]
     const found = lines({ via, sensors: [{ node: 'a', state: null }], gates: [] })
-    expect(found).toContain('├ via     beat ran wait at 2025-01-15T07:59:59')
-    expect(found).toContain('├ sensor  a is unknown')
+    expect(found).toContain('via beat ran wait at 2025-01-15T07:59:59')
+    expect(found).toContain('sensor a is unknown')
   })
 })

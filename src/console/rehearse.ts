@@ -1,0 +1,26 @@
+/** Runs rehearsals, and waits for those that take longer than one answer. */
+import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
+import { api } from './session.ts'
+
+const PAUSE = 400
+
+/** Returns the finished rehearsal. Throws with its reason when it failed. `progress` is called with 0 to 1. */
+export async function rehearse(
+  request: RehearsalRequest,
+  signal: AbortSignal,
+  progress: (done: number) => void = () => {},
+): Promise<Rehearsal> {
+  const first = await api.rules.rehearsals.run(request)
+  let answer = 'uri' in first ? await api.rules.rehearsals.get(first.id) : first
+  while (answer.status === 'running') {
+    progress(answer.progress)
+    await new Promise((resolve) => setTimeout(resolve, PAUSE))
+    if (signal.aborted) {
+      await api.rules.rehearsals.remove(answer.id)
+      throw new DOMException('cancelled', 'AbortError')
+    }
+    answer = await api.rules.rehearsals.get(answer.id)
+  }
+  if (answer.error !== undefined) throw new Error(answer.error)
+  return answer
+}

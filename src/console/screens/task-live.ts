@@ -1,0 +1,138 @@
+/** The states of one task: live by its stream of events, or at an instant of the past. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { TaskStateView } from '#services/rules/contract'
+import { past } from '../instant.ts'
+import { apply, fromView, type NodeStates, type ShownEvent } from '../graph/node-states.ts'
+import { follow } from '../loading.ts'
+import { api } from '../session.ts'
+import { messageOf } from '../words/errors.ts'
+
+export interface TaskStates {
+  readonly states: NodeStates
+  readonly timers: TaskStateView['timers']
+  /** epoch ms since when the past is kept */
+  readonly keptSince: number | undefined
+  /** changes when something fired or was decided */
+  readonly round: number
+  readonly error: string | undefined
+}
+
+const DECIDES: ReadonlySet<string> = new Set([
+  'fired',
+  'held',
+  'gate',
+  'state',
+  'started',
+  'stopped',
+  'failed',
+  'result',
+])
+/** How often explanations follow the events, in ms */
+const PAUSE = 1_500
+/** ms of a drag before the host is asked */
+const SETTLED = 90
+const MOST_CACHED = 200
+
+export function useTaskStates(id: string): TaskStates {
+  const states = useSignal<NodeStates>(new Map())
+  const view = useSignal<TaskStateView | undefined>(undefined)
+  const round = useSignal(0)
+  const error = useSignal<string | undefined>(undefined)
+  const { value: at } = past
+  const show = (next: TaskStateView, before: NodeStates): void => {
+    view.value = next
+    states.value = fromView(next.nodes, before)
+    error.value = undefined
+  }
+  useEffect(() => {
+    states.value = new Map()
+  }, [id])
+  useEffect(() => {
+    if (at !== null) return undefined
+    const ending = new AbortController()
+    const { signal } = ending
+    let lastEventId: string | undefined
+    let waiting: ShownEvent[] = []
+    let frame = 0
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const load = async (): Promise<void> => {
+      try {
+        show(await api.rules.inspection.state(id), states.value)
+      } catch (thrown) {
+        error.value = messageOf(thrown)
+      }
+      round.value++
+    }
+    const draw = (): void => {
+      frame = 0
+      let next = states.value
+      for (const event of settled(waiting)) next = apply(next, event)
+      waiting = []
+      states.value = next
+    }
+    const take = (event: ShownEvent): void => {
+      waiting.push(event)
+      frame ||= requestAnimationFrame(draw)
+      if (DECIDES.has(event.type)) timer ??= setTimeout(() => ((timer = undefined), round.value++), PAUSE)
+    }
+    void load()
+    void follow(async (ended) => {
+      const options = { signal: ended, ...(lastEventId !== undefined && { lastEventId }) }
+      for await (const { id: number, event } of api.rules.inspection.events(id, options)) {
+        lastEventId = number
+        if (event.type === 'gap') await load()
+        else take(event)
+      }
+    }, signal)
+    return () => {
+      ending.abort()
+      cancelAnimationFrame(frame)
+      clearTimeout(timer)
+    }
+  }, [id, at === null])
+  useEffect(() => {
+    if (at === null) return undefined
+    let isCurrent = true
+    const timer = setTimeout(() => {
+      stateAt(id, at).then(
+        (next) => isCurrent && show(next, new Map()),
+        (thrown: unknown) => isCurrent && (error.value = messageOf(thrown)),
+      )
+    }, SETTLED)
+    return () => {
+      isCurrent = false
+      clearTimeout(timer)
+    }
+  }, [id, at])
+  const { value: seen } = view
+  return {
+    states: states.value,
+    timers: seen?.timers ?? [],
+    keptSince: seen?.keptSince,
+    round: round.value,
+    error: error.value,
+  }
+}
+
+/** Leaves out that a sensor was cleared when it observed a state again at the same time. */
+function settled(events: readonly ShownEvent[]): readonly ShownEvent[] {
+  return events.filter(
+    ({ type, node, time, to }, index) =>
+      to !== null ||
+      !events.slice(index + 1).some((later) => later.type === type && later.node === node && later.time === time),
+  )
+}
+
+const cache = new Map<string, Promise<TaskStateView>>()
+
+function stateAt(id: string, at: number): Promise<TaskStateView> {
+  const key = `${id} ${at}`
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const asked = api.rules.inspection.state(id, at)
+  if (cache.size >= MOST_CACHED) cache.clear()
+  cache.set(key, asked)
+  asked.catch(() => cache.delete(key))
+  return asked
+}

@@ -1,0 +1,109 @@
+/** The state of a task in words. */
+import type { NodeStates } from '../graph/node-states.ts'
+import type { RuleView } from '../graph/rule-view.ts'
+import { countText, listText } from './numbers.ts'
+import { lengthText, timeText } from './times.ts'
+
+export interface TaskFacts {
+  readonly status: string
+  readonly error?: string | undefined
+  readonly rule: RuleView
+  readonly states: NodeStates
+  readonly instant: number
+}
+
+/** Returns the answer of the task screen: what the rule decides, and what it did last. */
+export function taskAnswer({ status, error, rule, states, instant }: TaskFacts): string {
+  if (status === 'failed') return 'The task has failed and decides nothing'
+  if (status !== 'running') return `The task is ${status === 'created' ? 'not started' : status} and decides nothing`
+  if (error !== undefined && error !== '') return 'The task runs with an error'
+  const sources = [...new Set(rule.triggers.map(({ source }) => source))].filter((label) =>
+    rule.nodes.some((node) => node.label === label && node.kind !== 'actuator'),
+  )
+  const known = sources.filter((label) => (states.get(label)?.state ?? null) !== null)
+  const firing = lastFiring(rule, states)
+  const fired = firing === undefined ? '' : ` ${firing.label} fired ${agoText(instant - firing.time)}.`
+  if (known.length === 0) {
+    const isAnyKnown = [...states.values()].some(({ state }) => state !== null)
+    return isAnyKnown
+      ? `${listText(sources)} cannot be decided yet.${fired}`
+      : `No reading has arrived, so nothing is decided.${fired}`
+  }
+  const said = known.slice(0, 2).map((label) => {
+    const { state = null, since, isLonger = false } = states.get(label) ?? {}
+    const length = since === undefined ? '' : ` for ${isLonger ? 'over ' : ''}${lengthText(instant - since)}`
+    return `${label} is ${state}${length}`
+  })
+  return `${listText(said)}.${firing === undefined ? ' Nothing has fired.' : fired}`
+}
+
+function agoText(ms: number): string {
+  return ms < 1_500 ? 'just now' : `${lengthText(ms)} ago`
+}
+
+export function lastFiring(
+  rule: RuleView,
+  states: NodeStates,
+): { readonly label: string; readonly time: number } | undefined {
+  const fired = rule.nodes.flatMap(({ label, kind }) => {
+    const time = states.get(label)?.firedAt
+    return kind === 'actuator' && time !== undefined ? [{ label, time }] : []
+  })
+  return fired.toSorted((a, b) => b.time - a.time)[0]
+}
+
+/** Returns why a node has its state in the past, where the host explains nothing: its parents, or its value. */
+export function pastSentence(rule: RuleView, states: NodeStates, label: string, zone: string, instant: number): string {
+  const node = rule.nodes.find((one) => one.label === label)
+  const { state = null, value, firedAt, ranAt } = states.get(label) ?? {}
+  if (node === undefined) return ''
+  if (node.kind === 'actuator') {
+    return firedAt === undefined
+      ? `${label} had not fired.`
+      : `${label} had fired at ${timeText(firedAt, zone, instant, true)}.`
+  }
+  if (state === null) return `${label} was unknown.`
+  if (node.kind === 'gate') {
+    const parents = node.parents.map((parent) => `${parent} was ${states.get(parent)?.state ?? 'unknown'}`)
+    return `${label} was ${state}, because ${listText(parents)}.`
+  }
+  const read = ranAt === undefined ? '' : ` at ${timeText(ranAt, zone, instant, true)}`
+  return value === undefined
+    ? `${label} was ${state}, read${read}.`
+    : `${label} was ${state}: it read ${JSON.stringify(value)}${read}.`
+}
+
+const TIMERS: Readonly<Record<string, string>> = {
+  clock: 'runs by its clock',
+  expiry: 'is forgotten',
+  follow: 'ends its wait',
+  call: 'is tried again, or given up',
+}
+
+export function timerText(kind: string): string {
+  return TIMERS[kind] ?? kind
+}
+
+interface Health {
+  readonly errorsCount?: number
+  readonly dropped?: number
+  readonly late?: number
+  readonly waiting?: { readonly inputs: number; readonly since?: number }
+}
+
+/** Returns what is not well with a task, if anything. */
+export function healthText({ errorsCount = 0, dropped = 0, waiting }: Health = {}): string | undefined {
+  const parts = [
+    ...(waiting && waiting.inputs > 100 ? [`${countText(waiting.inputs, 'input')} wait`] : []),
+    ...(dropped > 0 ? [`${countText(dropped, 'input')} dropped`] : []),
+    ...(errorsCount > 0 ? [`${countText(errorsCount, 'error')} in the last 64 runs`] : []),
+  ]
+  return parts.length === 0 ? undefined : parts.join(', ')
+}
+
+/** Replaces times in ISO 8601 with times in the zone, as in sentences of the host. */
+export function localTimes(text: string, zone: string, now: number): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (iso) =>
+    timeText(Date.parse(iso), zone, now, true),
+  )
+}
