@@ -1,4 +1,5 @@
 /** Draws a log-log plot as SVG, so that curves of equal relative slope are parallel. */
+import { escapeMarkup } from '#kernel'
 
 export interface Plot {
   title: string
@@ -54,11 +55,11 @@ export function plotSvg({ title, x, y, series }: Plot): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" font-family="sans-serif" font-size="12">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    `<text x="${LEFT}" y="22" font-size="14" font-weight="bold">${escape(title)}</text>`,
+    `<text x="${LEFT}" y="22" font-size="14" font-weight="bold">${escapeMarkup(title)}</text>`,
     ...gridX,
     ...gridY,
     text((LEFT + right) / 2, bottom + 38, x, 'middle'),
-    `<text x="18" y="${middle}" text-anchor="middle" transform="rotate(-90 18 ${middle})">${escape(y)}</text>`,
+    `<text x="18" y="${middle}" text-anchor="middle" transform="rotate(-90 18 ${middle})">${escapeMarkup(y)}</text>`,
     ...curves,
     '</svg>\n',
   ].join('\n')
@@ -87,11 +88,7 @@ function line(x1: number, y1: number, x2: number, y2: number, color: string): st
 }
 
 function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escape(content)}</text>`
-}
-
-function escape(content: string): string {
-  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escapeMarkup(content)}</text>`
 }
 
 function round(value: number): number {

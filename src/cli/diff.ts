@@ -13,6 +13,8 @@ import {
 } from '#library'
 import { AppError, durationMs, isPlainObject } from '#kernel'
 import { openPlayback, playbackOf, withHint } from './open-playback.ts'
+import { RunRecorder } from './html/run-recorder.ts'
+import { HTML, reportOfRun, writeReport } from './html/write-report.ts'
 import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal } from './terminal.ts'
@@ -43,6 +45,7 @@ export const define: DefineCommand = (command, start) => {
     .option('--exit-code', 'exit with 2 when there are differences')
     .option(...SET)
     .option('--all', 'print every difference, not only the first fifty')
+    .option(...HTML)
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
@@ -63,7 +66,7 @@ async function diffStored(
 ): Promise<0 | 1> {
   if (fresh === undefined) throw new AppError('USAGE', '--stored: the other rule is missing; give two rules')
   const compareWith = { rule: await documentAt(old) }
-  return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal)
+  return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal, old)
 }
 
 export async function runDiff(
@@ -78,11 +81,15 @@ export async function runDiff(
   const opened = await openPlayback(second === undefined ? [first] : [first, second], options, terminal)
   const [old, fresh] = opened?.rules ?? []
   if (opened === undefined || old === undefined) return 1
-  const { playback, clear } = playbackOf(opened, options, terminal)
+  const { playback: plain, clear } = playbackOf(opened, options, terminal)
+  const { html, zone, variables } = options
+  const recorder = html === undefined ? undefined : new RunRecorder(opened)
+  const onFired = (event: FiredEvent): void => recorder?.fired(event)
+  const playback = { ...(recorder?.recording(plain) ?? plain), tolerance, onFired }
   let diff: Diff
   try {
-    if (earlier !== undefined) diff = await withFirings(old, earlier, { ...playback, tolerance })
-    else if (fresh !== undefined) diff = await diffRules(old, fresh, { ...playback, tolerance })
+    if (earlier !== undefined) diff = await withFirings(old, earlier, playback)
+    else if (fresh !== undefined) diff = await diffRules(old, fresh, playback)
     else return 1
   } catch (error) {
     clear()
@@ -91,7 +98,7 @@ export async function runDiff(
   clear()
   if (options.json) terminal.out(`${JSON.stringify(diff, null, 2)}\n`)
   else {
-    const { zone, all } = options
+    const { all } = options
     const { paint } = terminal
     const lines = [
       ...partingLines(diff.parted, zone, paint),
@@ -101,6 +108,11 @@ export async function runDiff(
     const head = `${recordingText(opened.recording?.recording)}${spanText(diff.from, diff.until, zone)}`
     terminal.out(`${head}\n${lines.join('\n')}\n`)
   }
+  if (html !== undefined && recorder !== undefined) {
+    const names = { old: second === undefined ? (firings ?? '') : first, new: second ?? first }
+    const facts = { opened, recorder, zone, variables, names, messages: diff.messages, diff }
+    await writeReport(html, reportOfRun(facts), terminal)
+  }
   return options.exitCode && !diff.equal ? 2 : 0
 }
 
@@ -108,9 +120,10 @@ export async function runDiff(
 async function withFirings(
   rule: Rule | Template,
   firings: readonly FiredEvent[],
-  { tolerance, ...playback }: PlaybackOptions & CompareOptions,
+  { tolerance, onFired, ...playback }: PlaybackOptions & CompareOptions,
 ): Promise<Diff> {
   const run = await simulate(rule, { ...playback, keep: ['fired'] })
+  for (const event of run.events) if (event.type === 'fired') onFired?.(event)
   const events = firings.filter(({ time }) => time >= run.from && time <= run.until)
   return diffRuns({ ...run, events }, run, { ...(tolerance !== undefined && { tolerance }) })
 }

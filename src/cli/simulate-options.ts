@@ -43,6 +43,7 @@ export interface SimulateFlags extends ReadingFlags {
   json?: boolean
   plugs: readonly string[]
   model?: readonly string[]
+  html?: string
 }
 
 export interface SimulateOptions {
@@ -64,6 +65,8 @@ export interface SimulateOptions {
   plugs: readonly string[]
   models: readonly string[]
   reading: GivenReading
+  /** path of the report */
+  html: string | undefined
 }
 
 export function readOptions(rule: string, flags: SimulateFlags, others: readonly string[] = []): SimulateOptions {
@@ -111,6 +114,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
     plugs: flags.plugs,
     models: flags.model ?? [],
     reading,
+    html: flags.html,
   }
 }
 

@@ -3,6 +3,8 @@ import { gather, type DefineCommand } from './command.ts'
 import { simulate } from '#library'
 import type { EngineEvent, Rule, Template } from '#core'
 import { openPlayback, playbackOf, withHint, type Opened } from './open-playback.ts'
+import { RunRecorder } from './html/run-recorder.ts'
+import { HTML, reportOfRun, writeReport } from './html/write-report.ts'
 import { RunReport } from './report/run-report.ts'
 import {
   readOptions,
@@ -36,6 +38,7 @@ export const define: DefineCommand = (command, start) => {
     .option('--down <from..to>', 'the host is away then: what comes meanwhile is delivered at its end')
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
     .option('--all', 'print every firing, not only the first and last hundred')
+    .option(...HTML)
     .option('--json', 'print one event a line, with the reasons of each firing')
     .option(
       '--model <name=file>',
@@ -61,6 +64,7 @@ const PIECE = 1 << 16
 
 interface Job extends Opened {
   rule: Rule | Template
+  recorder: RunRecorder | undefined
 }
 
 interface RanJob {
@@ -74,8 +78,13 @@ export async function runSimulation(path: string, flags: SimulateFlags, terminal
   const [rule] = opened?.rules ?? []
   if (opened === undefined || rule === undefined) return 1
   try {
-    if (options.json) await printEvents({ ...opened, rule }, options, terminal)
-    else await printReport({ ...opened, rule }, options, terminal)
+    const { html, zone, variables } = options
+    const recorder = html === undefined ? undefined : new RunRecorder(opened)
+    const print = options.json ? printEvents : printReport
+    const { run } = await print({ ...opened, rule, recorder }, options, terminal)
+    if (html === undefined || recorder === undefined) return 0
+    const facts = { opened, recorder, zone, variables, names: { new: path }, messages: run.messages }
+    await writeReport(html, reportOfRun(facts), terminal)
   } catch (error) {
     throw withHint(error, '--set name=value')
   }
@@ -83,7 +92,7 @@ export async function runSimulation(path: string, flags: SimulateFlags, terminal
 }
 
 /** Prints only events on stdout, one per line; the summary goes to stderr if that is a terminal. */
-async function printEvents(job: Job, options: SimulateOptions, terminal: Terminal): Promise<void> {
+async function printEvents(job: Job, options: SimulateOptions, terminal: Terminal): Promise<RanJob> {
   const pieces = new Pieces((text) => terminal.out(text))
   const report = terminal.errIsTerminal ? new RunReport(job, options, () => {}, terminal.paint) : undefined
   const ran = await play(job, options, terminal, (event) => {
@@ -92,15 +101,17 @@ async function printEvents(job: Job, options: SimulateOptions, terminal: Termina
   })
   pieces.flush()
   if (report !== undefined) terminal.err(report.summary(ran).join(''))
+  return ran
 }
 
-async function printReport(job: Job, options: SimulateOptions, terminal: Terminal): Promise<void> {
+async function printReport(job: Job, options: SimulateOptions, terminal: Terminal): Promise<RanJob> {
   const pieces = new Pieces((text) => terminal.out(text))
   const report = new RunReport(job, options, (text) => pieces.write(text), terminal.paint)
   report.begin()
   const ran = await play(job, options, terminal, (event) => report.take(event))
   report.end(ran)
   pieces.flush()
+  return ran
 }
 
 async function play(
@@ -112,7 +123,16 @@ async function play(
   const began = performance.now()
   const { playback, clear } = playbackOf(job, options, terminal)
   const { latency } = options
-  const run = await simulate(job.rule, { ...playback, latency, keep: 'none', onEvent })
+  const { recorder } = job
+  const run = await simulate(job.rule, {
+    ...(recorder?.recording(playback) ?? playback),
+    latency,
+    keep: 'none',
+    onEvent: (event) => {
+      onEvent(event)
+      if (event.type === 'fired') recorder?.fired(event)
+    },
+  })
   clear()
   return { run, wall: performance.now() - began }
 }

@@ -2,6 +2,8 @@
 import type { Command } from 'commander'
 import { AppError, isPlainObject } from '#kernel'
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
+import { reportOfRehearsal } from './html/stored-report.ts'
+import { writeReport } from './html/write-report.ts'
 import { connect, type ConnectFlags } from './functions/connect.ts'
 import { textAt } from './recording/source.ts'
 import { tableLines } from './report/table.ts'
@@ -31,17 +33,25 @@ export interface StoredFlags extends ConnectFlags {
   until?: string
   seed?: string
   zone: string
+  html?: string
 }
 
 type Asked = Pick<RehearsalRequest, 'compareWith' | 'sweep' | 'variables'>
 
 const POLL_MS = 200
 
-/** Prints the host's result. Returns 1 if the host has no data or the rehearsal failed. */
-export async function runStored(path: string, asked: Asked, flags: StoredFlags, terminal: Terminal): Promise<0 | 1> {
+/** Prints the host's result. `other`: path of the rule to compare with, for the report. Returns 1 if the host has no data or the rehearsal failed. */
+export async function runStored(
+  path: string,
+  asked: Asked,
+  flags: StoredFlags,
+  terminal: Terminal,
+  other?: string,
+): Promise<0 | 1> {
   const zone = zoneOf(flags.zone)
   const request = { ...requestOf(flags), ...asked, rule: await documentAt(path) }
-  const { rehearsals } = connect(flags, process.env).rules
+  const { broker, rules } = connect(flags, process.env)
+  const { rehearsals } = rules
   const { id } = await rehearsals.run(request)
   let answer = await rehearsals.get(id)
   while (answer.status === 'running') {
@@ -49,6 +59,14 @@ export async function runStored(path: string, asked: Asked, flags: StoredFlags, 
     answer = await rehearsals.get(id)
   }
   terminal.out(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : `${linesOf(answer, zone).join('\n')}\n`)
+  const { html } = flags
+  if (html !== undefined) {
+    const { rule, variables = {} } = request
+    const names = { new: path, ...(other !== undefined && { old: other }) }
+    const run = { answer, rule, other: asked.compareWith?.rule, variables, names, zone }
+    const report = await reportOfRehearsal(run, broker.series)
+    if (report !== undefined) await writeReport(html, report, terminal)
+  }
   return answer.status === 'done' ? 0 : 1
 }
 

@@ -4,6 +4,8 @@ import { sweep, type Sweep } from '#library'
 import { AppError, describeIssue, FORBIDDEN_KEYS } from '#kernel'
 import { sweepValues } from '#core/spi'
 import { type Opened, openPlayback, playbackOf, withHint } from './open-playback.ts'
+import { RunRecorder } from './html/run-recorder.ts'
+import { HTML, reportOfRun, writeReport } from './html/write-report.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal, Paint } from './terminal.ts'
 import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
@@ -23,6 +25,7 @@ export const define: DefineCommand = (command, start) => {
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
     .option('--set <path=values>', 'a range 70..90/5, a list 70,75,90, or one value (repeatable)', gather, [])
+    .option(...HTML)
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
@@ -44,9 +47,11 @@ export async function runSweep(path: string, flags: SweepFlags, terminal: Termin
   if (opened === undefined || rule === undefined) return 1
   const began = performance.now()
   const { playback, clear } = playbackOf(opened, options, terminal)
+  const { html, zone, variables } = options
+  const recorder = html === undefined ? undefined : new RunRecorder(opened)
   let result: Sweep
   try {
-    result = await sweep(rule, { ...playback, set: options.grid })
+    result = await sweep(rule, { ...(recorder?.recording(playback) ?? playback), set: options.grid })
   } catch (error) {
     clear()
     throw withHint(aboutFlags(error), '--set name=value')
@@ -54,6 +59,11 @@ export async function runSweep(path: string, flags: SweepFlags, terminal: Termin
   clear()
   if (options.json) terminal.out(`${JSON.stringify(result, null, 2)}\n`)
   else terminal.out(reportOf(result, opened, options, terminal, performance.now() - began))
+  if (html !== undefined && recorder !== undefined) {
+    const { messages } = result
+    const facts = { opened, recorder, zone, variables, names: { new: path }, messages, sweep: result }
+    await writeReport(html, reportOfRun(facts), terminal)
+  }
   return 0
 }
 

@@ -74,7 +74,7 @@ function causeText(firing: DiffFiring): string {
   return visible(causeOf(firing))
 }
 
-function reasonLines(difference: Difference): readonly string[] {
+export function reasonLines(difference: Difference): readonly string[] {
   const oldFirst = difference.kind === 'onlyOld' || (difference.kind === 'moved' && difference.by > 0)
   const firing = difference.kind === 'onlyNew' || !oldFirst ? difference.new : difference.old
   return heldLines(oldFirst ? 'new' : 'old', firing.other, firing.source)

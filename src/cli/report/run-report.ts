@@ -61,10 +61,9 @@ export class RunReport {
     const { rule, recording, from, until } = this.#job
     const { zone } = this.#options
     const settings = normalizeSettings(settingsOf(rule))
-    const name = 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
     const resource = this.#job.resource ?? settings.resource
     const whose = resource === undefined ? '' : ` on ${visible(resource)}`
-    const title = `${this.#paint('bold', visible(name))}: ${settings.type} task${whose}`
+    const title = `${this.#paint('bold', visible(nameOfRule(rule)))}: ${settings.type} task${whose}`
     const begin = from ?? recording?.recording.first ?? 0
     this.#write(`${title}\n${recordingText(recording?.recording)}${spanText(begin, until, zone)}\n`)
   }
@@ -113,6 +112,10 @@ export class RunReport {
     const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
     return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
   }
+}
+
+export function nameOfRule(rule: Rule | Template): string {
+  return 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
 }
 
 function widthOf({ triggers = [] }: RuleGraph): number {

@@ -238,8 +238,8 @@ export class RuleBatch implements RowEvents, Batch {
   }
 
   listenersChanged(): void {
-    const { recordedFirings, takesRecords, toldTypes } = this.#host.events
-    const isTold = (toldTypes & (DETAIL_TYPES | FIRED | HELD)) !== 0
+    const { recordedFirings, takesRecords, singleTypes } = this.#host.events
+    const isTold = (singleTypes & (DETAIL_TYPES | FIRED | HELD)) !== 0
     if (isTold || takesRecords || (recordedFirings !== 0 && this.#inner > 0)) this.#rowCalls?.openAll()
     this.firings = recordedFirings === 0 ? undefined : this.#recorder
     this.#recorder.listenersChanged()

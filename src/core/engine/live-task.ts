@@ -243,7 +243,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   wakeAt(at: number, slot: number): void {
-    this.#host.timers.ask(this, 'wake', at, slot)
+    this.#host.timers.set(this, 'wake', at, slot)
   }
 
   serve(mayFail: boolean): void {

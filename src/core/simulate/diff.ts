@@ -1,7 +1,7 @@
 /** Compares two rules over the same messages. */
 import { AppError, durationMs } from '#kernel'
 import type { Task } from '../engine/api.ts'
-import type { EngineEvent } from '../engine/events.ts'
+import type { EngineEvent, FiredEvent } from '../engine/events.ts'
 import type { Rule, Template } from '../rule/rule.ts'
 import { Comparison, type Compared } from './diff-comparison.ts'
 import type { Side } from './diff-firings.ts'
@@ -11,6 +11,8 @@ import { play, type PlaybackOptions, type Step } from './playback.ts'
 export interface DiffOptions {
   /** ms, or ISO 8601: firings of one destination within this distance count as moved; default ten minutes */
   readonly tolerance?: number | string
+  /** receives the firings of the new rule */
+  readonly onFired?: (event: FiredEvent) => void
 }
 
 export interface Diff extends Compared {
@@ -31,11 +33,19 @@ export async function diffRules(
   after: Rule | Template,
   options: PlaybackOptions & DiffOptions,
 ): Promise<Diff> {
-  const { tolerance, ...playback } = options
+  const { tolerance, onFired, ...playback } = options
   const comparison = new LaneComparison(tolerance)
+  const compare = comparison.listener('new')
   const lanes = [
     { rule: before, name: 'the old rule', onEvent: comparison.listener('old') },
-    { rule: after, name: 'the new rule', onEvent: comparison.listener('new') },
+    {
+      rule: after,
+      name: 'the new rule',
+      onEvent: (event: EngineEvent) => {
+        compare(event)
+        if (event.type === 'fired') onFired?.(event)
+      },
+    },
   ]
   const { messages, late, from, until } = await play(lanes, playback, {
     onStep: (step, [oldTask, newTask]) => comparison.step(step, oldTask as Task, newTask as Task),

@@ -1,5 +1,5 @@
 /** Renders a page about a plug. All texts of tenants are escaped. */
-import { isPlainObject } from '#kernel'
+import { escapeMarkup, isPlainObject } from '#kernel'
 import type { FunctionVersion } from './contract.ts'
 import type { PlugManifest } from './manifest-schema.ts'
 
@@ -41,9 +41,9 @@ export function plugPage({ name: plug, version, status, record }: PlugVersion): 
   ]
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>${escaped(name)}</title></head>
+<head><meta charset="utf-8"><title>${escapeMarkup(name)}</title></head>
 <body>
-<h1>${escaped(name)}</h1>
+<h1>${escapeMarkup(name)}</h1>
 ${body.join('')}</body>
 </html>
 `
@@ -68,7 +68,7 @@ function json(value: unknown): string {
 }
 
 function paragraph(text: string): string {
-  return text === '' ? '' : `<p>${escaped(text)}</p>\n`
+  return text === '' ? '' : `<p>${escapeMarkup(text)}</p>\n`
 }
 
 function section(title: string, text: string): string {
@@ -79,12 +79,6 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
   if (rows.length === 0) return ''
   const shown = heads.map((_, i) => rows.some((row) => row[i] !== ''))
   const line = (cells: readonly string[], tag: 'th' | 'td'): string =>
-    `<tr>${cells.map((cell, i) => (shown[i] === true ? `<${tag}>${escaped(cell)}</${tag}>` : '')).join('')}</tr>`
+    `<tr>${cells.map((cell, i) => (shown[i] === true ? `<${tag}>${escapeMarkup(cell)}</${tag}>` : '')).join('')}</tr>`
   return `<table>\n${[line(heads, 'th'), ...rows.map((row) => line(row, 'td'))].join('\n')}\n</table>`
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (char) => ENTITIES[char] ?? char)
 }
