@@ -8,7 +8,7 @@ import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import type { Certificates } from './certificates.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
-import { mount, type Mounting } from './mount.ts'
+import { mount, type MountOptions } from './mount.ts'
 import { ownPath } from './path-aliases.ts'
 import { requestLog } from './request-log.ts'
 
@@ -17,7 +17,7 @@ const KEEP_ALIVE = 72_000
 /** Time limit for request headers, in ms */
 const HEADERS = 10_000
 
-export interface AppOptions extends Omit<Mounting, 'alone'> {
+export interface AppOptions extends Omit<MountOptions, 'alone'> {
   readonly trustProxy?: string | undefined
   /** absent: the host speaks HTTP */
   readonly certificates?: Certificates | undefined

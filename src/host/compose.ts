@@ -18,7 +18,7 @@ import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
-import type { Mounting } from './mount.ts'
+import type { MountOptions } from './mount.ts'
 import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
@@ -29,7 +29,7 @@ import { requireReplay } from './cluster/require-replay.ts'
 import { TenantFigures } from './tenant-figures.ts'
 import { HostTenants } from './open-tenants.ts'
 import { closeAll, makeServices } from './wiring/make-services.ts'
-import { OwnApi } from './own-api.ts'
+import { InternalClient } from './internal-client.ts'
 import { SERVICES } from './wiring/service-table.ts'
 import type { ServiceTable } from './wiring/service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
@@ -59,7 +59,7 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
   }
 }
 
-export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
+export interface HostParts extends Omit<MountOptions, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
   readonly isNew: boolean
@@ -69,7 +69,7 @@ export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   close(): Promise<void>
 }
 
-export interface Making {
+export interface HostOverrides {
   readonly services?: ServiceTable
   /** Returns epoch ms; default: a clock that never goes backwards */
   readonly now?: () => number
@@ -92,25 +92,25 @@ const CERTIFICATES_MS = 5_000
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
-export async function compose(config: Config, making: Making = {}): Promise<Composed> {
-  const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = making
+export async function compose(config: Config, overrides: HostOverrides = {}): Promise<HostParts> {
+  const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = overrides
   const lasting = config.store.medium !== 'memory'
-  if (lasting && making.openStorage === undefined) requireSqlite()
+  if (lasting && overrides.openStorage === undefined) requireSqlite()
   if (lasting) openDataFolder(config.data)
   const serviceLog = new HostLog()
   const isMember = config.cluster !== undefined
   const clock = new HostClock(serviceLog, undefined, isMember ? 'database' : 'monotonic')
-  const { now = clock.now } = making
+  const { now = clock.now } = overrides
   const damage = new DamageWatch(serviceLog)
   const certificates = config.tls && (await Certificates.open(config.tls, { now, logger: serviceLog }))
   const storage = await openStorage(config, { damage, logger: serviceLog })
   try {
     // checked before anything that another version stored is read or replaced
-    if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
+    if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, overrides.timers)
     const isNew = (await storage.tenants()).length === 0
     const own = storage.tenant(HOST_TENANT)
     const records = own.collection(KEY_RECORDS)
-    const keyPairs = new ApiKeys(records, now, making.hashCost)
+    const keyPairs = new ApiKeys(records, now, overrides.hashCost)
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const secret = isMember ? await deploymentSecret(own, ownSecret) : ownSecret
     if (config.store.medium === 'postgres' && !isMember) await requireWhole(own)
@@ -124,9 +124,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     metrics.gauges.watchTotal('damaged-reads', () => damage.count)
     metrics.gauges.watchCommits(() => storage.stats())
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
-    const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
+    const threads = overrides.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
     metrics.gauges.watchQueue('work', () => threads.waiting)
-    const timers = making.timers ?? machineTimers
+    const timers = overrides.timers ?? machineTimers
     const changes = new KeyChanges(storage, { elapsed: () => timers.elapsed(), isMember })
     const checkPair = checkPairs(keyPairs, now, changes)
     const openStreams = new OpenStreams({ changes, timers, now })
@@ -143,12 +143,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       threads,
       now,
       atLeast: clock.atLeast,
-      plugs: making.plugs ?? (() => NO_PLUGS),
-      plugModules: making.plugModules,
+      plugs: overrides.plugs ?? (() => NO_PLUGS),
+      plugModules: overrides.plugModules,
       checkPair,
       openStreams,
       isToken: (token: string) => tokens.isIssued(token),
-      ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
+      internalClient: new InternalClient({ issueToken: (order) => tokens.issue(order), now }),
     }
     const stopFollowing = lasting ? followOnOrder(config.data, clock.follow, timers.every) : () => undefined
     const stopLooking = certificates && timers.every(CERTIFICATES_MS, () => void certificates.look())
@@ -156,7 +156,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       ? await makeCluster(services, parts, {
           storage,
           secret,
-          timers: making.timers,
+          timers: overrides.timers,
           program,
           compared: clock.compared,
         })
@@ -186,12 +186,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       tenant: config.tenant,
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),
-      ...(making.timers && { timers: making.timers }),
+      ...(overrides.timers && { timers: overrides.timers }),
       ...(cluster && { isReady: () => cluster.host.isMember }),
       async probe() {
         await records.get('-')
         await tryWriting()
-        const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
+        const disk = lasting ? spaceTrouble(config.data, overrides.diskStats) : undefined
         return [disk ?? [], damage.trouble ?? [], (cluster ?? tenants).troubles()].flat()
       },
       warnings: () => [

@@ -4,7 +4,7 @@ import { ALL_RIGHTS } from '#kernel'
 import { createApp } from './app.ts'
 import { CONSOLE_LINK } from './auth/auth-api.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
-import { compose, type Composed, type Making } from './compose.ts'
+import { compose, type HostOverrides, type HostParts } from './compose.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import type { Config } from './config.ts'
 import { ofFullDisk } from './data-folder.ts'
@@ -35,25 +35,29 @@ export const STOP_PATIENCE = 6_000
  * Throws `LISTEN`, `STORE` or `USAGE` after closing everything again. Writes nothing when the address or folder is
  * unusable. A missing pair is generated last, for the reader of the ready line.
  */
-export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
+export async function startHost(
+  config: Config,
+  logStream: LogStream,
+  overrides: HostOverrides = {},
+): Promise<RunningHost> {
   try {
-    return await start(config, logStream, making)
+    return await start(config, logStream, overrides)
   } catch (error) {
     throw config.store.medium === 'sqlite' ? ofFullDisk(error, config.data) : error
   }
 }
 
-async function start(config: Config, logStream: LogStream, making: Making): Promise<RunningHost> {
-  const { timers = machineTimers } = making
+async function start(config: Config, logStream: LogStream, overrides: HostOverrides): Promise<RunningHost> {
+  const { timers = machineTimers } = overrides
   await tryAddress(config)
-  const composed = await compose(config, making)
+  const composed = await compose(config, overrides)
   const log = { level: config.logLevel, stream: logStream }
   const app = await createApp({ ...composed, log, trustProxy: config.trustProxy })
   let probes: Awaited<ReturnType<typeof openProbes>>
   try {
     // scripts with a configured pair send requests as soon as /health responds
     const given = config.pair && (await firstPair(composed.keyPairs, config))
-    making.started?.()
+    overrides.started?.()
     const url = await listen(app, config)
     probes = await openProbes(composed, config, log)
     const also = composed.services.flatMap(({ addresses }) => addresses?.() ?? [])
@@ -82,7 +86,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
   }
 }
 
-async function openProbes(composed: Composed, { host, metricsPort }: Config, log: ProbeLog) {
+async function openProbes(composed: HostParts, { host, metricsPort }: Config, log: ProbeLog) {
   if (metricsPort === undefined) return undefined
   const { metrics, probe, isReady, warnings } = composed
   const app = createProbeServer({ metrics, probe, warnings, log, ...(isReady && { isReady }) })

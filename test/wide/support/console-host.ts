@@ -1,6 +1,4 @@
 /** Starts a host with a small plant for tests of the console, and opens pages of the console in a browser. */
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { type Client, createClient } from '../../../src/client.ts'
