@@ -11,6 +11,7 @@ import { KeyChanges } from './auth/key-changes.ts'
 import { OpenStreams } from './auth/open-streams.ts'
 import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
+import { Certificates } from './certificates.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
 import { followOnOrder } from './clock-order.ts'
@@ -62,6 +63,7 @@ export interface HostParts extends Omit<MountOptions, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
   readonly isNew: boolean
+  readonly certificates?: Certificates | undefined
   left(): string
   /** Stops the services and releases the store, even if a step fails. Safe to call twice. */
   close(): Promise<void>
@@ -84,6 +86,9 @@ export interface HostOverrides {
   readonly diskStats?: SpaceStats
 }
 
+/** Interval between looks at the files of the certificate, in ms */
+const CERTIFICATES_MS = 5_000
+
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
@@ -97,6 +102,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
   const clock = new HostClock(serviceLog, undefined, isMember ? 'database' : 'monotonic')
   const { now = clock.now } = overrides
   const damage = new DamageWatch(serviceLog)
+  const certificates = config.tls && (await Certificates.open(config.tls, { now, logger: serviceLog }))
   const storage = await openStorage(config, { damage, logger: serviceLog })
   try {
     // checked before anything that another version stored is read or replaced
@@ -129,6 +135,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,
+      certificates,
       gauges: metrics.gauges,
       figures: new TenantFigures(metrics.gauges),
       logger: serviceLog,
@@ -144,6 +151,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       internalClient: new InternalClient({ issueToken: (order) => tokens.issue(order), now }),
     }
     const stopFollowing = lasting ? followOnOrder(config.data, clock.follow, timers.every) : () => undefined
+    const stopLooking = certificates && timers.every(CERTIFICATES_MS, () => void certificates.look())
     const cluster = isMember
       ? await makeCluster(services, parts, {
           storage,
@@ -155,6 +163,8 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       : undefined
     const tenants = new HostTenants({ storage, figures: parts.figures, timers, logger: serviceLog })
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
+    const opened = cluster?.tenants ?? tenants
+    const lookUp = (tenant: string) => (id: string) => opened.of(tenant).resources?.lookup(id)
     let left = (): string => 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
@@ -167,11 +177,13 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       open: async (closing) => (cluster === undefined ? tenants.start(made, closing) : undefined),
       keyPairs,
       isNew,
+      certificates,
       serviceLog,
       authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
-      auth: { keys: keyPairs, sessions, changes, checkPair, now, ownUrl: config.url },
+      auth: { keys: keyPairs, sessions, changes, checkPair, now, lookUp, ownUrl: config.url },
       keeping: { storage, secret, now },
       metrics,
+      tenant: config.tenant,
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),
       ...(overrides.timers && { timers: overrides.timers }),
@@ -184,6 +196,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       },
       warnings: () => [
         ...clock.warnings(),
+        ...(certificates?.warnings() ?? []),
         ...made.flatMap(({ warnings }) => warnings?.() ?? []),
         ...(cluster ?? tenants).warnings(),
       ],
@@ -195,6 +208,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
           () => metrics.stop(),
           () => openStreams.stop(),
           stopFollowing,
+          () => stopLooking?.(),
           ...made.toReversed().map(({ name, stop }) => ending(`the service ${name}`, () => stop?.())),
           () => {
             left = () => `the service ${tenants.stopping ?? 'of a tenant'} has not ended`

@@ -14,7 +14,10 @@ import { SERVICES } from './wiring/service-table.ts'
  * `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ... Environment variables are ignored. A `prefix` puts all
  * routes below a path.
  */
-export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs'> {
+export interface HostOptions extends Omit<
+  Given,
+  'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs' | 'metricsPort'
+> {
   /** Your own plugs, made by `definePlug`, in addition to the built-in ones */
   readonly plugs?: readonly Plug[]
   readonly prefix?: string

@@ -20,7 +20,7 @@ const LIFETIME_S = 300
 const EARLY_MS = 60_000
 const MAX_TOKENS = 1_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Address from a documentation network, so that internal requests cannot reach loopback routes. */
+/** Address from a documentation network, so that internal requests cannot read what only this machine may. */
 const NOWHERE = '192.0.2.1'
 /** Headers that callers may not set: InternalClient sets them, or they would change the request's identity. */
 const REFUSED: ReadonlySet<string> = new Set([

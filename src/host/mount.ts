@@ -2,7 +2,7 @@
  * Mounts the whole API on a Fastify scope. All hooks and routes stay inside the scope, so that other routes of the
  * server are unaffected and several hosts can share one process.
  *
- * MOUNT-1 every route requires credentials, unless its scope is `public` or `loopback`
+ * MOUNT-1 every route requires credentials, unless its scope is `public`
  * MOUNT-2 a failed request is answered in its service's error format, without internals
  * MOUNT-3 bodies that exceed the size or depth, or have the wrong type, for their route are rejected
  * MOUNT-4 every route of a service declares the scope that it requires
@@ -21,7 +21,7 @@ import { authenticate, type AuthenticationDependencies } from './auth/authentica
 import { errorHandler } from './errors.ts'
 import { consoleRoutes } from './console.ts'
 import { plainErrorBody } from './failure.ts'
-import { healthRoute } from './health.ts'
+import { healthRoutes } from './health.ts'
 import type { HostLog } from './host-log.ts'
 import { keepAnswers, type KeepingOptions } from './idempotency/keep-answers.ts'
 import { readJsonBodies } from './json-body.ts'
@@ -59,6 +59,8 @@ export interface MountOptions {
   readonly authentication: AuthenticationDependencies
   readonly auth: AuthRoutes
   readonly metrics: Metrics
+  /** The first tenant, whose keys may read the metrics of all */
+  readonly tenant: string
   readonly keeping: KeepingOptions
   readonly limits: Limits
   readonly timers?: Timers
@@ -125,8 +127,8 @@ export async function mount(app: FastifyInstance, options: MountOptions): Promis
   await app.register(async (own) => {
     known.watch(own, plainErrorBody)
     const routes = declared(own)
-    healthRoute(own, options)
-    metricsRoute(own, metrics)
+    healthRoutes(own, options)
+    metricsRoute(own, metrics, options.tenant)
     consoleRoutes(own)
     rootRoute(own, services)
     await authRoutes(own, options.auth)

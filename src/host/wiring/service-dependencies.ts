@@ -4,6 +4,7 @@ import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
 import type { CheckPair } from '../auth/check-pair.ts'
 import type { OpenStreams } from '../auth/open-streams.ts'
+import type { Certificates } from '../certificates.ts'
 import type { Config } from '../config.ts'
 import type { Gauges } from '../gauges.ts'
 import type { InternalClient } from '../internal-client.ts'
@@ -17,6 +18,8 @@ export interface ServiceDependencies {
   readonly serves: (name: string) => boolean
   readonly gauges: Gauges
   readonly figures: TenantFigures
+  /** absent: the host speaks no TLS */
+  readonly certificates?: Certificates | undefined
   readonly config: Config
   readonly threads: WorkThreads
   /** undefined for a wrong pair. Throws `RATE_LIMITED` after too many attempts. */

@@ -16,8 +16,9 @@ declare module 'fastify' {
     rights?: Rights | undefined
   }
   interface FastifyContextConfig {
-    /** `loopback`: open to this machine without a proxy, closed to all others */
-    scope?: RouteScope | 'loopback'
+    scope?: RouteScope
+    /** Requests from the machine of the host, without a proxy, need no credentials */
+    isOpenHere?: boolean
     /** scope of a WebSocket, if it is not that of the route */
     socketScope?: Scope
     /** A `device` key may also call the route, for its own resources */
