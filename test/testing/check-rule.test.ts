@@ -87,7 +87,7 @@ describe('checkRule', () => {
   })
 
   it.each<[string, PropertyLike, string]>([
-    ['false', (run) => run.firings('alarm').length === 0, 'it answers false'],
+    ['false', (run) => run.firings('alarm').length === 0, 'it returned false'],
     ['a text', ({ events }) => (events.some(({ type }) => type === 'fired') ? 'it rang' : undefined), 'it rang'],
     [
       'a thrown error',
@@ -144,7 +144,7 @@ describe('checkRule', () => {
       { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' },
       '"x" is not a valid duration',
     ],
-    ['a tail below nothing', { tail: -1 }, 'the tail is -1; give a length of time such as 1h'],
+    ['a tail below nothing', { tail: -1 }, 'the tail is -1; use a length of time such as 1h'],
   ])('refuses %s', async (_, more, text) => {
     await expect(checkRule(rule, coolDownRespected(), { ...options, ...more })).rejects.toThrow(text)
   })

@@ -69,7 +69,7 @@ describe('a call before its turn', () => {
     expect(() => ask(context())).toThrow(
       expect.objectContaining({
         code: 'PLUG_FAILED',
-        message: `plug switch declares that it reads the message alone, and asks for ${what}`,
+        message: `plug switch declares that it reads only the message, but reads ${what}`,
       }),
     )
   })

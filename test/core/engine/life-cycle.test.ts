@@ -25,7 +25,7 @@ describe('starting', () => {
     expect(engine.tasks.has('mine')).toBe(true)
     await expect(engine.start(simple(), { id: 'mine' })).rejects.toMatchObject({
       code: 'VALIDATION',
-      message: 'there is a task mine already; choose another id',
+      message: 'task mine already exists; choose another id',
     })
   })
 

@@ -220,7 +220,7 @@ describe('variables', () => {
       {
         path: '/variables/threshold',
         message: "Variable 'threshold' not found",
-        suggestion: 'give variables.threshold a value',
+        suggestion: 'set variables.threshold',
         severity: 'ERROR',
         type: 'VARIABLE',
         details: { variable: 'threshold' },

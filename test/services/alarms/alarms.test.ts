@@ -250,7 +250,7 @@ describe('updating an alarm', () => {
   })
 
   it.each([
-    [{ text: 'x' }, '/ <- has nothing to change (give at least one of severity, status, assignee, snoozeUntil)'],
+    [{ text: 'x' }, '/ <- has nothing to change (set at least one of severity, status, assignee, snoozeUntil)'],
     [{ status: 'ACTIVE', asignee: 'x' }, '/asignee <- is unknown (did you mean assignee?)'],
   ])('refuses %j', async (body, detail) => {
     const { id } = await raise()

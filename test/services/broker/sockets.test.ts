@@ -250,7 +250,7 @@ describe('a path that is a socket only', () => {
     expect([status, headers['upgrade'], body]).toEqual([
       426,
       'websocket',
-      { error: 'This path is a WebSocket: ask for an upgrade' },
+      { error: 'This path is a WebSocket: request an upgrade' },
     ])
   })
 })

@@ -68,7 +68,7 @@ describe('POST /api/tasks', () => {
     const told = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: odd })
     expect(told.status).toBe(201)
     expect(told.at('warnings')).toMatchObject([{ severity: 'WARNING', type: 'START', path: '/sensors/0' }])
-    expect(JSON.stringify(told.body)).toContain('nothing ever runs')
+    expect(JSON.stringify(told.body)).toContain('never runs')
     await rules.ask('POST', '/api/templates', templateOf('forgetful', { sensors }))
     const settings = { name: 'watch', type: 'reactive', resource: 'boiler-1' }
     const ofTemplate = await rules.ask('POST', '/api/tasks', { template: 'forgetful', ...settings })

@@ -100,7 +100,7 @@ describe('messageStreams', () => {
   })
 
   it.each(['x', Number.NaN])('refuses to begin at %j', (start) => {
-    expect(() => messageStreams({ metrics, start })).toThrow('give epoch ms or an ISO 8601 time')
+    expect(() => messageStreams({ metrics, start })).toThrow('use epoch ms or an ISO 8601 time')
   })
 })
 

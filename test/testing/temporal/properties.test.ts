@@ -146,6 +146,6 @@ describe('properties of moments', () => {
   })
 
   it('refuses what is no length of time', () => {
-    expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; give a length of time such as 1h')
+    expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; use a length of time such as 1h')
   })
 })

@@ -155,7 +155,7 @@ export class VirtualRun {
     if (!this.#isOverdue) return
     throw new AppError(
       'TOO_LARGE',
-      `the run worked for ${MAX_WORK_MS / 1000} s and came to ${new Date(this.now).toISOString()}; ask for less time, fewer messages or a slower clock`,
+      `the run worked for ${MAX_WORK_MS / 1000} s and reached ${new Date(this.now).toISOString()}; request less time, fewer messages or a slower clock`,
     )
   }
 }

@@ -168,7 +168,7 @@ describe('code that is more than an expression', () => {
     }
     const number = async (text: string) => compileNumberCode(text, fence).evaluate(lookup, 0, around)
     for (const text of ['return -1 / 0', 'return null', 'return "0123"', 'return true', 'return'])
-      await expect(number(text)).rejects.toThrow(/so the result is unknown|must give a number/)
+      await expect(number(text)).rejects.toThrow(/so the result is unknown|must return a number/)
     expect(await number('return t + 0.5')).toEqual({ number: 26.5, slack: 0 })
     expect(await number('return "21.50"')).toEqual({ number: 21.5, slack: 0 })
   })

@@ -99,7 +99,7 @@ describe('a parameter that the route does not read', () => {
   })
 })
 
-describe('a parameter that is there twice', () => {
+describe('a parameter that occurs twice', () => {
   it.each(['GET', 'POST'] as const)('is refused for %s', async (method) => {
     expect((await ask(method, '/named?from=1&from=2'))[1]).toBe('the query: /from <- was sent 2 times (send it once)')
   })
