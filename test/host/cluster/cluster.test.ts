@@ -247,7 +247,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     const alone = await failureOf(start('three', { cluster: false, blobs: join(folder, 'own') }))
     expect(alone.message).toContain('unless all are started with --cluster')
     const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
-    expect(folderOfOthers.message).toContain('is not the one that the other hosts of this cluster have')
+    expect(folderOfOthers.message).toContain('differs from the folder of the other hosts of this cluster')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
     expect(elsewhere.message).toContain('another server answers at')
     const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })
