@@ -166,6 +166,6 @@ describe('a change from * that', () => {
     const anyChange = rule(reactive, {
       triggers: [{ ...change, stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }],
     })
-    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with "begins" of its own')
+    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with its own "begins"')
   })
 })
