@@ -22,7 +22,7 @@ function shown({ item, outcome }: Ended<string, number>): string {
 }
 
 describe('operations under way', () => {
-  it('are retired in the order in which they began, those that end together in one batch', async () => {
+  it('are retired in the order in which they began, the ones that end together in one batch', async () => {
     const batches: string[][] = []
     const buffer: ReorderBuffer<string, number> = new ReorderBuffer(async (ended) => {
       batches.push(ended.map(shown))

@@ -38,7 +38,7 @@ describe('the fields of a document', () => {
 })
 
 describe('specifications', () => {
-  it('are told apart by version and types, not by their functions', async () => {
+  it('are distinguished by version and types, not by their functions', async () => {
     const specs = new Specs()
     const known = specs.know(THINGS)
     expect(specs.know({ ...THINGS }).fields.map((field) => field.type)).toEqual(known.fields.map((field) => field.type))

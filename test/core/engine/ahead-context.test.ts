@@ -45,7 +45,7 @@ describe('a call before its turn', () => {
     expect(seen.streamTime()).toBe(500)
   })
 
-  it('keeps its lines of the log until they are told', () => {
+  it('keeps its lines of the log until they are reported', () => {
     const { log, lines } = context()
     log.debug('a')
     log.info('b')

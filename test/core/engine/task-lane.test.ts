@@ -33,7 +33,7 @@ describe('messages that come while a sensor is at work', () => {
     expect(t.task.info().waiting).toBeUndefined()
   })
 
-  it('are told by explain: what is shown is behind', async () => {
+  it('are reported by explain: what is shown is behind', async () => {
     const t = await live(SLOW)
     t.send({ level: 1 })
     t.send({ level: 2 })

@@ -205,8 +205,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/0/loopDef = "{\\"a\\":1}"':
         'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',
       '/task = {"type":"reactive"}; /sensors/1/resource =': 'WARNING START /sensors/1: sensor "flip" never runs',
-      '/sensors/1/resource =; /sensors/1/tickTrigger = false':
-        'WARNING START /sensors/1: sensor "flip" never runs',
+      '/sensors/1/resource =; /sensors/1/tickTrigger = false': 'WARNING START /sensors/1: sensor "flip" never runs',
       '/sensors/- = {"label":"e","name":"ear","pollingPeriod":60000}':
         'WARNING START /sensors/3: sensor "e" never runs; it runs on the channel bell of its resource: set one such as "$"',
       '/triggers/1 = {"sourceLabel":"flip","destinationLabel":"wait"}':
@@ -618,7 +617,7 @@ describe('laws', () => {
   )
   const places: fc.Arbitrary<Path> = fc.constantFrom(...allPaths(goodRule(), []))
 
-  it('any JSON value gives a result', () => {
+  it('any JSON value returns a result', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (input) => {
         for (const { issues } of [
@@ -632,7 +631,7 @@ describe('laws', () => {
     )
   })
 
-  it('a changed rule gives errors, or a rule that the schema describes', () => {
+  it('a changed rule returns errors, or a rule that the schema describes', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(places, fc.option(junk, { nil: undefined })), { minLength: 1, maxLength: 4 }),

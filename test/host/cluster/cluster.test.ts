@@ -120,7 +120,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
   })
 
-  it('a WebSocket at one host tells what is posted at the other, and takes what that one tells', async () => {
+  it('a WebSocket at one host reports what is posted at the other, and takes what that one reports', async () => {
     const open = async (host: RunningHost, path: string): Promise<WebSocket> => {
       const headers = { authorization: basic(theirs, 's') }
       const socket = new WebSocket(host.url.replace('http', 'ws') + path, { headers })

@@ -29,7 +29,7 @@ async function run(body: object): Promise<Status> {
 }
 
 describe('a batch operation on alarms', () => {
-  it('is accepted, and tells by its address how it went', async () => {
+  it('is accepted, and reports by its address how it went', async () => {
     const [one = '', two = ''] = await raiseOn('a', 'b')
     const answer = await alarms.ask('POST', '/batch', {
       entity: 'alarm',

@@ -195,7 +195,7 @@ describe('an expression', () => {
     expect(evaluate(text)).toEqual(value)
   })
 
-  it('has chance where the caller gives one, and the same numbers for the same draw', () => {
+  it('has chance where the caller provides it, and the same numbers for the same draw', () => {
     const { evaluate: run } = compileExpression('[Math.random(), Math.random()]', { chance: true })
     const drawn = () => run(() => undefined, 0, { random: () => 0.5 }) as readonly number[]
     expect(drawn()).toEqual(drawn())

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findBindingProblems, findBindings } from '../../../../src/core/language/placeholders/find-bindings.ts'
 
 describe('finding placeholders', () => {
-  it('gives root, segments, option and place of each', () => {
+  it('returns root, segments, option and place of each', () => {
     expect(findBindings({ a: ['x ${?nodes.n.rawData.v} $${streamdata.t}'], 'b/c': 'META.$.k' })).toEqual([
       {
         text: '${?nodes.n.rawData.v}',

@@ -108,7 +108,7 @@ describe('a parameter that occurs twice', () => {
     expect(await ask('GET', '/named?id=1&id=2')).toEqual([200, 'handled', undefined])
   })
 
-  it('is told with all the others', async () => {
+  it('is reported with all the others', async () => {
     expect((await ask('POST', '/named?from=1&from=2&x=1'))[1]).toMatch(/^the query: \/x <- .*; \/from <- /)
   })
 })
