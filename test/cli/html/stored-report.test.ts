@@ -47,6 +47,7 @@ const ANSWER: Rehearsal = {
       {
         resource: 'b',
         fidelity: 'series',
+        initialState: 'cold',
         messages: 9,
         from: 0,
         until: 9,
