@@ -6,6 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Causation } from '#kernel'
+import type { CheckedCaller } from './auth/caller.ts'
 import type { ErrorBody } from './failure.ts'
 import type { TenantDependencies, TenantService } from './wiring/tenant-service.ts'
 
@@ -19,7 +20,8 @@ export interface HostedService {
   demo?(tenant: string): Promise<Demo>
   /** Adds the routes with their full paths. Hooks must stay inside `app`, the service's own scope. */
   routes(app: FastifyInstance): void | Promise<void>
-  readonly address?: () => string | undefined
+  /** Addresses of listeners beside that of the API */
+  readonly addresses?: () => readonly string[]
   /** Error format of this service; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
   readonly open?: (parts: TenantDependencies) => TenantService
@@ -46,9 +48,9 @@ export interface DemoRequest {
   readonly body?: object
 }
 
-/** Whether a route requires credentials. Routes with scope `public` or `loopback` check their callers themselves. */
+/** Whether a route requires credentials. Routes with scope `public` check their callers themselves. */
 export function asksForKey({ scope }: { readonly scope?: string }): boolean {
-  return scope !== 'public' && scope !== 'loopback'
+  return scope !== 'public'
 }
 
 declare module 'fastify' {
@@ -58,6 +60,8 @@ declare module 'fastify' {
     user: string
     /** The rule execution that caused the request, if any; routes whose work triggers rules pass it on */
     readonly led: Causation | undefined
+    /** The caller as authentication found it; absent on public routes */
+    credentials?: CheckedCaller | undefined
   }
   interface FastifyContextConfig {
     isTenantContent?: boolean

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Explanation } from '../../src/services/rules/contract.ts'
+import type { Explained } from '../../src/services/rules/contract.ts'
 import { readText, root } from '../support/repository.ts'
 import { mustRun } from '../support/run-command.ts'
 import { basic } from '../host/sample-host.ts'
@@ -40,7 +40,7 @@ describe('reflexarc serve', () => {
       const [send = '', why = ''] = demo
       expect(demo).toHaveLength(2)
       expect(mustRun('bash', ['-c', `${send} -s`], place.path)).toBe('{"taken":true}')
-      const { fired } = JSON.parse(mustRun('bash', ['-c', `${why} -s`], place.path)) as Explanation
+      const { fired } = JSON.parse(mustRun('bash', ['-c', `${why} -s`], place.path)) as Explained
       expect(fired?.why.sensors.map(({ node, state }) => [node, state])).toEqual([
         ['temperature', 'Above'],
         ['pump_runs', 'False'],

@@ -2,6 +2,7 @@
 import { FORBIDDEN_KEYS } from '#kernel'
 import { lookAt, type ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
+import { withPoint } from './decimal-comma.ts'
 import { CsvRecords, type RecordTaker } from './csv-records.ts'
 import { CsvRows } from './csv-rows.ts'
 import { NO_LINES, type TakenLines } from './lines.ts'
@@ -15,6 +16,7 @@ const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'v
 export class CsvFormat implements MessageFormat, RecordTaker {
   readonly fileProblems: LineProblem[] = []
   readonly #taker: MessageTaker
+  readonly #options: ReadingOptions
   readonly #types: ReadingOptions['types']
   /** if set, only infers the column types and delivers no messages */
   readonly #columns: ColumnTypes | undefined
@@ -22,20 +24,21 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
   #header: readonly string[] | undefined
-  #ownTypes: readonly (ValueType | undefined)[] = []
+  #headerTypes: readonly (ValueType | undefined)[] = []
   readonly #everyProblem: boolean
   #timeColumn = -1
   #resourceColumn = -1
   #metricColumn = -1
   #valueColumn = -1
-  #toldResource = false
+  #hasReportedResource = false
   #rows: CsvRows | undefined
 
   constructor(options: ReadingOptions, taker: MessageTaker, columns?: ColumnTypes) {
     this.#taker = taker
     this.#types = options.types
     this.#columns = columns
-    this.#records = new CsvRecords(this)
+    this.#records = new CsvRecords(this, options.delimiter)
+    this.#options = options
     this.#times = new RecordingTimes(options.zone, options.unit)
     this.#resource = options.resource
     this.#everyProblem = options.everyProblem === true
@@ -45,9 +48,9 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return this.#times.epochs
   }
 
-  get ownTypes(): ReadonlyMap<string, ValueType> {
+  get headerTypes(): ReadonlyMap<string, ValueType> {
     const types = new Map<string, ValueType>()
-    for (const [index, type] of this.#ownTypes.entries()) {
+    for (const [index, type] of this.#headerTypes.entries()) {
       if (type !== undefined) types.set(this.#header?.[index] ?? '', type)
     }
     return types
@@ -88,20 +91,25 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   }
 
   #take(message: RecordedMessage, { metric, cell, index, line }: PlacedCell): boolean {
-    const given = this.#types?.get(metric)
-    const type = given ?? this.#ownTypes[index]
+    const declared = this.#types?.get(metric)
+    const type = declared ?? this.#headerTypes[index]
     if (this.#columns !== undefined) {
-      if (given !== undefined) this.#columns.sawGiven(metric)
-      if (type === undefined) this.#columns.of(metric)?.take(lookAt(cell), line)
+      if (declared !== undefined) this.#columns.addDeclared(metric)
+      if (type === undefined) this.#columns.of(metric)?.take(lookAt(this.#pointed(cell)), line)
       return true
     }
-    const value = cellValue(cell, type ?? 'text', metric)
+    const value = cellValue(type === 'number' ? this.#pointed(cell) : cell, type ?? 'text', metric)
     if (value instanceof CellFault) {
-      this.#taker.problem({ line, message: value.message, suggestion: value.suggestion })
+      const message = type === 'number' ? value.message.replace(this.#pointed(cell), cell) : value.message
+      this.#taker.problem({ line, message, suggestion: value.suggestion })
       return false
     }
     if (value !== undefined) message[metric] = value
     return true
+  }
+
+  #pointed(cell: string): string {
+    return this.#options.decimal === ',' ? withPoint(cell) : cell
   }
 
   #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
@@ -117,10 +125,17 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   }
 
   #takeHeader(cells: readonly string[], line: number): void {
-    const names = cells.map((cell) => typedName(cell.trim()))
+    const { map = new Map<string, string>() } = this.#options
+    const columns = cells.map((cell) => cell.trim())
+    const names = columns.map((cell) => typedName(map.get(cell) ?? cell))
+    for (const column of map.keys()) {
+      const shown = columns.slice(0, 8).join(', ')
+      if (!columns.includes(column))
+        this.#wrongHeader(line, `no column is named "${column}", which map names`, `name one of ${shown}`)
+    }
     const header = names.map(({ name }) => name)
     this.#header = header
-    this.#ownTypes = names.map(({ type }) => type)
+    this.#headerTypes = names.map(({ type }) => type)
     this.#resourceColumn = header.indexOf('resource')
     const seen = new Set<string>()
     for (const [index, name] of header.entries()) {
@@ -147,11 +162,13 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   #rowsOf(header: readonly string[]): CsvRows | undefined {
     const taker = this.#taker
+    const { delimiter = ',', decimal = '.' } = this.#options
+    if (delimiter !== ',' || decimal !== '.') return undefined
     if (taker.row === undefined && this.#columns === undefined) return undefined
     return new CsvRows({
       header,
       types: this.#types,
-      ownTypes: this.#ownTypes,
+      headerTypes: this.#headerTypes,
       look: this.#columns,
       columns: {
         time: this.#timeColumn,
@@ -167,15 +184,15 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   #wrongCount(found: number, header: readonly string[], line: number): void {
     const wanted = header.length
-    const hint = found > wanted ? 'quote cells that contain a comma' : 'keep the comma of an empty cell'
+    const hint = found > wanted ? 'quote cells that contain a delimiter' : 'keep the delimiter of an empty cell'
     const names = header.length > 8 ? `${header.slice(0, 8).join(',')},...` : header.join(',')
     this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
   }
 
   /** Reports a missing resource once, unless every line counts, because repetitions would hide other problems. */
   #noResource(line: number): void {
-    if (this.#toldResource && !this.#everyProblem) return
-    this.#toldResource = true
+    if (this.#hasReportedResource && !this.#everyProblem) return
+    this.#hasReportedResource = true
     this.problem(line, 'the resource of the message is missing', 'add --resource R, or a column named resource')
   }
 }
@@ -192,11 +209,13 @@ function missingTime(header: readonly string[]): [message: string, suggestion: s
   const separator = [';', '\t', '|'].find((mark) => only.includes(mark))
   if (header.length === 1 && separator !== undefined) {
     const shown = separator === '\t' ? 'tabs' : `"${separator}"`
-    return [`the cells are separated by ${shown}`, 'use commas']
+    return [`the cells are separated by ${shown}`, `add --delimiter ${separator === '\t' ? 'tab' : `"${separator}"`}`]
   }
   const near = header.find((name) => /^(?:time|date|ts|datum|zeit|when)|timestamp|time$/i.test(name))
   const rename =
-    near === undefined ? 'the first line of a CSV names its columns, timestamp,value for one' : `rename "${near}"`
+    near === undefined
+      ? 'the first line of a CSV names its columns, timestamp,value for one'
+      : `rename "${near}", or add --map "${near}=timestamp"`
   return [
     `no column is named "timestamp" among ${header
       .slice(0, 8)

@@ -42,13 +42,19 @@ export interface ReadingOptions {
   encoding?: Encoding
   /** by metric; a CSV column without a type, here or in its header, is text */
   types?: ValueTypes
+  /** of a CSV; default: a comma */
+  delimiter?: string
+  /** of a CSV; default: a point */
+  decimal?: '.' | ','
+  /** of a CSV: names of metrics by the names of their columns */
+  map?: ReadonlyMap<string, string>
   everyProblem?: boolean
 }
 
 export interface MessageFormat {
   readonly epochs: EpochSpan | undefined
   readonly fileProblems?: readonly LineProblem[]
-  readonly ownTypes?: ValueTypes
+  readonly headerTypes?: ValueTypes
   line(text: string, number: number): void
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines
   end(): void

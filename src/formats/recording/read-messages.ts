@@ -25,7 +25,7 @@ export interface ReadFile {
   readonly isRefused: boolean
   readonly fileProblems: readonly LineProblem[]
   readonly epochs: EpochSpan | undefined
-  readonly ownTypes: ValueTypes
+  readonly headerTypes: ValueTypes
 }
 
 export async function* readLines(
@@ -70,8 +70,8 @@ class Lines implements LineTaker, ReadFile {
     return this.#format?.epochs
   }
 
-  get ownTypes(): ValueTypes {
-    return this.#format?.ownTypes ?? NO_TYPES
+  get headerTypes(): ValueTypes {
+    return this.#format?.headerTypes ?? NO_TYPES
   }
 
   get fileProblems(): readonly LineProblem[] {
@@ -112,6 +112,15 @@ class Lines implements LineTaker, ReadFile {
     if (start.startsWith('[')) {
       const suggestion = 'use one message per line without a surrounding list: jq -c ".[]" FILE'
       this.refuse({ line, message: 'the recording is one JSON list', suggestion })
+      return undefined
+    }
+    const { delimiter, decimal, map } = this.#options
+    if (start.startsWith('{') && (delimiter ?? decimal ?? map) !== undefined) {
+      this.refuse({
+        line,
+        message: 'the recording is NDJSON',
+        suggestion: 'leave out delimiter, decimal and map, which are for CSV',
+      })
       return undefined
     }
     this.kind = start.startsWith('{') ? 'NDJSON' : 'CSV'

@@ -30,6 +30,7 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly host: ClusterHost
   readonly services: readonly HostedService[]
+  readonly tenants: Tenants
   troubles(): readonly string[]
   warnings(): readonly string[]
 }
@@ -49,7 +50,7 @@ export async function makeCluster(
   const host: ClusterHost = new ClusterHost({
     store,
     presence: storage.presence,
-    tell: async (word) => storage.tell?.(word),
+    tell: async (word) => storage.notify?.(word),
     tenants: () => counts.names(),
     countOf: (tenant) => counts.of(tenant),
     looked: () => counts.look(host.tenants),
@@ -105,6 +106,7 @@ export async function makeCluster(
   return {
     host,
     services,
+    tenants,
     troubles: () => [...host.tenants.all()].flatMap((one) => one.trouble()),
     warnings: () => [...host.warnings(), ...[...host.tenants.all()].flatMap((one) => one.warnings())],
   }

@@ -1,5 +1,5 @@
 /** Composes the data broker of one tenant from its parts, the tenant's store, and neighbouring services. */
-import { EffectLedger } from '#services/shared'
+import { EffectLedger, type LookUp } from '#services/shared'
 import { type Caller, type Issue, messageOf, refusedBy } from '#kernel'
 import { PARTITION, TenantLog } from '#log'
 import { machineTimers } from '#platform'
@@ -18,6 +18,7 @@ import type {
   InternalBroker,
   TimeBounds,
 } from './contract.ts'
+import { deviceApi } from './device-api.ts'
 import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { type IngestLimits, IngestQueue } from './posting/ingest-queue.ts'
@@ -122,7 +123,7 @@ class Broker implements InternalBroker {
       effects: this.#effects,
       outbox: commands,
       partition,
-      readable: () => this.#ownReadable(),
+      readable: () => this.#localReadable(),
       bounds: dependencies.bounds ?? NO_BOUNDS,
       now,
     })
@@ -148,12 +149,14 @@ class Broker implements InternalBroker {
     }
   }
 
-  as(_caller: Caller): BrokerApi {
-    return this.#api
+  as({ rights }: Caller): BrokerApi {
+    return rights?.resources === undefined ? this.#api : deviceApi(this.#api, rights.resources, this.#lookUp)
   }
 
+  readonly #lookUp: LookUp = (resource) => this.#dependencies.resources?.()?.lookup?.(resource)
+
   async readable(): Promise<void> {
-    await Promise.all([this.#othersReadable(), this.#ownReadable()])
+    await Promise.all([this.#othersReadable(), this.#localReadable()])
   }
 
   readonly importing = {
@@ -173,7 +176,7 @@ class Broker implements InternalBroker {
 
   async answer(question: BrokerQuestion): Promise<void> {
     if (question.ask === 'take') await this.#posting.take(question.post as PublishRequest, question.key)
-    else await this.#ownReadable()
+    else await this.#localReadable()
   }
 
   follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
@@ -211,7 +214,7 @@ class Broker implements InternalBroker {
     this.#dependencies.report?.(`tenant ${this.#dependencies.tenant}: ${what}`)
   }
 
-  async #ownReadable(): Promise<void> {
+  async #localReadable(): Promise<void> {
     await this.#queue.passed()
     await this.#projector.caughtUp()
   }
@@ -245,10 +248,10 @@ class Broker implements InternalBroker {
     return (...parameters: A): Promise<R> => {
       const { partition } = this.#dependencies
       const [first] = parameters
-      const isOwn =
+      const isLocal =
         partition === undefined ||
         (typeof first === 'string' && partitionOf(first, partition.count) === partition.number)
-      const caughtUp = isOwn ? this.#projector.caughtUp() : this.readable()
+      const caughtUp = isLocal ? this.#projector.caughtUp() : this.readable()
       return caughtUp === undefined ? read(...parameters) : caughtUp.then(() => read(...parameters))
     }
   }

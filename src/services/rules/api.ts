@@ -2,7 +2,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
-import { addRoutes, bodyText, Flag, linkTo, revisionCondition, routesOf, Texts, withTag } from '#services/shared'
+import {
+  addRoutes,
+  bodyText,
+  callerOf,
+  Flag,
+  linkTo,
+  revisionCondition,
+  routesOf,
+  Texts,
+  withTag,
+} from '#services/shared'
 import { CHECKED, checked, closed, type Decoded, refined } from '#services/shared/contract'
 import {
   BATCH_ACTIONS,
@@ -30,6 +40,7 @@ import {
   type TaskSpecification,
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
+import { REHEARSE } from './rehearsals/rehearsal-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
@@ -226,7 +237,7 @@ const TASK_ROUTES = [
     path: '/api/tasks/:id/command/reload',
     scope: 'operate',
     summary: 'Move a task to another version of its template, or preview the change',
-    query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version) },
+    query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version), ...REHEARSE },
     isConditional: true,
     answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
     handler: async ({ api, params: { id }, query: { dryRun = false, ...options }, request, reply }) => {
@@ -353,10 +364,6 @@ function outcomes({ results }: BatchStatus): object {
   const { success = {}, failure = {} } = results ?? {}
   const failed = Object.entries(failure).map(([id, { error }]) => ({ id, error }))
   return { successful: Object.keys(success), ...(failed.length > 0 && { failed }) }
-}
-
-function callerOf({ tenant, user }: FastifyRequest): Caller {
-  return { tenant, user }
 }
 
 function isNotFound(error: unknown): error is AppError {

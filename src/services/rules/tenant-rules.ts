@@ -2,7 +2,7 @@
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
 import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
-import type { JobPlaces, JobQueue, JobRunner } from '#jobs'
+import type { JobSlots, JobQueue, JobRunner } from '#jobs'
 import type { Store } from '#storage'
 import { collectionsOf, type RulesCollections } from './collections.ts'
 import type { RulesPartition } from './partitions/rules-partition.ts'
@@ -20,7 +20,7 @@ import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
   readonly tenant: string
-  readonly places?: JobPlaces
+  readonly places?: JobSlots
   readonly store: Store
   readonly runner: TaskRunner
   /** returns undefined if no inputs are kept */

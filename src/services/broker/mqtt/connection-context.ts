@@ -1,4 +1,5 @@
 /** Options of the MQTT listener, and its interface to connections. */
+import type { Server, Socket } from 'node:net'
 import type { Caller, RateLimitedLogger } from '#kernel'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { OtherHosts } from './other-hosts.ts'
@@ -8,13 +9,17 @@ export interface MqttOptions {
   readonly api: (caller: Caller) => BrokerApi
   /** Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
+  /** Calls `end` when the credentials of a client are revoked. Returns a function that forgets the client. */
+  readonly watch?: (caller: Caller, end: () => void) => () => void
   /** Resolves to true once the message is durable, to false for an unknown topic. */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   /** Finds the hosts of other tenants. Default: this host has all tenants. */
   readonly others?: OtherHosts | undefined
   readonly host: string
-  /** 0: the system picks a port */
-  readonly port: number
+  /** Port without TLS; 0: the system picks one; absent: none */
+  readonly port?: number | undefined
+  /** Listener with TLS; absent: none */
+  readonly secure?: { readonly port: number; create(welcome: (socket: Socket) => void): Server } | undefined
   readonly newId: () => string
   /** Default: machine timers, which do not keep a process alive. */
   readonly after?: (ms: number, work: () => void) => () => void

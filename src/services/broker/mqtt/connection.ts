@@ -1,7 +1,7 @@
 /** The connection of one client. Processes its packets in order. */
 import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
-import { AppError, type Caller, messageOf } from '#kernel'
+import { AppError, type Caller, hasScope, messageOf, requireScope } from '#kernel'
 import { bodyText, parseMessages } from '#services/shared'
 import type { BrokerApi } from '../contract.ts'
 import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
@@ -11,7 +11,7 @@ import { PacketWriter } from './packet-writer.ts'
 import { REASONS, refusalReason, returnCode, type Reason } from './reasons.ts'
 import { Subscriptions } from './subscriptions.ts'
 import type { ConnectionContext } from './connection-context.ts'
-import { publishTopic, type PublishTopic } from './topics.ts'
+import { publishTopic, type PublishTopic, scopeOfPublish } from './topics.ts'
 
 /** ms within which the first packet must arrive */
 const INTRODUCTION_MS = 10_000
@@ -39,6 +39,7 @@ export class Connection {
   readonly #writer: PacketWriter
   #known: Known | undefined
   #will: Will | undefined
+  #forget: (() => void) | undefined
   #introduced = false
   /** bytes received before the tenant is known, to forward if the tenant is at another host */
   #received: Buffer[] | undefined
@@ -75,7 +76,7 @@ export class Connection {
   async end(reason: Reason): Promise<void> {
     if (!this.#isOver) {
       // the broker ends the connection, so the will is not published
-      if (reason === REASONS.shuttingDown) this.#will = undefined
+      if (reason === REASONS.shuttingDown || reason === REASONS.notAuthorized) this.#will = undefined
       if (this.#known !== undefined && this.#writer.version === 5) {
         this.#writer.send({ cmd: 'disconnect', reasonCode: reason })
       }
@@ -88,9 +89,9 @@ export class Connection {
     // drop later bytes, so that they do not accumulate
     if (this.#isOver) return
     this.#listenOn()
-    const own = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
-    if (own === undefined) return
-    this.#frames.add(own)
+    const packets = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
+    if (packets === undefined) return
+    this.#frames.add(packets)
     for (let packet = this.#frames.next(); packet !== undefined; packet = this.#frames.next()) {
       const fault =
         typeof packet === 'string'
@@ -117,9 +118,9 @@ export class Connection {
       this.#fault({ reason: REASONS.malformed, text: 'an invalid packet' })
       return undefined
     }
-    const own = all.subarray(end + 1)
-    this.#received = [own]
-    return own
+    const packets = all.subarray(end + 1)
+    this.#received = [packets]
+    return packets
   }
 
   #fault({ reason, text }: PacketFault): void {
@@ -133,11 +134,11 @@ export class Connection {
   #warn(what: string, reason: string, more: Readonly<Record<string, unknown>> = {}): void {
     const { caller, clientId } = this.#known ?? {}
     const address = this.#address
-    const who = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
+    const peer = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
     const client = clientId !== undefined && { client: clientId.slice(0, MAX_SHOWN) }
     this.#listener.log.log(what, caller?.user ?? address, {
       reason: reason.slice(0, MAX_SHOWN),
-      ...who,
+      ...peer,
       ...client,
       ...more,
     })
@@ -168,6 +169,7 @@ export class Connection {
     if (will !== undefined && topic === undefined) return this.#refuse(REASONS.badTopic)
     const caller = await this.#callerOf(packet)
     if (typeof caller === 'number') return this.#refuse(caller)
+    if (topic !== undefined && !mayPublish(caller, topic)) return this.#refuse(REASONS.notAuthorized)
     if (this.#isOver || (await this.#goesElsewhere(caller))) return
     const { newId } = this.#listener.options
     const clientId = packet.clientId === '' ? newId() : packet.clientId
@@ -175,8 +177,17 @@ export class Connection {
     this.#writer.mostBytes = packet.properties?.maximumPacketSize
     const ended = (): void => void this.end(REASONS.shuttingDown)
     const { receiveMaximum } = packet.properties ?? {}
-    const subscriptions = new Subscriptions(api, this.#writer, this.#listener, ended, receiveMaximum)
+    const rights = caller.rights
+    const subscriptions = new Subscriptions({
+      api,
+      rights,
+      writer: this.#writer,
+      listener: this.#listener,
+      ended,
+      receiveMaximum,
+    })
     this.#known = { caller, api, clientId, subscriptions }
+    this.#forget = this.#listener.options.watch?.(caller, () => void this.end(REASONS.notAuthorized))
     if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
     this.#listener.named(caller.tenant, clientId, this)
     this.#silenceMs = keepalive * 1500
@@ -296,11 +307,7 @@ export class Connection {
     if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
       return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than were announced' })
     }
-    const place = publishTopic(topic)
-    const posted =
-      place === undefined
-        ? this.#convert(known.caller, topic, Buffer.from(payload))
-        : post(known.api, place, Buffer.from(payload))
+    const posted = this.#post(known, topic, Buffer.from(payload))
     // the rejection is handled when the message's turn comes
     posted.catch(() => undefined)
     this.#waitFor(1)
@@ -314,6 +321,12 @@ export class Connection {
       if (isLast) this.#unacknowledged--
       this.#acknowledge(qos === 1 ? 'puback' : 'pubrec', messageId, reason)
     })
+  }
+
+  async #post({ caller, api }: Known, topic: string, payload: Buffer): Promise<void> {
+    const place = publishTopic(topic)
+    if (caller.rights !== undefined) requireScope(caller.rights, scopeOfPublish(place))
+    return place === undefined ? this.#convert(caller, topic, payload) : post(api, place, payload)
   }
 
   async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
@@ -332,7 +345,7 @@ export class Connection {
         void this.end(REASONS.busy)
         return undefined
       }
-      this.#known?.subscriptions.tellError(topic, error as AppError)
+      this.#known?.subscriptions.reportError(topic, error as AppError)
       this.#listener.counts.refused++
       this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
       return error instanceof UnknownTopic ? REASONS.badTopic : reason
@@ -340,8 +353,8 @@ export class Connection {
   }
 
   #acknowledge(cmd: 'puback' | 'pubrec' | 'pubcomp', messageId = 0, reason: Reason = REASONS.success): void {
-    const told = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
-    this.#writer.send({ cmd, messageId, ...told })
+    const reasonFields = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
+    this.#writer.send({ cmd, messageId, ...reasonFields })
   }
 
   #inOrder(work: () => void | Promise<void>): void {
@@ -381,6 +394,7 @@ export class Connection {
     this.#cancelTimer()
     this.#listener.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
     this.#known?.subscriptions.end()
+    this.#forget?.()
     const will = this.#will
     this.#will = undefined
     const api = this.#known?.api
@@ -390,6 +404,10 @@ export class Connection {
       })
     }
   }
+}
+
+function mayPublish({ rights }: Caller, topic: PublishTopic): boolean {
+  return rights === undefined || hasScope(rights, scopeOfPublish(topic))
 }
 
 class UnknownTopic extends AppError {

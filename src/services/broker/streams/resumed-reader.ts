@@ -4,14 +4,14 @@
  * RESUME-1 each stored message after the last seen one is sent once, in the order of the log; if some are no longer in
  *   the log, `missed` is set
  */
-import type { FeedReader, LogPlace, Passed } from '#kernel'
+import type { FeedReader, LogPosition, Passed } from '#kernel'
 import { messagesOfEntry, PARTITION } from '#log'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
 
 export interface ResumedFrom {
   readonly log: Log
-  readonly since: LogPlace
+  readonly since: LogPosition
   readonly channel: Channel
   /** undefined: all resources */
   readonly resource: string | undefined
@@ -60,10 +60,11 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
       this.#isOver = true
     }
     for (;;) {
-      const told = await this.#live.next()
+      const published = await this.#live.next()
       // already sent from the log
-      if (told.done !== true && (told.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo) continue
-      return told
+      if (published.done !== true && (published.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo)
+        continue
+      return published
     }
   }
 

@@ -1,20 +1,33 @@
 /** Routes as values, from which types, checks of input and the operation on the API page are derived. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import type { Caller } from '#kernel'
+import type { Caller, Rights, Scope } from '#kernel'
 import { checkQuery } from '../http/check-query.ts'
 import type { Checked } from './check.ts'
 import type { Decoded, Problem } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
 
-/** The right that a route requires, from `public` (none) to `admin`. Today every key has all rights. */
-export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publish' | 'admin'
+/** The right that a route requires: a scope, `any` valid credentials, or none, as `public`. */
+export type RouteScope = Scope | 'any' | 'public'
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** `loopback`: open to this machine without a proxy, closed to all others */
-    scope?: Scope | 'loopback'
+  interface FastifyRequest {
+    /** rights of the caller; absent: the server has no authentication of this host */
+    rights?: Rights | undefined
   }
+  interface FastifyContextConfig {
+    scope?: RouteScope
+    /** Requests from the machine of the host, without a proxy, need no credentials */
+    isOpenHere?: boolean
+    /** scope of a WebSocket, if it is not that of the route */
+    socketScope?: Scope
+    /** A `device` key may also call the route, for its own resources */
+    orDevice?: boolean
+  }
+}
+
+export function callerOf({ tenant, user, rights }: FastifyRequest): Caller {
+  return rights === undefined ? { tenant, user } : { tenant, user, rights }
 }
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -65,7 +78,7 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
   readonly method: Method
   /** path, with `:name` for parameters, and a final `*` for the rest */
   readonly path: Path
-  readonly scope: Scope
+  readonly scope: RouteScope
   /** query parameters by name; with `otherQuery` the service parses them itself */
   readonly query?: Q
   readonly together?: (query: unknown) => readonly Problem[]
@@ -76,7 +89,7 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
 export interface Route<Api> extends Unshown {
   readonly method: Method
   readonly path: string
-  readonly scope: Scope
+  readonly scope: RouteScope
   readonly description: Description
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
@@ -112,7 +125,7 @@ interface RoutesOptions<Api> {
   readonly tag: string
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
-  readonly addParsers?: (own: FastifyInstance) => void
+  readonly addParsers?: (child: FastifyInstance) => void
 }
 
 export async function addRoutes<Api>(
@@ -120,26 +133,22 @@ export async function addRoutes<Api>(
   service: { as(caller: Caller): Api },
   { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
-  await app.register((own, _options, done) => {
+  await app.register((child, _options, done) => {
     // routes validate input themselves, and responses keep fields that have no schema
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    addParsers?.(own)
+    child.setValidatorCompiler(() => () => true)
+    child.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    addParsers?.(child)
     for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
       const { config, schema, ...options } = optionsOf(description, tag, errors)
       for (const url of [path, ...aliases])
-        own.route({
+        child.route({
           ...options,
           ...server,
           method,
           url,
           schema: { ...schema, ...(url !== path && { hide: true }) },
           config: { ...config, ...server.config, scope },
-          handler: async (request, reply): Promise<unknown> => {
-            // set by the host's authentication
-            const { tenant, user } = request
-            return answer(service.as({ tenant, user }), request, reply)
-          },
+          handler: async (request, reply): Promise<unknown> => answer(service.as(callerOf(request)), request, reply),
         })
     }
     done()
