@@ -8,6 +8,7 @@ import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
 import { KeyChanges } from './auth/key-changes.ts'
+import { Oidc } from './auth/oidc.ts'
 import { OpenStreams } from './auth/open-streams.ts'
 import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
@@ -171,7 +172,16 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       isNew,
       serviceLog,
       authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
-      auth: { keys: keyPairs, sessions, changes, checkPair, now, lookUp, ownUrl: config.url },
+      auth: {
+        ...(config.oidc && { oidc: new Oidc({ client: config.oidc, tokens, secret, now }) }),
+        keys: keyPairs,
+        sessions,
+        changes,
+        checkPair,
+        now,
+        lookUp,
+        ownUrl: config.url,
+      },
       keeping: { storage, secret, now },
       metrics,
       limits: config.limits,
