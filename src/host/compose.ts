@@ -8,6 +8,7 @@ import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
 import { KeyChanges } from './auth/key-changes.ts'
+import { Oidc } from './auth/oidc.ts'
 import { OpenStreams } from './auth/open-streams.ts'
 import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
@@ -180,7 +181,16 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       certificates,
       serviceLog,
       authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
-      auth: { keys: keyPairs, sessions, changes, checkPair, now, lookUp, ownUrl: config.url },
+      auth: {
+        ...(config.oidc && { oidc: new Oidc({ client: config.oidc, tokens, secret, now }) }),
+        keys: keyPairs,
+        sessions,
+        changes,
+        checkPair,
+        now,
+        lookUp,
+        ownUrl: config.url,
+      },
       keeping: { storage, secret, now },
       metrics,
       tenant: config.tenant,
