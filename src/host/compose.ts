@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
 import { type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
-import { AppError } from '#kernel'
+import { AppError, messageOf } from '#kernel'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
@@ -11,6 +11,8 @@ import { hearKeyChanges } from './auth/key-changes.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
+import { DemoPlant } from './demo/demo-plant.ts'
+import type { Demo } from './hosted-service.ts'
 import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
@@ -59,7 +61,11 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
-  readonly isNew: boolean
+  /**
+   * Creates the demo plant in an empty store, or continues the stored one; `log` receives its progress. Returns what to
+   * look at in a new plant. Members of a cluster have none.
+   */
+  openDemo(log: (text: string) => void): Promise<Demo | undefined>
   left(): string
   /** Stops the services and releases the store, even if a step fails. Safe to call twice. */
   close(): Promise<void>
@@ -117,8 +123,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
     const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
     metrics.gauges.watchQueue('work', () => threads.waiting)
-    const { elapsed } = making.timers ?? machineTimers
-    const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
+    const timers = making.timers ?? machineTimers
+    const keyChanges =
+      storage.presence && hearKeyChanges(storage.presence, { elapsed: () => timers.elapsed(), isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
@@ -137,7 +144,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
     }
     const stopFollowing = lasting
-      ? followOnOrder(config.data, clock.follow, (making.timers ?? machineTimers).every)
+      ? followOnOrder(config.data, clock.follow, (ms, work) => timers.every(ms, work))
       : () => undefined
     const cluster = isMember
       ? await makeCluster(services, parts, {
@@ -148,9 +155,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
           compared: clock.compared,
         })
       : undefined
-    const timers = making.timers ?? machineTimers
     const tenants = new HostTenants({ storage, figures: parts.figures, timers, logger: serviceLog })
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
+    let plant: DemoPlant | undefined
     let left = (): string => 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
@@ -162,7 +169,21 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       routing: cluster?.host.routing ?? tenants,
       open: async (closing) => (cluster === undefined ? tenants.start(made, closing) : undefined),
       keyPairs,
-      isNew,
+      async openDemo(log) {
+        if (cluster !== undefined) return undefined
+        try {
+          if (isNew) await tenants.opened(config.tenant)
+          const services = tenants.find(config.tenant)
+          if (services === undefined) return undefined
+          const dependencies = { tenant: config.tenant, services, timers, now, log }
+          const created = isNew ? await DemoPlant.create(dependencies) : undefined
+          plant = created?.plant ?? (isNew ? undefined : await DemoPlant.resume(dependencies))
+          return created?.demo
+        } catch (error) {
+          log(`the demo plant could not be started: ${messageOf(error)}`)
+          return undefined
+        }
+      },
       serviceLog,
       authentication: { checkPair, tokens, now, ownUrl: config.url },
       keeping: { storage, secret, now },
@@ -186,6 +207,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       left: () => left(),
       close: once(() =>
         closeAll([
+          ending('the demo plant', () => plant?.stop()),
           ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           stopFollowing,

@@ -6,7 +6,6 @@ import { compose, type Making } from './compose.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import type { Config } from './config.ts'
 import { ofFullDisk } from './data-folder.ts'
-import { makeDemos } from './demo.ts'
 import { listen, tryAddress } from './listen.ts'
 import type { LogStream } from './log.ts'
 import type { Demo } from './hosted-service.ts'
@@ -17,7 +16,7 @@ export interface RunningHost {
   readonly first: FirstPair
   readonly also: readonly string[]
   readonly example: string
-  readonly demos: readonly Demo[]
+  readonly demo: Demo | undefined
   readonly app: FastifyInstance
   left(): string
   stop(): Promise<void>
@@ -55,15 +54,11 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
       config.cluster?.advertise ?? url,
       mqtt === undefined ? undefined : Number(new URL(mqtt).port),
     )
-    // otherwise each member of a cluster would write the demo data
-    const demos =
-      config.demo && composed.cluster === undefined && composed.isNew
-        ? await makeDemos(composed.services, config.tenant)
-        : []
+    const demo = config.demo ? await composed.openDemo((text) => app.log.info(text)) : undefined
     const first = given ?? (await firstPair(composed.keyPairs, config))
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const { left } = composed
-    return { url, first, also, example, demos, app, left, stop: () => stop(app, timers, composed.cluster) }
+    return { url, first, also, example, demo, app, left, stop: () => stop(app, timers, composed.cluster) }
   } catch (error) {
     await stop(app, timers)
     throw error
